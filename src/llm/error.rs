@@ -1,0 +1,156 @@
+//! Why a question has no answer. Variants say what can be done about it; match on them, never on text.
+
+use std::time::Duration;
+
+use super::JournalError;
+use crate::prompt::PromptError;
+
+/// What one HTTP exchange ended in.
+#[derive(Debug, thiserror::Error)]
+pub enum HttpFault {
+    /// The server answered with a status that is no success.
+    #[error("HTTP {status} from `{url}`: {body}")]
+    Status {
+        /// The status.
+        status: u16,
+        /// The URL.
+        url: String,
+        /// The beginning of the body.
+        body: String,
+    },
+    /// The server could not be reached, or the exchange broke.
+    #[error("no complete reply from `{url}`: {cause}")]
+    Broken {
+        /// The URL.
+        url: String,
+        /// What broke, with its causes.
+        cause: String,
+    },
+    /// The body is no chat completion.
+    #[error("no chat completion in the reply of `{url}`: {cause}")]
+    Body {
+        /// The URL.
+        url: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+}
+
+/// Why a call has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// The template does not render. Ends the run.
+    #[error("ask `{ask}`")]
+    Prompt {
+        /// The ask.
+        ask: &'static str,
+        /// Why.
+        #[source]
+        source: PromptError,
+    },
+    /// Transient faults (429, 5xx, time-outs, broken connections) outlasted every try.
+    #[error("no reply from model `{model}` after {tries} tries in {:.1} s", elapsed.as_secs_f64())]
+    Transient {
+        /// The model's name.
+        model: String,
+        /// How often it was tried.
+        tries: u32,
+        /// How long that took.
+        elapsed: Duration,
+        /// The last fault.
+        #[source]
+        source: HttpFault,
+    },
+    /// The server refuses this request and would again: the request is wrong or too long.
+    #[error("model `{model}` does not take the request")]
+    Permanent {
+        /// The model's name.
+        model: String,
+        /// What the server says.
+        #[source]
+        source: HttpFault,
+    },
+    /// The key or the model is wrong, so that no other call can go better. Ends the run.
+    #[error("model `{model}` cannot be used")]
+    Unusable {
+        /// The model's name.
+        model: String,
+        /// What the server says.
+        #[source]
+        source: HttpFault,
+    },
+    /// The model refused, or the provider's filter cut its reply.
+    #[error("model `{model}` refused: {reason}")]
+    Refused {
+        /// The model's name.
+        model: String,
+        /// In its words.
+        reason: String,
+    },
+    /// Every reply was empty or broke the schema; all of them stand in the journal.
+    #[error("model `{model}` gave no usable reply to `{ask}` in {tries} tries: {fault}")]
+    BadReply {
+        /// The model's name.
+        model: String,
+        /// The ask.
+        ask: &'static str,
+        /// How often it was asked.
+        tries: u32,
+        /// What was wrong with the last reply.
+        fault: String,
+    },
+    /// A replay met a call that the journal does not have. Ends the run.
+    #[error("the journal has no answer for `{ask}`, draw `{draw}`, model `{model}` (key {key})")]
+    Missing {
+        /// The ask.
+        ask: &'static str,
+        /// The draw.
+        draw: String,
+        /// The model's name.
+        model: String,
+        /// The journal key.
+        key: String,
+    },
+    /// A bound of `[budget]` has been reached. Ends the run.
+    #[error("the budget is used up: {0}")]
+    Budget(String),
+    /// The run was asked to stop. Ends the run.
+    #[error("interrupted")]
+    Interrupted,
+    /// The journal failed. Ends the run.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+impl AskError {
+    /// Says whether the run ends with it; else only the item that asked fails.
+    #[must_use]
+    pub const fn ends_the_run(&self) -> bool {
+        match self {
+            Self::Prompt { .. }
+            | Self::Unusable { .. }
+            | Self::Missing { .. }
+            | Self::Budget(_)
+            | Self::Interrupted
+            | Self::Journal(_) => true,
+            Self::Transient { .. } | Self::Permanent { .. } | Self::Refused { .. } | Self::BadReply { .. } => false,
+        }
+    }
+
+    /// Returns the word that a reject carries as its reason.
+    #[must_use]
+    pub const fn reason(&self) -> &'static str {
+        match self {
+            Self::Transient { .. } => "no_reply",
+            Self::Permanent { .. } => "request_refused",
+            Self::Refused { .. } => "model_refused",
+            Self::BadReply { .. } => "bad_reply",
+            Self::Prompt { .. } => "prompt",
+            Self::Unusable { .. } => "model_unusable",
+            Self::Missing { .. } => "not_in_journal",
+            Self::Budget(_) => "budget",
+            Self::Interrupted => "interrupted",
+            Self::Journal(_) => "journal",
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Asking a model. The only room that opens a connection.
+//!
+//! A question is an [`Ask`]. A [`Model`] answers it: a served model over HTTP, or the offline engine in this process; both
+//! look into the [`Journal`] first and write to it before the answer is used, both are counted in the [`Ledger`]. This room
+//! knows no stage, no file and no environment.
+
+mod ask;
+mod budget;
+mod desk;
+mod error;
+mod ledger;
+mod model;
+mod offline;
+mod openai;
+mod record;
+mod tokens;
+
+pub use ask::{Ask, Shape, schema_of};
+pub use budget::Budget;
+pub use desk::Desk;
+pub use error::{AskError, HttpFault};
+pub use ledger::{Ledger, Price, Totals, Usage};
+pub use model::{Model, Sampling};
+pub use offline::{Offline, OfflineOptions};
+pub use openai::{Endpoint, Secret};
+pub use record::{Journal, JournalError, Record, Reply, Request};
+pub use tokens::estimate_tokens;

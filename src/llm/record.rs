@@ -1,0 +1,98 @@
+//! What is asked and answered, in the form that the journal keeps.
+
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Usage;
+use crate::schema::Message;
+
+/// A request in canonical form: what is asked, before anything that a server's quirks make of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// The model's id, such as `Qwen/Qwen3-32B` or `offline:plain`.
+    pub model: String,
+    /// The messages.
+    pub messages: Vec<Message>,
+    /// Sampling parameters, those that are set (offline: the options of the variant and the engine's version).
+    pub sampling: Value,
+    /// The schema of the reply; null for plain text.
+    pub schema: Value,
+    /// Further keys of the body that the pipeline file sets.
+    pub extra_body: Value,
+}
+
+impl Request {
+    /// Returns the journal key: a hash of the ask, the request and the draw, 32 hexadecimal digits.
+    #[must_use]
+    pub fn key(&self, ask: &str, draw: &str) -> String {
+        hash(&serde_json::json!([ask, self, draw]))
+    }
+}
+
+/// Returns 128 bits of blake3 over a value's JSON, in hexadecimal.
+pub(super) fn hash(value: &Value) -> String {
+    blake3::hash(value.to_string().as_bytes()).to_hex()[..32].to_owned()
+}
+
+/// What a model said.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reply {
+    /// The content, without reasoning.
+    pub text: String,
+    /// Reasoning that came beside or inside the content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// Why it ended, as the server says: `stop`, `length` …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish: Option<String>,
+    /// The model as the server names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served_model: Option<String>,
+}
+
+/// One answered request in the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The key that it is found by.
+    pub key: String,
+    /// The key of the first try, when this one is a re-ask.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// The ask's name.
+    pub ask: String,
+    /// The model's name in the pipeline file.
+    pub model: String,
+    /// Which draw of the ask this is.
+    pub draw: String,
+    /// What was asked.
+    pub request: Request,
+    /// What was answered.
+    pub reply: Reply,
+    /// Tokens.
+    pub usage: Usage,
+    /// HTTP requests that it took, failed ones included; 0 offline.
+    pub requests: u32,
+    /// From the first request to the reply, in milliseconds.
+    pub latency_ms: u64,
+}
+
+/// What goes wrong with a journal. Always ends the run: an answer that cannot be kept must not be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct JournalError {
+    /// What was tried, with the path.
+    pub what: String,
+    /// Why it failed.
+    #[source]
+    pub source: std::io::Error,
+}
+
+/// Where answered requests are kept. `store` has the one on disk.
+pub trait Journal: Send + Sync {
+    /// Returns the record of a key.
+    fn find(&self, key: &str) -> Result<Option<Record>, JournalError>;
+
+    /// Writes a record; when the future is done, the record outlives a crash.
+    fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>>;
+}

@@ -1,0 +1,170 @@
+//! Prompt templates: strict rendering and hashes.
+//!
+//! A template is a file under a stage's `prompts/`, named `<ask>.<language>.jinja`, embedded in the program and
+//! replaceable from the pipeline file. A line `=== system ===` or `=== user ===` begins a part; each part renders to one
+//! message's text. An undefined variable is an error, never an empty string.
+
+use std::collections::BTreeMap;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior, Value};
+use serde::Serialize;
+
+use crate::schema::Language;
+
+/// What can go wrong with a template.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptError {
+    /// A template of the user's does not parse.
+    #[error("read the prompt template `{name}`")]
+    Syntax {
+        /// The template's name.
+        name: String,
+        /// What minijinja says.
+        #[source]
+        source: minijinja::Error,
+    },
+    /// A template does not render, as when it names a variable that the ask does not have.
+    #[error("render the prompt template `{name}`")]
+    Render {
+        /// The template's name and part.
+        name: String,
+        /// What minijinja says.
+        #[source]
+        source: minijinja::Error,
+    },
+    /// The pipeline file replaces a template that does not exist.
+    #[error("replace the prompt template `{name}`, which no ask has; nearest is `{nearest}`")]
+    Unknown {
+        /// The name in the pipeline file.
+        name: String,
+        /// The known name that is most like it.
+        nearest: String,
+    },
+}
+
+/// The program's templates, with those of the user in their place.
+#[derive(Debug)]
+pub struct Prompts {
+    environment: Environment<'static>,
+    hashes: BTreeMap<String, String>,
+}
+
+impl Prompts {
+    /// Parses the embedded templates (name, source) and the replacements by name.
+    pub fn new(
+        embedded: impl IntoIterator<Item = (&'static str, &'static str)>,
+        replacements: &BTreeMap<String, String>,
+    ) -> Result<Self, PromptError> {
+        let embedded: BTreeMap<_, _> = embedded.into_iter().collect();
+        for name in replacements.keys() {
+            if !embedded.contains_key(name.as_str()) {
+                let nearest = embedded.keys().max_by(|a, b| {
+                    strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)).then_with(|| b.cmp(a))
+                });
+                return Err(PromptError::Unknown {
+                    name: name.clone(),
+                    nearest: nearest.map_or_else(String::new, |nearest| (*nearest).to_owned()),
+                });
+            }
+        }
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_syntax(block_lines());
+        let mut hashes = BTreeMap::new();
+        for (name, source) in embedded {
+            let source = replacements.get(name).map_or(source, String::as_str);
+            hashes.insert(name.to_owned(), blake3::hash(source.as_bytes()).to_hex().to_string());
+            for (part, text) in parts(source) {
+                environment
+                    .add_template_owned(format!("{name}#{part}"), text)
+                    .map_err(|source| PromptError::Syntax { name: name.to_owned(), source })?;
+            }
+        }
+        Ok(Self { environment, hashes })
+    }
+
+    /// Renders one part of an ask's template in a language, as `("simulate/direct", En, "system")`, white space around it cut.
+    pub fn render(
+        &self,
+        ask: &str,
+        language: Language,
+        part: &str,
+        context: &impl Serialize,
+    ) -> Result<String, PromptError> {
+        let name = format!("{ask}.{language}#{part}");
+        let render = || self.environment.get_template(&name)?.render(Value::from(Serde(context)));
+        match render() {
+            Ok(text) => Ok(text.trim().to_owned()),
+            Err(source) => Err(PromptError::Render { name, source }),
+        }
+    }
+
+    /// Returns the blake3 hash of each template's source by name, for the manifest.
+    #[must_use]
+    pub const fn hashes(&self) -> &BTreeMap<String, String> {
+        &self.hashes
+    }
+}
+
+/// Lets a block tag on a line of its own leave no blank line behind.
+fn block_lines() -> SyntaxConfig {
+    SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().expect("the default delimiters are valid")
+}
+
+/// Splits a template's source at its `=== part ===` lines; what stands before the first is a comment.
+fn parts(source: &str) -> Vec<(String, String)> {
+    let mut parts: Vec<(String, String)> = Vec::new();
+    for line in source.lines() {
+        if let Some(part) = line.strip_prefix("=== ").and_then(|rest| rest.strip_suffix(" ===")) {
+            parts.push((part.to_owned(), String::new()));
+        } else if let Some((_, text)) = parts.last_mut() {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEMPLATES: [(&str, &str); 1] = [(
+        "room/ask.en",
+        "a note\n=== system ===\nYou are {{ name }}.\n\n=== user ===\n{% for x in list %}\n- {{ x }}\n{% endfor %}\n",
+    )];
+
+    fn render(part: &str, context: serde_json::Value) -> Result<String, PromptError> {
+        Prompts::new(TEMPLATES, &BTreeMap::new())?.render("room/ask", Language::En, part, &context)
+    }
+
+    #[test]
+    fn parts_render_alone() {
+        assert_eq!(render("system", serde_json::json!({"name": "薛嵩"})).expect("renders"), "You are 薛嵩.");
+        assert_eq!(render("user", serde_json::json!({"list": [1, 2]})).expect("renders"), "- 1\n- 2");
+    }
+
+    #[test]
+    fn an_undefined_variable_is_an_error() {
+        let error = render("system", serde_json::json!({})).expect_err("no name");
+        assert!(error.to_string().contains("room/ask.en#system"), "{error}");
+    }
+
+    #[test]
+    fn a_replacement_must_name_a_template() {
+        let replacements = BTreeMap::from([("room/aks.en".to_owned(), String::new())]);
+        let error = Prompts::new(TEMPLATES, &replacements).expect_err("unknown name");
+        assert!(error.to_string().ends_with("nearest is `room/ask.en`"), "{error}");
+    }
+
+    #[test]
+    fn a_replacement_changes_the_hash() {
+        let replacements = BTreeMap::from([("room/ask.en".to_owned(), "=== user ===\nHm.".to_owned())]);
+        let own = Prompts::new(TEMPLATES, &replacements).expect("parses");
+        let embedded = Prompts::new(TEMPLATES, &BTreeMap::new()).expect("parses");
+        assert_ne!(own.hashes()["room/ask.en"], embedded.hashes()["room/ask.en"]);
+        assert_eq!(own.render("room/ask", Language::En, "user", &()).expect("renders"), "Hm.");
+    }
+}

@@ -1,0 +1,103 @@
+//! A book, its chapters, and the chunks that models read.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Language;
+
+/// A book as decoded text.
+#[derive(Debug, Clone)]
+pub struct Book {
+    /// The file's stem as a slug; part of every scene id.
+    pub slug: String,
+    /// The title, from the book's first line or front matter, else from the file name.
+    pub title: String,
+    /// The language of most of its text.
+    pub language: Language,
+    /// The encoding that the bytes were read in, as the WHATWG label, such as `UTF-8` or `gb18030`.
+    pub encoding: String,
+    /// The path as given.
+    pub path: String,
+    /// The decoded text: BOM removed, line ends as in the file. Offsets everywhere are code points into it.
+    pub text: String,
+    /// blake3 of the file's bytes, hexadecimal; stands in the manifest.
+    pub hash: String,
+    /// Whether it is a script (a play or screenplay), where names stand before speeches.
+    pub script: bool,
+}
+
+/// What kind of division a heading opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// A volume of several parts.
+    Volume,
+    /// A part or book of several chapters.
+    Part,
+    /// A chapter, also 章 or 回.
+    Chapter,
+    /// An act of a play.
+    Act,
+    /// A scene of a play.
+    Scene,
+    /// A letter that stands as a chapter.
+    Letter,
+    /// Matter before the first chapter.
+    Front,
+    /// Matter after the last.
+    Back,
+}
+
+/// A heading and the text up to the next one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Chapter {
+    /// The slug of its book.
+    pub book: String,
+    /// Its place among the book's headings, from 0.
+    pub index: u32,
+    /// What it opens.
+    pub level: Level,
+    /// Its number, where it has one.
+    pub number: Option<u32>,
+    /// The heading as printed, in one line.
+    pub title: String,
+    /// The line of the heading, from 1; null where the format has no lines.
+    pub line: Option<u32>,
+    /// Where the heading begins, in code points of the decoded text.
+    pub start: u32,
+    /// Where the next heading begins, or the text ends.
+    pub end: u32,
+}
+
+/// A stretch of a book that fits a model's context: whole chapters where they fit.
+#[derive(Debug, Clone)]
+pub struct Chunk {
+    /// The slug of its book.
+    pub book: String,
+    /// The book's title.
+    pub title: String,
+    /// Its place in the book, from 0.
+    pub index: u32,
+    /// The language of its text.
+    pub language: Language,
+    /// The heading of the chapter that it begins in; empty before the first.
+    pub chapter: String,
+    /// Where it begins, in code points of the decoded text.
+    pub start: u32,
+    /// Where it ends.
+    pub end: u32,
+    /// Its text.
+    pub text: String,
+    /// Its length in tokens, estimated.
+    pub tokens: u32,
+    /// Headings within it: (offset in code points of the decoded text, title).
+    pub headings: Vec<(u32, String)>,
+}
+
+impl Chunk {
+    /// Returns `<book slug>/<index>`, its id in draws and rejects.
+    #[must_use]
+    pub fn id(&self) -> String {
+        format!("{}/{}", self.book, self.index)
+    }
+}

@@ -1,0 +1,54 @@
+//! The two languages that every feature works in.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A language of books, prompts and replies, written as its ISO 639-1 code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// English.
+    En,
+    /// Chinese, simplified or traditional.
+    Zh,
+}
+
+impl Language {
+    /// Both, in the order in which rows are sorted.
+    pub const ALL: [Self; 2] = [Self::En, Self::Zh];
+
+    /// Returns the ISO 639-1 code.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::En => "en",
+            Self::Zh => "zh",
+        }
+    }
+}
+
+impl std::fmt::Display for Language {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+/// One value for each language.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ByLanguage<T> {
+    /// The English one.
+    pub en: T,
+    /// The Chinese one.
+    pub zh: T,
+}
+
+impl<T> ByLanguage<T> {
+    /// Returns the value of a language.
+    pub const fn get(&self, language: Language) -> &T {
+        match language {
+            Language::En => &self.en,
+            Language::Zh => &self.zh,
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The records that cross borders between rooms: plain data, serde and schemars only.
+//!
+//! Nothing here reads, writes, asks or decides. The JSON Schemas under `schemas/` are made from these types, and the doc
+//! comment of a field is its description there and in the data set card.
+
+mod book;
+mod character;
+mod conversation;
+mod dimension;
+mod language;
+mod message;
+mod reject;
+mod sample;
+mod scene;
+mod slug;
+
+pub use book::{Book, Chapter, Chunk, Level};
+pub use character::{Attribute, Character, CharacterFile, CharacterType, Visibility, public};
+pub use conversation::{Candidate, Conversation, EndedBy, Line, Quality, Turn, TurnKind};
+pub use dimension::Dimension;
+pub use language::{ByLanguage, Language};
+pub use message::{Message, Role};
+pub use reject::Reject;
+pub use sample::{CastMember, Sample};
+pub use scene::{Grounded, Motivation, Scene, SceneCharacter, Utterance};
+pub use slug::slug;

@@ -1,0 +1,120 @@
+//! A scene of a book that a test character can step into.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Attribute, Language};
+
+/// One scene of the pool: background, motivations, original dialogue and cast (FURINA 3.2: B, M, D and C).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Scene {
+    /// `<book slug>@<start>`; scenes that people write carry their own.
+    pub id: String,
+    /// The slug of its book.
+    pub book: String,
+    /// Its language.
+    pub language: Language,
+    /// The heading of the chapter that it begins in; empty before the first.
+    pub chapter: String,
+    /// Where it begins, in code points of the decoded text.
+    pub start: u32,
+    /// Where it ends.
+    pub end: u32,
+    /// What happens in it, in a few sentences.
+    pub summary: String,
+    /// The world of the book, as far as the scene needs it.
+    pub worldview: String,
+    /// Where and when it is, who is there and what has just happened.
+    pub situation: String,
+    /// What each of the cast wants.
+    pub motivations: Vec<Motivation>,
+    /// The cast, each with the profile as it stands at this point of the story.
+    pub characters: Vec<SceneCharacter>,
+    /// The dialogue as in the book.
+    pub dialogue: Vec<Utterance>,
+    /// The share of its lines of speech that were found in the book, 0 to 1.
+    pub grounding: f64,
+    /// The model that extracted it.
+    pub model: String,
+}
+
+/// What a character of a scene wants.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Motivation {
+    /// The character's name.
+    pub character: String,
+    /// What it wants, and what stands in its way.
+    pub motivation: String,
+}
+
+/// A character of a scene.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SceneCharacter {
+    /// Its name in the scene.
+    pub name: String,
+    /// Other names that it goes by.
+    pub aliases: Vec<String>,
+    /// What is known of it at this point of the story.
+    pub profile: Vec<Attribute>,
+}
+
+/// How a line of speech was found in the book.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Grounded {
+    /// Word for word, white space and marks aside.
+    Exact,
+    /// Much alike; `similarity` says how much.
+    Near,
+    /// Not at all.
+    Absent,
+}
+
+impl Grounded {
+    /// Returns the word that files use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Near => "near",
+            Self::Absent => "absent",
+        }
+    }
+}
+
+/// Something said, done or thought in a scene. The speaker `Environment` stands for what happens by itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Utterance {
+    /// A name of the cast, or `Environment`.
+    pub speaker: String,
+    /// What it thinks, unheard by the others.
+    pub thought: Option<String>,
+    /// What it does.
+    pub action: Option<String>,
+    /// What it says.
+    pub speech: Option<String>,
+    /// Where the speech begins in the book, in code points; null when it was not found.
+    pub start: Option<u32>,
+    /// Where it ends.
+    pub end: Option<u32>,
+    /// How the speech was found; null without speech.
+    pub grounded: Option<Grounded>,
+    /// Likeness to what stands in the book, 0 to 1; null without speech.
+    pub similarity: Option<f64>,
+}
+
+impl Utterance {
+    /// The speaker of what happens by itself.
+    pub const ENVIRONMENT: &'static str = "Environment";
+
+    /// Returns the utterance as one line: an action in parentheses, then the speech.
+    #[must_use]
+    pub fn content(&self) -> String {
+        match (&self.action, &self.speech) {
+            (Some(action), Some(speech)) => format!("({action}) {speech}"),
+            (Some(action), None) => format!("({action})"),
+            (None, Some(speech)) => speech.clone(),
+            (None, None) => String::new(),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Randomness that is a function of what is being decided, never of when.
+
+use rand::SeedableRng as _;
+use rand_chacha::ChaCha8Rng;
+
+/// Returns a generator for one decision: the run's seed, then the words that name the decision (stage, stable id, …).
+///
+/// The words are hashed with their lengths, so `["ab", "c"]` and `["a", "bc"]` differ. Concurrency cannot change a draw.
+#[must_use]
+pub fn seeded(seed: u64, decision: &[&str]) -> ChaCha8Rng {
+    ChaCha8Rng::from_seed(hash(seed, decision))
+}
+
+/// Returns the number that is sent to a server as `seed` for one draw, 0 to 2³¹ − 1 (some servers take no more).
+#[must_use]
+pub fn number(seed: u64, draw: &str) -> u32 {
+    let bytes = hash(seed, &["server", draw]);
+    u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) >> 1
+}
+
+fn hash(seed: u64, decision: &[&str]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&seed.to_le_bytes());
+    for word in decision {
+        hasher.update(&(word.len() as u64).to_le_bytes());
+        hasher.update(word.as_bytes());
+    }
+    *hasher.finalize().as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::Rng as _;
+
+    use super::{number, seeded};
+
+    #[test]
+    fn a_decision_has_one_generator() {
+        let draw = |seed, decision: &[&str]| seeded(seed, decision).next_u64();
+        assert_eq!(draw(7, &["simulate", "a"]), draw(7, &["simulate", "a"]));
+        assert_ne!(draw(7, &["simulate", "a"]), draw(8, &["simulate", "a"]));
+        assert_ne!(draw(7, &["ab", "c"]), draw(7, &["a", "bc"]));
+        assert!(number(7, "x") < 1 << 31);
+    }
+}

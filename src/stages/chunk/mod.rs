@@ -1,0 +1,24 @@
+//! The stage `chunk`: a book's bytes become text, chapters, and chunks that fit a model's context.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The table `[chunk]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// The most estimated tokens of a chunk. CoSER's figure, which FURINA's pool follows (Appendix B.2): 8,192.
+    #[schemars(range(min = 256))]
+    pub max_tokens: u32,
+    /// Chapters are merged until a chunk holds this share of `max_tokens`. CoSER's figure: one half.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub min_share: f64,
+    /// The books' encoding, as a WHATWG label such as `gb18030`; found from the bytes when silent.
+    pub encoding: Option<String>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { max_tokens: 8192, min_share: 0.5, encoding: None }
+    }
+}

@@ -1,0 +1,95 @@
+//! The stage `simulate`: a test character joins the cast of a scene in a group chat.
+
+mod asks;
+
+pub use asks::{Direct, Direction, Rate, Rating, SceneReply, TestReply};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The stage's prompt templates: (name, source).
+pub const PROMPTS: &[(&str, &str)] = &[];
+
+/// What moves the counts that DWRS reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Count {
+    /// Each test turn counts for the dimension aimed at (Algorithm 1).
+    Targeted,
+    /// Each test turn counts for the dimension that the judge found.
+    Judged,
+    /// Each accepted sample counts for the dimension that the judge found.
+    Accepted,
+}
+
+/// What shares one set of counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// A test character with one source model.
+    Lane,
+    /// A test character with all source models, one lane after the other.
+    Character,
+}
+
+/// The table `[simulate]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// τ: a lane ends when every dimension has been counted this often. The paper's figure (4.2): 10.
+    #[schemars(range(min = 1))]
+    pub tau: u32,
+    /// How likely a stretch up to the next test turn aims at a dimension, 0 to 1; else it is normal conversation (3.3
+    /// mixes the two and names no figure).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub emphasis: f64,
+    /// What moves the counts. Algorithm 1 counts targets.
+    pub count: Count,
+    /// What shares one set of counts. The paper's τ is per test character and source model.
+    pub scope: Scope,
+    /// Conversations of a lane that are planned and played together; counts move between waves.
+    #[schemars(range(min = 1))]
+    pub wave: u32,
+    /// The fewest turns of a conversation.
+    #[schemars(range(min = 2))]
+    pub min_turns: u32,
+    /// The most turns of a conversation. The paper's mean is 19.8 (Table 11).
+    #[schemars(range(min = 2))]
+    pub max_turns: u32,
+    /// The test character gets a turn at least every so many turns.
+    #[schemars(range(min = 2))]
+    pub test_every: u32,
+    /// The most conversations of a lane.
+    #[schemars(range(min = 1))]
+    pub max_conversations: u32,
+    /// The most characters of a scene that take part beside the test character; those with most lines stay.
+    #[schemars(range(min = 1))]
+    pub max_cast: u32,
+    /// Whether a character may meet scenes of its own book.
+    pub own_book: bool,
+    /// The most sentences of a reply; more is a format fault (the paper's replies have one or two).
+    #[schemars(range(min = 1))]
+    pub max_sentences: u32,
+    /// How many of the test character's lines its prompt shows.
+    pub example_lines: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            tau: 10,
+            emphasis: 0.7,
+            count: Count::Targeted,
+            scope: Scope::Lane,
+            wave: 4,
+            min_turns: 8,
+            max_turns: 20,
+            test_every: 4,
+            max_conversations: 40,
+            max_cast: 5,
+            own_book: false,
+            max_sentences: 3,
+            example_lines: 24,
+        }
+    }
+}
