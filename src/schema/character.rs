@@ -120,7 +120,7 @@ impl From<CharacterFile> for Character {
             aliases: file.aliases,
             language: file.language,
             kind: file.kind,
-            book: file.book,
+            book: file.book.map(|book| super::slug(&book)),
             worldview: file.worldview,
             profile: file.profile,
             lines: file.lines,
