@@ -1,0 +1,3 @@
+//! The integration tests: one binary, loopback only, no key, no sleep.
+
+mod tidy;
