@@ -324,7 +324,7 @@ fn fenced(language: &str, code: &str) -> String {
 /// Writes a string so that it stands in one cell of a Markdown table or a heading and means nothing to Markdown, except that
 /// code spans stay what they are.
 fn cell(text: &str) -> String {
-    let spans = text.matches('`').count() % 2 == 0;
+    let spans = text.matches('`').count().is_multiple_of(2);
     let mut within_code = false;
     let mut cell = String::with_capacity(text.len());
     for c in text.chars() {

@@ -99,10 +99,10 @@ impl<'a, T> Lists<'a, T> {
     /// Makes a column of lists of structs. `fields` have one value for each of `items`.
     pub(super) fn structs(self, name: &'static str, fields: &[Column]) -> PolarsResult<Column> {
         let values = StructChunked::from_columns(PlSmallStr::EMPTY, self.items.len(), fields)?;
-        self.column(name, values.into_series())
+        self.column(name, &values.into_series())
     }
 
-    fn column(self, name: &'static str, values: Series) -> PolarsResult<Column> {
+    fn column(self, name: &'static str, values: &Series) -> PolarsResult<Column> {
         let values = values.rechunk();
         let item = ArrowField::new("item".into(), values.dtype().to_arrow(CompatLevel::newest()), true);
         let dtype = ArrowDataType::LargeList(Box::new(item));
@@ -115,7 +115,7 @@ impl Lists<'_, String> {
     /// Makes a column of lists of strings.
     pub(super) fn strings(self, name: &'static str) -> PolarsResult<Column> {
         let values = StringChunked::from_iter_values(PlSmallStr::EMPTY, self.items.iter());
-        self.column(name, values.into_series())
+        self.column(name, &values.into_series())
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use polars::prelude::{DataFrame, DataType, Field};
+use polars::prelude::{DataFrame, DataType, Field, Series};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
@@ -67,6 +67,28 @@ fn scalar_name(dtype: &DataType) -> &'static str {
     }
 }
 
+/// Returns how many bytes a frame takes in memory as `datasets` holds it: Arrow with 32-bit offsets, and a bit per value where
+/// there are nulls (the offset that ends a column is not counted there either). Counted from the values, so it does not
+/// depend on how polars happens to hold them.
+pub(super) fn arrow_bytes(frame: &DataFrame) -> usize {
+    frame.columns().iter().map(|column| series_bytes(column.as_materialized_series())).sum()
+}
+
+fn series_bytes(series: &Series) -> usize {
+    let (rows, typed) = (series.len(), "a series has the type that it names");
+    let offsets = 4 * rows;
+    let values = match series.dtype() {
+        DataType::String => offsets + series.str().expect(typed).iter().flatten().map(str::len).sum::<usize>(),
+        DataType::List(_) => offsets + series_bytes(&series.list().expect(typed).get_inner()),
+        DataType::Struct(_) => series.struct_().expect(typed).fields_as_series().iter().map(series_bytes).sum(),
+        DataType::Boolean => rows.div_ceil(8),
+        DataType::Int8 => rows,
+        DataType::Int32 => 4 * rows,
+        _ => 8 * rows,
+    };
+    if series.null_count() > 0 { values + rows.div_ceil(8) } else { values }
+}
+
 /// A column, or a field within one, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Note {
@@ -83,7 +105,7 @@ pub(super) fn notes(config: &str, frame: &DataFrame) -> Vec<Note> {
     let (root, definitions) = record(config);
     let mut notes = Vec::new();
     for field in fields(frame) {
-        describe(&mut notes, String::new(), &field, &root, &definitions);
+        describe(&mut notes, "", &field, &root, &definitions);
     }
     notes
 }
@@ -106,7 +128,7 @@ fn record(config: &str) -> (Value, Value) {
     }
 }
 
-fn describe(notes: &mut Vec<Note>, within: String, field: &Field, record: &Value, definitions: &Value) {
+fn describe(notes: &mut Vec<Note>, within: &str, field: &Field, record: &Value, definitions: &Value) {
     let schema = &record["properties"][field.name().as_str()];
     let description =
         schema["description"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -125,7 +147,7 @@ fn describe(notes: &mut Vec<Note>, within: String, field: &Field, record: &Value
         None => item,
     };
     for field in fields {
-        describe(notes, format!("{path}[]."), field, item, definitions);
+        describe(notes, &format!("{path}[]."), field, item, definitions);
     }
 }
 
@@ -133,7 +155,7 @@ fn describe(notes: &mut Vec<Note>, within: String, field: &Field, record: &Value
 mod tests {
     use super::super::fixture::records;
     use super::super::tables;
-    use super::{features, notes};
+    use super::{arrow_bytes, features, notes};
 
     #[test]
     fn features_read_as_the_library_writes_them() {
@@ -168,6 +190,20 @@ mod tests {
             features(&tables[2].frame, 0)
                 .ends_with("- name: grounding\n  dtype: float64\n- name: model\n  dtype: string\n")
         );
+    }
+
+    #[test]
+    fn bytes_are_those_of_arrow() {
+        let tables = tables(&records()).unwrap();
+        // `rejected`: four columns of three strings, each with an offset; then the UTF-8 of the strings.
+        let strings: usize =
+            records().rejects.iter().map(|r| r.stage.len() + r.id.len() + r.reason.len() + r.detail.len()).sum();
+        assert_eq!(arrow_bytes(&tables[4].frame), 4 * 3 * 4 + strings);
+        // Lists have offsets of their own, and nulls a bit per row.
+        let characters = tables[3].frame.select(["book", "lines", "type"]).unwrap();
+        let lines = "Am I?".len() + "“The tide was late.”".len();
+        let book = 8 + "harbour".len() + 1;
+        assert_eq!(arrow_bytes(&characters), book + 8 + 8 + lines + 8 + "establishedsynthesized".len());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::features::features;
+use super::features::{arrow_bytes, features};
 use super::{About, Params, Table};
 
 /// Tags that every data set of ours bears.
@@ -40,7 +40,9 @@ pub(super) fn front(params: &Params, about: &About, tables: &[Table]) -> String 
         yaml.push_str(&features(&splits[0].frame, 2));
         yaml.push_str("  splits:\n");
         for table in splits {
-            let _ = writeln!(yaml, "  - name: {}\n    num_examples: {}", table.split, table.frame.height());
+            let (bytes, rows) = (arrow_bytes(&table.frame), table.frame.height());
+            // The library ignores all splits when one lacks either number.
+            let _ = writeln!(yaml, "  - name: {}\n    num_bytes: {bytes}\n    num_examples: {rows}", table.split);
         }
     }
     yaml + "---\n"
@@ -114,7 +116,7 @@ pub(super) fn quoted(text: &str) -> String {
 mod tests {
     use super::super::fixture::{about, records};
     use super::super::{Params, Records, Table, tables};
-    use super::{front, quoted, size};
+    use super::{arrow_bytes, front, quoted, size};
 
     #[test]
     fn strings_are_quoted_for_any_parser() {
@@ -166,7 +168,7 @@ configs:
 - config_name: scenes
 ";
         assert!(front.starts_with(head), "{front}");
-        assert!(front.ends_with("  splits:\n  - name: train\n    num_examples: 3\n---\n"));
+        assert!(front.ends_with("\n    num_examples: 3\n---\n"));
         assert_eq!(front.matches("default: true").count(), 1);
     }
 
@@ -190,12 +192,17 @@ configs:
             let names: Vec<&str> = features.lines().filter_map(|line| line.strip_prefix("  - name: ")).collect();
             assert_eq!(
                 names,
-                table.frame.get_column_names().into_iter().map(|name| name.as_str()).collect::<Vec<_>>(),
+                table.frame.get_column_names().into_iter().map(polars::prelude::PlSmallStr::as_str).collect::<Vec<_>>(),
                 "{}",
                 table.config
             );
-            let split = format!("  - name: {}\n    num_examples: {}\n", table.split, table.frame.height());
-            assert!(splits.starts_with(&split));
+            let bytes = arrow_bytes(&table.frame);
+            let split = format!(
+                "  - name: {}\n    num_bytes: {bytes}\n    num_examples: {}\n",
+                table.split,
+                table.frame.height()
+            );
+            assert!(splits.starts_with(&split), "{splits}");
         }
     }
 
@@ -206,7 +213,10 @@ configs:
         let front = front(&Params::default(), &about(), &[samples, held_out]);
         let files = "  - split: test\n    path: samples/test-*.parquet\n  - split: validation\n    path: samples/validation-*.parquet\n";
         assert!(front.contains(files), "{front}");
-        assert!(front.contains("  - name: test\n    num_examples: 3\n  - name: validation\n    num_examples: 1\n"));
+        let (_, splits) = front.split_once("  splits:\n").unwrap();
+        let splits: Vec<&str> = splits.lines().filter(|line| !line.contains("num_bytes")).collect();
+        let expected = ["  - name: test", "    num_examples: 3", "  - name: validation", "    num_examples: 1", "---"];
+        assert_eq!(splits, expected);
         assert_eq!(front.matches("features:").count(), 1);
     }
 

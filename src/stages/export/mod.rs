@@ -44,7 +44,7 @@ pub enum ExportError {
 }
 
 /// The table `[export]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// The data set's name on its card; the run's name when silent.
@@ -53,10 +53,4 @@ pub struct Params {
     pub license: Option<String>,
     /// Further tags of the card.
     pub tags: Vec<String>,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { pretty_name: None, license: None, tags: Vec::new() }
-    }
 }

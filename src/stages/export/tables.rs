@@ -41,11 +41,16 @@ pub struct Records {
 /// Rows are sorted by id (those of `rejected` by all their columns), as plain byte order has it. All columns are nullable.
 pub fn tables(records: &Records) -> Result<Vec<Table>, ExportError> {
     let tables = [
-        table("samples", "test", sorted(&records.samples, |sample| &sample.id), samples)?,
-        table("conversations", "test", sorted(&records.conversations, |conversation| &conversation.id), conversations)?,
-        table("scenes", "train", sorted(&records.scenes, |scene| &scene.id), scenes)?,
-        table("characters", "train", sorted(&records.characters, |character| &character.id), characters)?,
-        table("rejected", "train", sorted(&records.rejects, |reject| reject), rejected)?,
+        table("samples", "test", &sorted(&records.samples, |sample| &sample.id), samples)?,
+        table(
+            "conversations",
+            "test",
+            &sorted(&records.conversations, |conversation| &conversation.id),
+            conversations,
+        )?,
+        table("scenes", "train", &sorted(&records.scenes, |scene| &scene.id), scenes)?,
+        table("characters", "train", &sorted(&records.characters, |character| &character.id), characters)?,
+        table("rejected", "train", &sorted(&records.rejects, |reject| reject), rejected)?,
     ];
     Ok(tables.into_iter().flatten().collect())
 }
@@ -59,13 +64,13 @@ fn sorted<'a, T, K: Ord + ?Sized + 'a>(records: &'a [T], key: impl Fn(&'a T) -> 
 fn table<'a, T>(
     config: &'static str,
     split: &'static str,
-    rows: Vec<&'a T>,
+    rows: &[&'a T],
     columns: impl FnOnce(&[&'a T]) -> Result<Vec<Column>, ColumnError>,
 ) -> Result<Option<Table>, ExportError> {
     if rows.is_empty() {
         return Ok(None);
     }
-    let frame = columns(&rows).and_then(|columns| Ok(DataFrame::new(rows.len(), columns)?));
+    let frame = columns(rows).and_then(|columns| Ok(DataFrame::new(rows.len(), columns)?));
     match frame {
         Ok(frame) => Ok(Some(Table { config, split, frame })),
         Err(ColumnError::Polars(source)) => Err(ExportError::Frame { config, source }),
