@@ -1,0 +1,453 @@
+//! The data set card: front matter, then what the data set is, how to read it and how it was made, in short. It tells nothing
+//! that a second run from the same journal would tell otherwise: no time, no cost, no count of calls, no address of a server.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use polars::prelude::DataFrame;
+use regex::Regex;
+
+use super::features::notes;
+use super::front::{configs, front, languages};
+use super::{Params, Table};
+use crate::schema::{Dimension, Language};
+
+/// What the card tells of a run beside its tables.
+#[derive(Debug, Clone, Default)]
+pub struct About {
+    /// The run's name in the pipeline file.
+    pub name: String,
+    /// The version of dramaturg.
+    pub version: String,
+    /// The run's seed.
+    pub seed: u64,
+    /// The pipeline file as it was read. Values of `base_url` are left out of the card.
+    pub pipeline: String,
+    /// What the command line changed in it, each as `KEY=VALUE`; only what can change a row belongs here.
+    pub overrides: Vec<String>,
+    /// The books, in the order in which they were read.
+    pub books: Vec<AboutBook>,
+    /// Who plays which part, in the order of the cast.
+    pub parts: Vec<AboutPart>,
+    /// The dimensions, in their order.
+    pub dimensions: Vec<Dimension>,
+    /// τ: how often a lane counts each dimension before it ends.
+    pub tau: u32,
+    /// How likely a stretch up to the next test turn aims at a dimension, 0 to 1.
+    pub emphasis: f64,
+    /// How many conversations of a lane are played together.
+    pub wave: u32,
+    /// The largest σ at which the source reply stays in the history.
+    pub keep_source: u8,
+    /// The largest σ at which a turn becomes a sample.
+    pub sample: u8,
+}
+
+/// A book of the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AboutBook {
+    /// Its slug, the value of the column `book`.
+    pub slug: String,
+    /// Its title.
+    pub title: String,
+    /// Its language.
+    pub language: Language,
+}
+
+/// A part of the cast and the model that plays it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AboutPart {
+    /// The part, such as `judge` or `extractor (zh)`.
+    pub part: String,
+    /// The model's name in the pipeline file, the value of columns such as `judge_model`.
+    pub name: String,
+    /// The model's id, such as `offline:plain`.
+    pub model: String,
+}
+
+/// Writes the card, the `README.md` of the data set.
+#[must_use]
+pub fn card(params: &Params, about: &About, tables: &[Table]) -> String {
+    let name = params.pretty_name.as_deref().unwrap_or(&about.name);
+    let mut card = front(params, about, tables);
+    let _ = write!(card, "\n# {}\n\n{}", cell(name), what(tables));
+    if let Some(table) = tables.first() {
+        card.push_str(&load(table));
+        card.push_str(&columns(tables));
+    }
+    card.push_str(&made(about, tables));
+    card.push_str(&limits(about));
+    card.push_str(&pipeline(about));
+    card
+}
+
+fn what(tables: &[Table]) -> String {
+    let rows = |config: &str| -> usize {
+        tables.iter().filter(|table| table.config == config).map(|table| table.frame.height()).sum()
+    };
+    let mut text = "A role-play benchmark made out of books. Each row of `samples` is one turn of a test character in a group \
+        chat with the cast of a book's scene: `messages` is what a model under test is sent, `baseline` the reply that its \
+        own reply is compared with, and `criteria` what the comparison looks at. The other configs hold what the samples \
+        were made of.\n\n"
+        .to_owned();
+    if tables.is_empty() {
+        text.push_str("This run made no rows.\n\n");
+        return text;
+    }
+    let counts: Vec<String> =
+        configs(tables).into_iter().map(|(config, _)| format!("{} `{config}`", rows(config))).collect();
+    let languages: Vec<String> = languages(tables).into_iter().collect();
+    let _ = writeln!(text, "Rows: {}. Languages: {}.\n", counts.join(", "), languages.join(", "));
+    text
+}
+
+fn load(table: &Table) -> String {
+    let (config, split) = (table.config, table.split);
+    format!(
+        "## Reading it\n\nWith this folder as the working directory:\n\n```python\n\
+         import datasets; rows = datasets.load_dataset(\".\", \"{config}\", split=\"{split}\")\n\
+         import polars; rows = polars.read_parquet(\"{config}/{split}-*.parquet\")\n\
+         import duckdb; rows = duckdb.sql(\"select * from '{config}/{split}-*.parquet'\")\n```\n\n"
+    )
+}
+
+fn columns(tables: &[Table]) -> String {
+    let mut text =
+        "## Columns\n\nAll columns are nullable. `column[].field` is a field of the structs in a list.\n".to_owned();
+    for (config, splits) in configs(tables) {
+        let names: Vec<String> =
+            splits.iter().map(|table| format!("`{}` {} rows", table.split, table.frame.height())).collect();
+        let _ = write!(text, "\n### `{config}`\n\n{}\n\n", names.join(", "));
+        text.push_str("| column | type | meaning |\n|---|---|---|\n");
+        for note in notes(config, &splits[0].frame) {
+            let _ = writeln!(text, "| `{}` | `{}` | {} |", note.path, note.kind, cell(&note.description));
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn made(about: &About, tables: &[Table]) -> String {
+    let mut text = format!("## How it was made\n\nBy dramaturg {}, with seed {}.\n\n", about.version, about.seed);
+    if !about.books.is_empty() {
+        text.push_str("| book | title | language | licence |\n|---|---|---|---|\n");
+        for book in &about.books {
+            let _ = writeln!(text, "| {} | {} | {} | not known |", cell(&book.slug), cell(&book.title), book.language);
+        }
+        text.push('\n');
+    }
+    if !about.parts.is_empty() {
+        text.push_str("| part | name | model |\n|---|---|---|\n");
+        for part in &about.parts {
+            let _ = writeln!(text, "| {} | {} | {} |", cell(&part.part), cell(&part.name), cell(&part.model));
+        }
+        text.push('\n');
+    }
+    let _ = write!(
+        text,
+        "Each test character plays with each source model until every dimension was counted τ = {} times; a stretch up to its \
+         next turn aims at a dimension with probability {}, and conversations are played in waves of {}. At each of its turns \
+         the source and the base model both answer, and the judge names the dimension that fits and gives σ, from 1 (source \
+         much better) to 5 (base much better). The source's reply stays in the history at σ ≤ {}; a turn with σ ≤ {} of a \
+         conversation that passed every filter is a sample.\n\n",
+        about.tau, about.emphasis, about.wave, about.keep_source, about.sample
+    );
+    text.push_str(&dimensions(about));
+    for table in tables {
+        match table.config {
+            "samples" => text.push_str(&balance(about, table)),
+            "conversations" => text.push_str(&scores(&table.frame)),
+            "rejected" => text.push_str(&rejects(&table.frame)),
+            _ => {}
+        }
+    }
+    text
+}
+
+fn dimensions(about: &About) -> String {
+    if about.dimensions.is_empty() {
+        return String::new();
+    }
+    let mut text = "| dimension | name | 名称 |\n|---|---|---|\n".to_owned();
+    for dimension in &about.dimensions {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} |",
+            cell(&dimension.code),
+            cell(&dimension.name.en),
+            cell(&dimension.name.zh)
+        );
+    }
+    text.push('\n');
+    text
+}
+
+/// Counts samples per dimension, language and type of character.
+fn balance(about: &About, table: &Table) -> String {
+    let Some(rows) = strings(&table.frame, ["dimension", "language", "character_type"]) else { return String::new() };
+    let mut counts: BTreeMap<String, BTreeMap<(String, String), usize>> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for [dimension, language, kind] in rows {
+        *groups.entry((language.clone(), kind.clone())).or_default() += 1;
+        *counts.entry(dimension).or_default().entry((language, kind)).or_default() += 1;
+    }
+    // Dimensions without a sample are shown too, in the order of their table; a code that stands in no table comes last.
+    let mut codes: Vec<String> = about.dimensions.iter().map(|dimension| dimension.code.clone()).collect();
+    codes.extend(counts.keys().filter(|code| !about.dimensions.iter().any(|known| known.code == **code)).cloned());
+    let mut text =
+        format!("Samples of split `{}` by dimension, language and type of character:\n\n| dimension |", table.split);
+    for (language, kind) in groups.keys() {
+        let _ = write!(text, " {language}, {kind} |");
+    }
+    let _ = writeln!(text, " all |\n|---|{}---:|", "---:|".repeat(groups.len()));
+    for code in codes {
+        let row = counts.remove(&code).unwrap_or_default();
+        let _ = write!(text, "| {} |", cell(&code));
+        for group in groups.keys() {
+            let _ = write!(text, " {} |", row.get(group).copied().unwrap_or(0));
+        }
+        let _ = writeln!(text, " {} |", row.values().sum::<usize>());
+    }
+    text.push_str("| all |");
+    for count in groups.values() {
+        let _ = write!(text, " {count} |");
+    }
+    let _ = writeln!(text, " {} |\n", groups.values().sum::<usize>());
+    text
+}
+
+/// Counts σ over all judged turns, those of conversations that were filtered out included.
+fn scores(frame: &DataFrame) -> String {
+    let scores = || {
+        let turns = frame.column("turns").ok()?.list().ok()?.get_inner();
+        let scores = turns.struct_().ok()?.field_by_name("score").ok()?;
+        let mut counts: BTreeMap<i8, usize> = (1..=5).map(|score| (score, 0)).collect();
+        for score in scores.i8().ok()?.iter().flatten() {
+            *counts.entry(score).or_default() += 1;
+        }
+        Some(counts)
+    };
+    let Some(counts) = scores() else { return String::new() };
+    let head: Vec<String> = counts.keys().map(i8::to_string).collect();
+    let row: Vec<String> = counts.values().map(usize::to_string).collect();
+    format!(
+        "σ over all judged turns of `conversations`:\n\n| σ | {} |\n|---|{}\n| turns | {} |\n\n",
+        head.join(" | "),
+        "---:|".repeat(head.len()),
+        row.join(" | ")
+    )
+}
+
+/// Counts what was left out, by stage and reason.
+fn rejects(frame: &DataFrame) -> String {
+    let Some(rows) = strings(frame, ["stage", "reason"]) else { return String::new() };
+    let mut counts: BTreeMap<[String; 2], usize> = BTreeMap::new();
+    for row in rows {
+        *counts.entry(row).or_default() += 1;
+    }
+    let mut text =
+        "Left out, as `rejected` tells in detail:\n\n| stage | reason | count |\n|---|---|---:|\n".to_owned();
+    for ([stage, reason], count) in counts {
+        let _ = writeln!(text, "| {} | {} | {count} |", cell(&stage), cell(&reason));
+    }
+    text.push('\n');
+    text
+}
+
+/// Returns string columns row by row, nulls as empty strings.
+fn strings<const N: usize>(frame: &DataFrame, names: [&str; N]) -> Option<Vec<[String; N]>> {
+    let mut columns = Vec::with_capacity(N);
+    for name in names {
+        columns.push(frame.column(name).ok()?.str().ok()?);
+    }
+    let value = |column: usize, row: usize| columns[column].get(row).unwrap_or_default().to_owned();
+    Some((0..frame.height()).map(|row| std::array::from_fn(|column| value(column, row))).collect())
+}
+
+fn limits(about: &About) -> String {
+    let mut text = "## Limits\n\n".to_owned();
+    let offline: Vec<String> = about
+        .parts
+        .iter()
+        .filter(|part| part.model.starts_with("offline:"))
+        .map(|part| format!("{} ({})", cell(&part.part), cell(&part.model)))
+        .collect();
+    if !offline.is_empty() {
+        let _ = writeln!(
+            text,
+            "- No language model played these parts, but the offline engine, which works by rule on the text itself: {}. What \
+             it wrote and judged shows the form of the benchmark and is no measure of role-play.",
+            offline.join(", ")
+        );
+    }
+    text.push_str(
+        "- The licences of the books are not known to the program, and `scenes` quotes them. Whoever publishes this data set \
+         answers for the right to do so.\n\
+         - `dimension`, `score` and `rationale` are a model's verdicts. They carry its leanings, towards longer replies or \
+         its own style for instance.\n\
+         - Profiles, motivations and situations of `scenes` are read from one stretch of a book each, and may differ from \
+         what stands elsewhere in it.\n\n",
+    );
+    text
+}
+
+fn pipeline(about: &About) -> String {
+    let mut text = "## Pipeline file\n\n".to_owned();
+    if !about.overrides.is_empty() {
+        let list: Vec<String> = about.overrides.iter().map(|change| without_urls(change)).collect();
+        let _ = write!(text, "With these changes from the command line:\n\n{}\n", fenced("toml", &list.join("\n")));
+    }
+    text.push_str(&fenced("toml", &without_urls(&about.pipeline)));
+    text
+}
+
+/// Returns TOML with every value of `base_url` left out: a card is made to be published, an address of a server is not.
+fn without_urls(toml: &str) -> String {
+    static URL: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r#"(\bbase_url["']?\s*=\s*)("""(?s:.*?)"""|'''(?s:.*?)'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s"',}\]#]+)"#,
+        )
+        .expect("the pattern is constant")
+    });
+    URL.replace_all(toml, r#"${1}"(left out)""#).into_owned()
+}
+
+/// Fences code with more backticks than any run of them within.
+fn fenced(language: &str, code: &str) -> String {
+    let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let end = if code.is_empty() || code.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}{language}\n{code}{end}{fence}\n")
+}
+
+/// Writes a string so that it stands in one cell of a Markdown table or a heading and means nothing to Markdown, except that
+/// code spans stay what they are.
+fn cell(text: &str) -> String {
+    let spans = text.matches('`').count().is_multiple_of(2);
+    let mut within_code = false;
+    let mut cell = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '`' if spans => {
+                within_code = !within_code;
+                cell.push(c);
+            }
+            '|' => cell.push_str("\\|"),
+            c if c.is_whitespace() || c.is_control() => cell.push(' '),
+            c if within_code => cell.push(c),
+            '`' | '*' | '[' | ']' | '\\' => cell.extend(['\\', c]),
+            '<' => cell.push_str("&lt;"),
+            c => cell.push(c),
+        }
+    }
+    cell
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{about, records};
+    use super::super::{About, Params, tables};
+    use super::{card, cell, fenced, without_urls};
+
+    fn whole() -> String {
+        card(&Params::default(), &about(), &tables(&records()).unwrap())
+    }
+
+    #[track_caller]
+    fn assert_has(card: &str, parts: &[&str]) {
+        for part in parts {
+            assert!(card.contains(part), "no `{part}` in:\n{card}");
+        }
+    }
+
+    #[test]
+    fn the_card_tells_how_to_read_every_column() {
+        assert_has(
+            &whole(),
+            &[
+                "\n# fixture\n",
+                "Rows: 3 `samples`, 2 `conversations`, 2 `scenes`, 2 `characters`, 3 `rejected`. Languages: en, zh.",
+                "datasets.load_dataset(\".\", \"samples\", split=\"test\")",
+                "polars.read_parquet(\"samples/test-*.parquet\")",
+                "select * from 'samples/test-*.parquet'",
+                "\n### `scenes`\n\n`train` 2 rows\n\n| column | type | meaning |\n",
+                "\n| `id` | `string` | `<conversation id>#<turn>`. |\n",
+                "\n| `scene_characters[].profile[].key` | `string` | What it is about, such as `persona` or `性格`; any key. |\n",
+                "\n| `turns[].faults` | `list<string>` |",
+            ],
+        );
+    }
+
+    #[test]
+    fn the_card_tells_how_it_was_made() {
+        assert_has(
+            &whole(),
+            &[
+                "By dramaturg 0.1.0, with seed 7.",
+                "| harbour | The Harbour \\| A Tale | en | not known |\n| 渡口 | 渡口 | zh | not known |\n",
+                "| judge | strong | vendor/strong-1 |\n",
+                "τ = 2 times",
+                "probability 0.7, and conversations are played in waves of 4",
+                "stays in the history at σ ≤ 3; a turn with σ ≤ 2",
+                "| FR | Factual recall | 事实记忆 |\n",
+                "| dimension | en, established | zh, synthesized | all |\n|---|---:|---:|---:|\n\
+                 | CR | 2 | 0 | 2 |\n| FR | 0 | 0 | 0 |\n| PA | 0 | 1 | 1 |\n| all | 2 | 1 | 3 |\n",
+                "| σ | 1 | 2 | 3 | 4 | 5 |\n|---|---:|---:|---:|---:|---:|\n| turns | 0 | 1 | 0 | 0 | 0 |\n",
+                "| extract | no_dialogue | 2 |\n| simulate | quality | 1 |\n",
+                "simulate.tau=2\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn offline_parts_are_named_as_such() {
+        let mut about = about();
+        let tables = tables(&records()).unwrap();
+        assert_has(
+            &card(&Params::default(), &about, &tables),
+            &["the offline engine, which works by rule on the text itself: extractor (offline:plain)."],
+        );
+        about.parts.remove(0);
+        assert!(!card(&Params::default(), &about, &tables).contains("offline engine"));
+    }
+
+    #[test]
+    fn no_address_of_a_server_reaches_the_card() {
+        let card = whole();
+        assert!(!card.contains("10.0.0.7"), "{card}");
+        assert_has(&card, &["base_url = \"(left out)\" # ours\n"]);
+        for (toml, expected) in [
+            ("base_url='http://h'", "base_url=\"(left out)\""),
+            (
+                "m = { base_url = \"http://h/\\\"x\", model = \"q\" }",
+                "m = { base_url = \"(left out)\", model = \"q\" }",
+            ),
+            ("\"base_url\" = \"\"\"http://h\"\"\"", "\"base_url\" = \"(left out)\""),
+            ("models.a.base_url=http://h", "models.a.base_url=\"(left out)\""),
+            ("model = \"base_url\"", "model = \"base_url\""),
+        ] {
+            assert_eq!(without_urls(toml), expected);
+        }
+    }
+
+    #[test]
+    fn a_run_without_rows_has_a_card_too() {
+        let card = card(&Params::default(), &About { name: "empty".into(), ..About::default() }, &[]);
+        assert_has(&card, &["pretty_name: \"empty\"", "This run made no rows.", "## Limits"]);
+        assert!(!card.contains("## Columns") && !card.contains("## Reading it"));
+    }
+
+    #[test]
+    fn users_text_cannot_break_the_markdown() {
+        for (text, expected) in [
+            ("a | b\nc", "a \\| b c"),
+            ("*x* [y](z) <b>", "\\*x\\* \\[y\\](z) &lt;b>"),
+            ("`<a>*` | b", "`<a>*` \\| b"),
+            ("one ` tick", "one \\` tick"),
+        ] {
+            assert_eq!(cell(text), expected);
+        }
+        assert_eq!(fenced("toml", "a = \"```\""), "````toml\na = \"```\"\n````\n");
+    }
+}

@@ -1,0 +1,230 @@
+//! What a column is, told to readers: in the notation of the `datasets` library, and in words. Both come from the frame's own
+//! schema and the records' doc comments, so neither can drift from the files.
+
+use std::fmt::Write as _;
+
+use polars::prelude::{DataFrame, DataType, Field, Series};
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::Value;
+
+use crate::schema::{Character, Conversation, Reject, Sample, Scene};
+
+/// Writes the features of a frame as the `datasets` library writes them into cards, each line after `indent` spaces.
+pub(super) fn features(frame: &DataFrame, indent: usize) -> String {
+    let mut yaml = String::new();
+    for field in fields(frame) {
+        write_feature(&mut yaml, &field, indent);
+    }
+    yaml
+}
+
+fn fields(frame: &DataFrame) -> Vec<Field> {
+    frame.columns().iter().map(|column| Field::new(column.name().clone(), column.dtype().clone())).collect()
+}
+
+fn write_feature(yaml: &mut String, field: &Field, indent: usize) {
+    let _ = writeln!(yaml, "{:indent$}- name: {}", "", field.name);
+    write_type(yaml, field.dtype(), indent + 2);
+}
+
+fn write_type(yaml: &mut String, dtype: &DataType, indent: usize) {
+    // In this notation a list of scalars or structs drops one level: its items stand where its type would.
+    let (key, inner) = match dtype {
+        DataType::List(inner) => ("list", inner.as_ref()),
+        DataType::Struct(_) => ("struct", dtype),
+        scalar => {
+            let _ = writeln!(yaml, "{:indent$}dtype: {}", "", scalar_name(scalar));
+            return;
+        }
+    };
+    match inner {
+        DataType::Struct(fields) => {
+            let _ = writeln!(yaml, "{:indent$}{key}:", "");
+            for field in fields {
+                write_feature(yaml, field, indent);
+            }
+        }
+        DataType::List(_) => {
+            let _ = writeln!(yaml, "{:indent$}{key}:", "");
+            write_type(yaml, inner, indent + 2);
+        }
+        scalar => {
+            let _ = writeln!(yaml, "{:indent$}{key}: {}", "", scalar_name(scalar));
+        }
+    }
+}
+
+/// Names a scalar type as Arrow and `datasets` do.
+fn scalar_name(dtype: &DataType) -> &'static str {
+    match dtype {
+        DataType::String => "string",
+        DataType::Boolean => "bool",
+        DataType::Int8 => "int8",
+        DataType::Int32 => "int32",
+        DataType::Int64 => "int64",
+        DataType::Float64 => "float64",
+        other => unreachable!("no column of the data set holds {other}"),
+    }
+}
+
+/// Returns how many bytes a frame takes in memory as `datasets` holds it: Arrow with 32-bit offsets, and a bit per value where
+/// there are nulls (the offset that ends a column is not counted there either). Counted from the values, so it does not
+/// depend on how polars happens to hold them.
+pub(super) fn arrow_bytes(frame: &DataFrame) -> usize {
+    frame.columns().iter().map(|column| series_bytes(column.as_materialized_series())).sum()
+}
+
+fn series_bytes(series: &Series) -> usize {
+    let (rows, typed) = (series.len(), "a series has the type that it names");
+    let offsets = 4 * rows;
+    let values = match series.dtype() {
+        DataType::String => offsets + series.str().expect(typed).iter().flatten().map(str::len).sum::<usize>(),
+        DataType::List(_) => offsets + series_bytes(&series.list().expect(typed).get_inner()),
+        DataType::Struct(_) => series.struct_().expect(typed).fields_as_series().iter().map(series_bytes).sum(),
+        DataType::Boolean => rows.div_ceil(8),
+        DataType::Int8 => rows,
+        DataType::Int32 => 4 * rows,
+        _ => 8 * rows,
+    };
+    if series.null_count() > 0 { values + rows.div_ceil(8) } else { values }
+}
+
+/// A column, or a field within one, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Note {
+    /// Its name; a field of a list of structs is `column[].field`.
+    pub(super) path: String,
+    /// Its type, such as `list<string>`; the fields of a struct have notes of their own.
+    pub(super) kind: String,
+    /// What it means; empty when the config has no record.
+    pub(super) description: String,
+}
+
+/// Describes every column of a frame and every field within, with the doc comments of the config's record.
+pub(super) fn notes(config: &str, frame: &DataFrame) -> Vec<Note> {
+    let (root, definitions) = record(config);
+    let mut notes = Vec::new();
+    for field in fields(frame) {
+        describe(&mut notes, "", &field, &root, &definitions);
+    }
+    notes
+}
+
+/// Returns the JSON Schema of the record behind a config, and the definitions that it refers to.
+fn record(config: &str) -> (Value, Value) {
+    fn of<T: JsonSchema>() -> (Value, Value) {
+        let mut generator = SchemaGenerator::default();
+        let root = generator.root_schema_for::<T>().to_value();
+        let definitions = root["$defs"].clone();
+        (root, definitions)
+    }
+    match config {
+        "samples" => of::<Sample>(),
+        "conversations" => of::<Conversation>(),
+        "scenes" => of::<Scene>(),
+        "characters" => of::<Character>(),
+        "rejected" => of::<Reject>(),
+        _ => (Value::Null, Value::Null),
+    }
+}
+
+fn describe(notes: &mut Vec<Note>, within: &str, field: &Field, record: &Value, definitions: &Value) {
+    let schema = &record["properties"][field.name().as_str()];
+    let description =
+        schema["description"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    let path = format!("{within}{}", field.name());
+    let (kind, fields) = match field.dtype() {
+        DataType::List(inner) => match inner.as_ref() {
+            DataType::Struct(fields) => ("list<struct>".to_owned(), fields.as_slice()),
+            scalar => (format!("list<{}>", scalar_name(scalar)), [].as_slice()),
+        },
+        scalar => (scalar_name(scalar).to_owned(), [].as_slice()),
+    };
+    notes.push(Note { path: path.clone(), kind, description });
+    let item = &schema["items"];
+    let item = match item["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/$defs/")) {
+        Some(name) => &definitions[name],
+        None => item,
+    };
+    for field in fields {
+        describe(notes, &format!("{path}[]."), field, item, definitions);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::records;
+    use super::super::tables;
+    use super::{arrow_bytes, features, notes};
+
+    #[test]
+    fn features_read_as_the_library_writes_them() {
+        let tables = tables(&records()).unwrap();
+        let samples = features(&tables[0].frame, 2);
+        assert!(samples.starts_with("  - name: id\n    dtype: string\n  - name: language\n    dtype: string\n"));
+        let cast = "  - name: scene_characters
+    list:
+    - name: name
+      dtype: string
+    - name: profile
+      list:
+      - name: key
+        dtype: string
+      - name: value
+        dtype: string
+      - name: visibility
+        dtype: string
+  - name: history
+    list:
+    - name: speaker
+      dtype: string
+    - name: content
+      dtype: string
+    - name: is_test
+      dtype: bool
+";
+        assert!(samples.contains(cast), "{samples}");
+        assert!(samples.contains("  - name: score\n    dtype: int8\n"));
+        assert!(features(&tables[3].frame, 0).contains("\n- name: lines\n  list: string\n"));
+        assert!(
+            features(&tables[2].frame, 0)
+                .ends_with("- name: grounding\n  dtype: float64\n- name: model\n  dtype: string\n")
+        );
+    }
+
+    #[test]
+    fn bytes_are_those_of_arrow() {
+        let tables = tables(&records()).unwrap();
+        // `rejected`: four columns of three strings, each with an offset; then the UTF-8 of the strings.
+        let strings: usize =
+            records().rejects.iter().map(|r| r.stage.len() + r.id.len() + r.reason.len() + r.detail.len()).sum();
+        assert_eq!(arrow_bytes(&tables[4].frame), 4 * 3 * 4 + strings);
+        // Lists have offsets of their own, and nulls a bit per row.
+        let characters = tables[3].frame.select(["book", "lines", "type"]).unwrap();
+        let lines = "Am I?".len() + "“The tide was late.”".len();
+        let book = 8 + "harbour".len() + 1;
+        assert_eq!(arrow_bytes(&characters), book + 8 + 8 + lines + 8 + "establishedsynthesized".len());
+    }
+
+    #[test]
+    fn every_column_has_a_meaning() {
+        for table in tables(&records()).unwrap() {
+            for note in notes(table.config, &table.frame) {
+                assert!(note.description.ends_with('.'), "{} `{}`: `{}`", table.config, note.path, note.description);
+            }
+        }
+    }
+
+    #[test]
+    fn meanings_are_those_of_the_records() {
+        let tables = tables(&records()).unwrap();
+        let note = |table: usize, path: &str| {
+            let notes = notes(tables[table].config, &tables[table].frame);
+            notes.into_iter().find(|note| note.path == path).unwrap().description
+        };
+        assert_eq!(note(0, "criteria"), "The judge's text for the dimension.");
+        assert_eq!(note(0, "scene_characters[].profile[].visibility"), "Who may see it.");
+        assert_eq!(note(1, "turns[].kept_reply"), "Which of the two stayed.");
+        assert_eq!(note(3, "type"), "Established or synthesized.");
+    }
+}

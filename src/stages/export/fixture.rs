@@ -1,0 +1,244 @@
+//! Records in both languages for this stage's tests, with empty lists and nulls among them.
+
+use super::{About, AboutBook, AboutPart, Records};
+use crate::schema::{
+    Attribute, ByLanguage, Candidate, CastMember, Character, CharacterType, Conversation, Dimension, EndedBy, Grounded,
+    Language, Line, Message, Motivation, Quality, Reject, Sample, Scene, SceneCharacter, Turn, TurnKind, Utterance,
+    Visibility,
+};
+
+fn attribute(key: &str, value: &str, visibility: Visibility) -> Attribute {
+    Attribute { key: key.into(), value: value.into(), visibility }
+}
+
+pub(super) fn sample(id: &str, language: Language) -> Sample {
+    let zh = language == Language::Zh;
+    let pick = |en: &str, of_zh: &str| if zh { of_zh.to_owned() } else { en.to_owned() };
+    let speaker = pick("Hale", "沈三娘");
+    Sample {
+        id: id.to_owned(),
+        language,
+        dimension: pick("CR", "PA"),
+        target: zh.then(|| "FR".to_owned()),
+        test_character: pick("Ada Crane", "陆怀舟"),
+        character_id: pick("ada-crane", "陆怀舟"),
+        character_type: if zh { CharacterType::Synthesized } else { CharacterType::Established },
+        profile: vec![
+            attribute(&pick("persona", "性格"), &pick("Dry, quick.", "沉稳，话少。"), Visibility::Public),
+            attribute(&pick("secret", "隐情"), &pick("Owes money.", "欠着一条人命。"), Visibility::Private),
+        ],
+        book: pick("harbour", "渡口"),
+        scene_id: pick("harbour@120", "渡口@88"),
+        worldview: pick("A port in winter.", "江南水乡，旧时渡口。"),
+        situation: pick("The ferry is late.", "夜雨，船未到。"),
+        // The English row has a cast whose one member hides everything, the Chinese row has none.
+        scene_characters: if zh { vec![] } else { vec![CastMember { name: speaker.clone(), profile: vec![] }] },
+        history: vec![
+            Line {
+                speaker: speaker.clone(), content: pick("You are late.", "（撑伞）你来迟了。"), is_test: false
+            },
+            Line { speaker: pick("Ada Crane", "陆怀舟"), content: pick("Am I?", "雨大。"), is_test: true },
+        ],
+        messages: vec![
+            Message::system(pick("You are Ada Crane.", "你是陆怀舟。")),
+            Message::user(pick("Hale: You are late.", "沈三娘：你来迟了。")),
+        ],
+        strategy: pick("Use the context.", "顾及对方的喜好。"),
+        criteria: pick("Does it use the context?", "是否合乎对方心意？"),
+        reference: pick("(shrugs) The tide was late.", "（收伞）路上遇见故人。"),
+        baseline: pick("Sorry.", "抱歉。"),
+        score: if zh { 2 } else { 1 },
+        rationale: pick("It uses the tide.", "答得有来处。"),
+        source_model: "writer".into(),
+        base_model: "strong".into(),
+        judge_model: "strong".into(),
+        conversation_id: id.split('#').next().unwrap().to_owned(),
+        turn: if zh { 5 } else { 2 },
+    }
+}
+
+fn turn(index: u32, kind: TurnKind) -> Turn {
+    let test = kind == TurnKind::Test;
+    let of_test = |text: &str| test.then(|| text.to_owned());
+    Turn {
+        index,
+        speaker: if test { "陆怀舟" } else { "沈三娘" }.into(),
+        kind,
+        content: if test { "（收伞）路上遇见故人。" } else { "你来迟了。" }.into(),
+        target: None,
+        dimension: of_test("PA"),
+        score: test.then_some(2),
+        rationale: of_test("答得有来处。"),
+        source_reply: of_test("（收伞）路上遇见故人。"),
+        base_reply: of_test("抱歉。"),
+        kept_reply: test.then_some(Candidate::Source),
+        faults: if test { vec!["speaker_prefix:mended".into()] } else { vec![] },
+    }
+}
+
+fn scene(id: &str, language: Language) -> Scene {
+    let zh = language == Language::Zh;
+    let pick = |en: &str, of_zh: &str| if zh { of_zh.to_owned() } else { en.to_owned() };
+    let spoken = Utterance {
+        speaker: pick("Hale", "沈三娘"),
+        thought: None,
+        action: Some(pick("folds the map", "撑伞")),
+        speech: Some(pick("You are late.", "你来迟了。")),
+        start: Some(130),
+        end: Some(143),
+        grounded: Some(Grounded::Near),
+        similarity: Some(2.0 / 3.0),
+    };
+    let silent = Utterance {
+        speaker: Utterance::ENVIRONMENT.into(),
+        thought: None,
+        action: Some(pick("A bell rings.", "远处钟响。")),
+        speech: None,
+        start: None,
+        end: None,
+        grounded: None,
+        similarity: None,
+    };
+    Scene {
+        id: id.to_owned(),
+        book: pick("harbour", "渡口"),
+        language,
+        chapter: if zh { "第一回　夜渡".into() } else { String::new() },
+        start: 120,
+        end: 480,
+        summary: pick("They wait.", "二人候船。"),
+        worldview: pick("A port in winter.", "江南水乡，旧时渡口。"),
+        situation: pick("The ferry is late.", "夜雨，船未到。"),
+        motivations: if zh {
+            vec![]
+        } else {
+            vec![Motivation { character: "Hale".into(), motivation: "Wants to leave.".into() }]
+        },
+        characters: vec![
+            SceneCharacter {
+                name: pick("Hale", "沈三娘"),
+                aliases: if zh { vec!["三娘".into()] } else { vec![] },
+                profile: vec![attribute(&pick("trade", "营生"), &pick("Pilot.", "摆渡。"), Visibility::Public)],
+            },
+            SceneCharacter { name: pick("The clerk", "老仆"), aliases: vec![], profile: vec![] },
+        ],
+        dialogue: vec![spoken, silent],
+        grounding: 1.0,
+        model: "offline:plain".into(),
+    }
+}
+
+/// Every config has rows; every optional field is null somewhere and every list empty somewhere.
+pub(super) fn records() -> Records {
+    Records {
+        samples: vec![
+            sample("陆怀舟/writer/0#5", Language::Zh),
+            sample("ada-crane/writer/1#2", Language::En),
+            sample("ada-crane/writer/0#2", Language::En),
+        ],
+        conversations: vec![
+            Conversation {
+                id: "陆怀舟/writer/0".into(),
+                language: Language::Zh,
+                test_character: "陆怀舟".into(),
+                character_id: "陆怀舟".into(),
+                source_model: "writer".into(),
+                base_model: "strong".into(),
+                judge_model: "strong".into(),
+                scene_id: "渡口@88".into(),
+                wave: 0,
+                ended_by: EndedBy::Director,
+                quality: Some(Quality::High),
+                quality_rationale: Some("一来一往，句句有着落。".into()),
+                kept: true,
+                turns: vec![turn(0, TurnKind::Scene), turn(1, TurnKind::Test)],
+            },
+            Conversation {
+                id: "ada-crane/writer/0".into(),
+                language: Language::En,
+                test_character: "Ada Crane".into(),
+                character_id: "ada-crane".into(),
+                source_model: "writer".into(),
+                base_model: "strong".into(),
+                judge_model: "strong".into(),
+                scene_id: "harbour@120".into(),
+                wave: 1,
+                ended_by: EndedBy::MaxTurns,
+                quality: None,
+                quality_rationale: None,
+                kept: false,
+                turns: vec![],
+            },
+        ],
+        scenes: vec![scene("渡口@88", Language::Zh), scene("harbour@120", Language::En)],
+        characters: vec![
+            Character {
+                id: "陆怀舟".into(),
+                name: "陆怀舟".into(),
+                aliases: vec![],
+                language: Language::Zh,
+                kind: CharacterType::Synthesized,
+                book: None,
+                worldview: Some("江南水乡，旧时渡口。".into()),
+                profile: vec![attribute("性格", "沉稳，话少。", Visibility::Public)],
+                lines: vec![],
+                model: Some("offline:plain".into()),
+            },
+            Character {
+                id: "ada-crane".into(),
+                name: "Ada Crane".into(),
+                aliases: vec!["Ada".into()],
+                language: Language::En,
+                kind: CharacterType::Established,
+                book: Some("harbour".into()),
+                worldview: None,
+                profile: vec![attribute("persona", "Dry, quick.", Visibility::Public)],
+                lines: vec!["Am I?".into(), "“The tide was late.”".into()],
+                model: None,
+            },
+        ],
+        rejects: vec![
+            Reject::new("simulate", "ada-crane/writer/0", "quality", "the reviewer rated it `moderate`"),
+            Reject::new("extract", "渡口/2", "no_dialogue", "对白少于 4 句"),
+            Reject::new("extract", "harbour/1", "no_dialogue", "1 utterance, 4 are asked for"),
+        ],
+    }
+}
+
+/// A run that tells everything that a card may tell.
+pub(super) fn about() -> About {
+    let both = |en: &str, zh: &str| ByLanguage { en: en.to_owned(), zh: zh.to_owned() };
+    let dimension = |code: &str, en: &str, zh: &str| Dimension {
+        code: code.into(),
+        name: both(en, zh),
+        definition: both("d", "定"),
+        eliciting: both("i", "引"),
+        strategy: both("s", "策"),
+    };
+    About {
+        name: "fixture".into(),
+        version: "0.1.0".into(),
+        seed: 7,
+        pipeline: "name = \"fixture\"\n\n[models.writer]\nprovider = \"openai\"\nbase_url = \"http://10.0.0.7:8000/v1\" # ours\n"
+            .into(),
+        overrides: vec!["simulate.tau=2".into()],
+        books: vec![
+            AboutBook { slug: "harbour".into(), title: "The Harbour | A Tale".into(), language: Language::En },
+            AboutBook { slug: "渡口".into(), title: "渡口".into(), language: Language::Zh },
+        ],
+        parts: vec![
+            AboutPart { part: "extractor".into(), name: "plain".into(), model: "offline:plain".into() },
+            AboutPart { part: "judge".into(), name: "strong".into(), model: "vendor/strong-1".into() },
+        ],
+        dimensions: vec![
+            dimension("CR", "Context reliance", "情境依托"),
+            dimension("FR", "Factual recall", "事实记忆"),
+            dimension("PA", "Preference alignment", "偏好契合"),
+        ],
+        tau: 2,
+        emphasis: 0.7,
+        wave: 4,
+        keep_source: 3,
+        sample: 2,
+    }
+}

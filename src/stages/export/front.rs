@@ -1,0 +1,229 @@
+//! The front matter of the card: YAML that the `datasets` library and the hub read.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::features::{arrow_bytes, features};
+use super::{About, Params, Table};
+
+/// Tags that every data set of ours bears.
+const TAGS: [&str; 3] = ["role-play", "benchmark", "dramaturg"];
+
+/// Writes the front matter, with the lines of three dashes around it.
+pub(super) fn front(params: &Params, about: &About, tables: &[Table]) -> String {
+    let mut yaml = "---\n".to_owned();
+    let _ = writeln!(yaml, "pretty_name: {}", quoted(params.pretty_name.as_deref().unwrap_or(&about.name)));
+    let _ = writeln!(yaml, "license: {}", quoted(params.license.as_deref().unwrap_or("other")));
+    list(&mut yaml, "language", languages(tables).iter().map(String::as_str));
+    list(&mut yaml, "task_categories", ["text-generation"].into_iter());
+    let own = params.tags.iter().map(String::as_str).filter(|tag| !TAGS.contains(tag)).collect::<BTreeSet<_>>();
+    list(&mut yaml, "tags", TAGS.into_iter().chain(own));
+    let samples = tables.iter().filter(|table| table.config == "samples").map(|table| table.frame.height()).sum();
+    list(&mut yaml, "size_categories", [size(samples)].into_iter());
+    if tables.is_empty() {
+        return yaml + "---\n";
+    }
+    yaml.push_str("configs:\n");
+    for (config, splits) in configs(tables) {
+        let _ = writeln!(yaml, "- config_name: {config}");
+        if config == "samples" {
+            yaml.push_str("  default: true\n");
+        }
+        yaml.push_str("  data_files:\n");
+        for table in splits {
+            let _ = writeln!(yaml, "  - split: {0}\n    path: {config}/{0}-*.parquet", table.split);
+        }
+    }
+    yaml.push_str("dataset_info:\n");
+    for (config, splits) in configs(tables) {
+        let _ = writeln!(yaml, "- config_name: {config}\n  features:");
+        yaml.push_str(&features(&splits[0].frame, 2));
+        yaml.push_str("  splits:\n");
+        for table in splits {
+            let (bytes, rows) = (arrow_bytes(&table.frame), table.frame.height());
+            // The library ignores all splits when one lacks either number.
+            let _ = writeln!(yaml, "  - name: {}\n    num_bytes: {bytes}\n    num_examples: {rows}", table.split);
+        }
+    }
+    yaml + "---\n"
+}
+
+/// Returns the configs in the order of the tables, each with its splits.
+pub(super) fn configs(tables: &[Table]) -> Vec<(&'static str, Vec<&Table>)> {
+    let mut configs: Vec<(&'static str, Vec<&Table>)> = Vec::new();
+    for table in tables {
+        match configs.iter_mut().find(|(config, _)| *config == table.config) {
+            Some((_, splits)) => splits.push(table),
+            None => configs.push((table.config, vec![table])),
+        }
+    }
+    configs
+}
+
+/// Returns the languages of all rows, sorted.
+pub(super) fn languages(tables: &[Table]) -> BTreeSet<String> {
+    tables
+        .iter()
+        .filter_map(|table| table.frame.column("language").ok()?.str().ok())
+        .flat_map(|languages| languages.iter().flatten().map(str::to_owned).collect::<Vec<_>>())
+        .collect()
+}
+
+fn list<'a>(yaml: &mut String, key: &str, items: impl Iterator<Item = &'a str>) {
+    let mut items = items.peekable();
+    if items.peek().is_none() {
+        return;
+    }
+    let _ = writeln!(yaml, "{key}:");
+    for item in items {
+        let _ = writeln!(yaml, "- {}", quoted(item));
+    }
+}
+
+/// Names how large the benchmark is, in the hub's classes.
+const fn size(rows: usize) -> &'static str {
+    match rows {
+        0..1_000 => "n<1K",
+        1_000..10_000 => "1K<n<10K",
+        10_000..100_000 => "10K<n<100K",
+        100_000..1_000_000 => "100K<n<1M",
+        _ => "1M<n<10M",
+    }
+}
+
+/// Writes a string so that any YAML parser reads it back unchanged: in double quotes, and with everything escaped that some
+/// version of YAML takes for a line break or does not allow to stand as it is.
+pub(super) fn quoted(text: &str) -> String {
+    let mut yaml = String::with_capacity(text.len() + 2);
+    yaml.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => yaml.push_str("\\\""),
+            '\\' => yaml.push_str("\\\\"),
+            '\n' => yaml.push_str("\\n"),
+            '\t' => yaml.push_str("\\t"),
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') => {
+                let _ = write!(yaml, "\\u{:04X}", u32::from(c));
+            }
+            c => yaml.push(c),
+        }
+    }
+    yaml.push('"');
+    yaml
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{about, records};
+    use super::super::{Params, Records, Table, tables};
+    use super::{arrow_bytes, front, quoted, size};
+
+    #[test]
+    fn strings_are_quoted_for_any_parser() {
+        for (text, expected) in [
+            ("plain", r#""plain""#),
+            ("no", r#""no""#),
+            ("渡口：夜雨", r#""渡口：夜雨""#),
+            ("a: \"b\" # c\\d", r#""a: \"b\" # c\\d""#),
+            ("one\ntwo\tthree\r", r#""one\ntwo\tthree\u000D""#),
+            ("\u{85}\u{2028}\u{feff}\u{7f}", r#""\u0085\u2028\uFEFF\u007F""#),
+        ] {
+            assert_eq!(quoted(text), expected);
+        }
+    }
+
+    #[test]
+    fn the_head_names_what_the_hub_asks_for() {
+        let params = Params {
+            pretty_name: Some("Two \"ports\": 渡口".into()),
+            license: Some("cc0-1.0".into()),
+            tags: vec!["novel: short".into(), "benchmark".into()],
+        };
+        let front = front(&params, &about(), &tables(&records()).unwrap());
+        let head = "---
+pretty_name: \"Two \\\"ports\\\": 渡口\"
+license: \"cc0-1.0\"
+language:
+- \"en\"
+- \"zh\"
+task_categories:
+- \"text-generation\"
+tags:
+- \"role-play\"
+- \"benchmark\"
+- \"dramaturg\"
+- \"novel: short\"
+size_categories:
+- \"n<1K\"
+configs:
+- config_name: samples
+  default: true
+  data_files:
+  - split: test
+    path: samples/test-*.parquet
+- config_name: conversations
+  data_files:
+  - split: test
+    path: conversations/test-*.parquet
+- config_name: scenes
+";
+        assert!(front.starts_with(head), "{front}");
+        assert!(front.ends_with("\n    num_examples: 3\n---\n"));
+        assert_eq!(front.matches("default: true").count(), 1);
+    }
+
+    #[test]
+    fn silent_parameters_have_defaults() {
+        let front = front(&Params::default(), &about(), &[]);
+        assert!(front.starts_with("---\npretty_name: \"fixture\"\nlicense: \"other\"\ntask_categories:\n"), "{front}");
+        assert!(!front.contains("configs") && !front.contains("dataset_info") && !front.contains("language"));
+    }
+
+    #[test]
+    fn the_info_lists_every_column_of_every_table() {
+        let tables = tables(&records()).unwrap();
+        let front = front(&Params::default(), &about(), &tables);
+        let (_, info) = front.split_once("dataset_info:\n").unwrap();
+        let blocks: Vec<&str> = info.split("- config_name: ").skip(1).collect();
+        assert_eq!(blocks.len(), tables.len());
+        for (block, table) in blocks.iter().zip(&tables) {
+            assert!(block.starts_with(&format!("{}\n  features:\n", table.config)));
+            let (features, splits) = block.split_once("  splits:\n").unwrap();
+            let names: Vec<&str> = features.lines().filter_map(|line| line.strip_prefix("  - name: ")).collect();
+            assert_eq!(
+                names,
+                table.frame.get_column_names().into_iter().map(polars::prelude::PlSmallStr::as_str).collect::<Vec<_>>(),
+                "{}",
+                table.config
+            );
+            let bytes = arrow_bytes(&table.frame);
+            let split = format!(
+                "  - name: {}\n    num_bytes: {bytes}\n    num_examples: {}\n",
+                table.split,
+                table.frame.height()
+            );
+            assert!(splits.starts_with(&split), "{splits}");
+        }
+    }
+
+    #[test]
+    fn splits_of_one_config_share_its_features() {
+        let samples = tables(&Records { samples: records().samples, ..Records::default() }).unwrap().remove(0);
+        let held_out = Table { split: "validation", frame: samples.frame.head(Some(1)), ..samples.clone() };
+        let front = front(&Params::default(), &about(), &[samples, held_out]);
+        let files = "  - split: test\n    path: samples/test-*.parquet\n  - split: validation\n    path: samples/validation-*.parquet\n";
+        assert!(front.contains(files), "{front}");
+        let (_, splits) = front.split_once("  splits:\n").unwrap();
+        let splits: Vec<&str> = splits.lines().filter(|line| !line.contains("num_bytes")).collect();
+        let expected = ["  - name: test", "    num_examples: 3", "  - name: validation", "    num_examples: 1", "---"];
+        assert_eq!(splits, expected);
+        assert_eq!(front.matches("features:").count(), 1);
+    }
+
+    #[test]
+    fn sizes_are_the_hubs() {
+        for (rows, expected) in [(0, "n<1K"), (999, "n<1K"), (1_000, "1K<n<10K"), (250_000, "100K<n<1M")] {
+            assert_eq!(size(rows), expected);
+        }
+    }
+}
