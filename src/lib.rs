@@ -28,3 +28,4 @@ pub mod prompt;
 pub mod schema;
 pub mod seed;
 pub mod stages;
+pub mod store;

@@ -1,8 +1,13 @@
 //! What all models of a run share.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use jsonschema::Validator;
+use serde_json::Value;
+use tokio::sync::{OwnedMutexGuard, watch};
+
+use super::record::hash;
 use super::{AskError, Budget, Journal, Ledger};
 use crate::prompt::Prompts;
 
@@ -20,8 +25,13 @@ pub struct Desk {
     pub budget: Budget,
     /// Whether every answer has to come from the journal.
     pub replay: bool,
-    stopped: AtomicBool,
+    stopped: watch::Sender<bool>,
+    flights: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
+
+/// So many compiled schemas are kept; schemas that name a scene's cast come and go.
+const MOST_VALIDATORS: usize = 256;
 
 impl std::fmt::Debug for Desk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -32,19 +42,80 @@ impl std::fmt::Debug for Desk {
 impl Desk {
     /// Makes a desk.
     pub fn new(seed: u64, prompts: Prompts, journal: Arc<dyn Journal>, budget: Budget, replay: bool) -> Self {
-        Self { seed, prompts, journal, ledger: Ledger::default(), budget, replay, stopped: AtomicBool::new(false) }
+        Self {
+            seed,
+            prompts,
+            journal,
+            ledger: Ledger::default(),
+            budget,
+            replay,
+            stopped: watch::Sender::new(false),
+            flights: Mutex::default(),
+            validators: Mutex::default(),
+        }
     }
 
-    /// Asks every later call to end with [`AskError::Interrupted`]; those in flight finish and are kept.
+    /// Asks every later call to end with [`AskError::Interrupted`], and every call that waits for its next try; requests in
+    /// flight finish and are kept.
     pub fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.stopped.send_replace(true);
     }
 
-    /// Fails when no new call may begin.
+    /// Returns once [`stop`](Self::stop) was called.
+    pub(super) async fn stopped(&self) {
+        let stopped = self.stopped.subscribe().wait_for(|stopped| *stopped).await.map(drop);
+        stopped.expect("the sender lives as long as the desk");
+    }
+
+    /// Fails when no new request may begin.
     pub(super) fn may_begin(&self) -> Result<(), AskError> {
-        if self.stopped.load(Ordering::Relaxed) {
+        if *self.stopped.borrow() {
             return Err(AskError::Interrupted);
         }
         self.budget.reached(&self.ledger.totals()).map_or(Ok(()), |bound| Err(AskError::Budget(bound)))
+    }
+
+    /// Waits until no other call with this key is in flight, and keeps others waiting until the flight is dropped.
+    ///
+    /// Two calls with one key would get two answers, of which a replay has only one.
+    pub(super) async fn flight(&self, key: &str) -> Flight<'_> {
+        let lock =
+            self.flights.lock().unwrap_or_else(PoisonError::into_inner).entry(key.to_owned()).or_default().clone();
+        Flight { desk: self, key: key.to_owned(), guard: Some(lock.lock_owned().await) }
+    }
+
+    /// Returns the compiled form of a schema.
+    pub(super) fn validator(&self, schema: &Value) -> Result<Arc<Validator>, String> {
+        let key = hash(schema);
+        let validators = || self.validators.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(validator) = validators().get(&key) {
+            return Ok(Arc::clone(validator));
+        }
+        let validator = jsonschema::validator_for(schema).map_err(|error| format!("the ask's schema: {error}"))?;
+        let validator = Arc::new(validator);
+        let mut validators = validators();
+        if validators.len() >= MOST_VALIDATORS {
+            validators.clear();
+        }
+        validators.insert(key, Arc::clone(&validator));
+        Ok(validator)
+    }
+}
+
+/// The right to make the calls of one key.
+pub(super) struct Flight<'a> {
+    desk: &'a Desk,
+    key: String,
+    guard: Option<OwnedMutexGuard<()>>,
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        let mut flights = self.desk.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.guard.take());
+        // One reference is the table's own; another one belongs to a call that waits.
+        if flights.get(&self.key).is_some_and(|lock| Arc::strong_count(lock) == 1) {
+            flights.remove(&self.key);
+        }
     }
 }

@@ -6,22 +6,30 @@
 
 mod ask;
 mod budget;
+mod client;
+mod completion;
 mod desk;
+mod endpoint;
 mod error;
+mod form;
+mod json;
+mod language;
 mod ledger;
 mod model;
 mod offline;
-mod openai;
 mod record;
+mod retry;
+mod secret;
 mod tokens;
 
 pub use ask::{Ask, Shape, schema_of};
 pub use budget::Budget;
 pub use desk::Desk;
+pub use endpoint::Endpoint;
 pub use error::{AskError, HttpFault};
 pub use ledger::{Ledger, Price, Totals, Usage};
 pub use model::{Model, Sampling};
 pub use offline::{Offline, OfflineOptions};
-pub use openai::{Endpoint, Secret};
 pub use record::{Journal, JournalError, Record, Reply, Request};
+pub use secret::Secret;
 pub use tokens::estimate_tokens;

@@ -1,22 +1,23 @@
 //! A model under its name in the pipeline file: asks go in, checked answers come out.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use jsonschema::Validator;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::client::Client;
+use super::json::json_of;
+use super::language::language_of;
 use super::ledger::Outcome;
 use super::offline::ENGINE_VERSION;
-use super::openai::Client;
 use super::record::hash;
 use super::{
     Ask, AskError, Desk, Endpoint, Offline, OfflineOptions, Price, Record, Reply, Request, Shape, Usage,
     estimate_tokens,
 };
-use crate::schema::Message;
+use crate::schema::{Language, Message};
 use crate::seed::{number, seeded};
 
 /// Sampling parameters; those that are silent are not sent.
@@ -136,6 +137,7 @@ impl Model {
             extra_body,
         };
         let parent = request.key(A::NAME, draw);
+        let _flight = self.desk.flight(&parent).await;
         let mut only_journal = true;
         let mut tries = 0;
         loop {
@@ -149,14 +151,14 @@ impl Model {
                 None => {
                     only_journal = false;
                     let parent = (tries > 0).then(|| parent.clone());
-                    let record = self.answer(ask, &request, draw, key, parent).await?;
+                    let record = self.answer(ask, &request, draw, tries, key, parent).await?;
                     self.desk.journal.write(record.clone()).await?;
                     record
                 }
             };
             tries += 1;
             self.desk.ledger.spend(&self.name, A::NAME, self.price(), record.requests, &record.usage);
-            match read(ask, &shape, &record.reply) {
+            match read(ask, &shape, &record.reply, &self.desk) {
                 Ok(answer) => return Ok((answer, only_journal)),
                 Err(Fault::Refused(reason)) => {
                     return Err(AskError::Refused { model: self.name.clone(), reason });
@@ -165,9 +167,11 @@ impl Model {
                     return Err(AskError::BadReply { model: self.name.clone(), ask: A::NAME, tries, fault });
                 }
                 Err(Fault::Bad(fault)) => {
-                    if !record.reply.text.is_empty() {
+                    // Nothing can be said about an empty reply; another seed may do.
+                    if !record.reply.text.trim().is_empty() {
+                        let language = language_of(&request.messages);
                         request.messages.push(Message::assistant(record.reply.text));
-                        request.messages.push(Message::user(again(&fault, &shape)));
+                        request.messages.push(Message::user(again(&fault, &shape, language)));
                     }
                 }
             }
@@ -179,26 +183,38 @@ impl Model {
         ask: &A,
         request: &Request,
         draw: &str,
+        tries: u32,
         key: String,
         parent: Option<String>,
     ) -> Result<Record, AskError> {
-        self.desk.may_begin()?;
-        let begun = Instant::now();
-        let (reply, usage, requests) = match &self.engine {
+        let (reply, usage, requests, latency) = match &self.engine {
             Engine::Offline(options) => {
+                self.desk.may_begin()?;
+                let begun = Instant::now();
                 let rng = seeded(self.desk.seed, &["offline", &self.id, A::NAME, draw]);
                 let answer = json!(ask.offline(&mut Offline { options, rng }));
                 let text = if let Value::String(text) = answer { text } else { answer.to_string() };
                 let prompt: u32 = request.messages.iter().map(|message| estimate_tokens(&message.content)).sum();
                 let completion = estimate_tokens(&text);
                 let usage = Usage { prompt: prompt.into(), cached: 0, completion: completion.into(), estimated: true };
-                (Reply { text, ..Reply::default() }, usage, 0)
+                (Reply { text, ..Reply::default() }, usage, 0, begun.elapsed())
             }
-            Engine::Served(served) => served.client.complete(request, A::NAME, number(self.desk.seed, draw)).await?,
+            Engine::Served(served) => {
+                let seed = if tries == 0 { draw.to_owned() } else { format!("{draw}#{tries}") };
+                let seed = number(self.desk.seed, &seed);
+                let exchange = served.client.complete(request, A::NAME, seed, &self.desk).await;
+                match exchange.outcome {
+                    Ok((reply, usage)) => (reply, usage, exchange.requests, exchange.latency),
+                    Err(error) => {
+                        let (price, usage) = (Some(&Price::FREE), Usage::default());
+                        self.desk.ledger.spend(&self.name, A::NAME, price, exchange.requests, &usage);
+                        return Err(error);
+                    }
+                }
+            }
         };
-        let latency_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (ask, model, draw) = (A::NAME.to_owned(), self.name.clone(), draw.to_owned());
-        let request = request.clone();
+        let (request, latency_ms) = (request.clone(), milliseconds(latency));
         Ok(Record { key, parent, ask, model, draw, request, reply, usage, requests, latency_ms })
     }
 
@@ -218,17 +234,35 @@ enum Fault {
     Bad(String),
 }
 
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Reads a reply as the answer of its ask.
-fn read<A: Ask>(ask: &A, shape: &Shape, reply: &Reply) -> Result<A::Answer, Fault> {
-    if reply.finish.as_deref() == Some("content_filter") {
-        return Err(Fault::Refused(format!("the provider's content filter cut the reply `{}`", reply.text)));
+fn read<A: Ask>(ask: &A, shape: &Shape, reply: &Reply, desk: &Desk) -> Result<A::Answer, Fault> {
+    match reply.finish.as_deref() {
+        Some("refusal") => return Err(Fault::Refused(reply.text.clone())),
+        Some("content_filter") if reply.text.trim().is_empty() => {
+            return Err(Fault::Refused("the provider's content filter left nothing of the reply".to_owned()));
+        }
+        Some("content_filter") => {
+            return Err(Fault::Refused(format!("the provider's content filter: {}", short(&reply.text))));
+        }
+        _ => {}
     }
+    let is_cut = reply.finish.as_deref() == Some("length");
+    if reply.text.trim().is_empty() {
+        let fault = if is_cut { "the length limit was reached before the reply began" } else { "the reply is empty" };
+        return Err(Fault::Bad(fault.to_owned()));
+    }
+    let cut = || Fault::Bad("the reply was cut at the length limit; be shorter".to_owned());
     let value = match shape {
-        Shape::Text if reply.text.trim().is_empty() => return Err(Fault::Bad("the reply is empty".to_owned())),
+        Shape::Text if is_cut => return Err(cut()),
         Shape::Text => Value::String(reply.text.trim().to_owned()),
+        // The limit may fall right after the last bracket.
         Shape::Json(schema) => {
-            let value = super::openai::json_of(&reply.text).map_err(Fault::Bad)?;
-            validate(schema, &value).map_err(Fault::Bad)?;
+            let value = json_of(&reply.text).map_err(|fault| if is_cut { cut() } else { Fault::Bad(fault) })?;
+            validate(schema, &value, desk).map_err(|fault| if is_cut { cut() } else { Fault::Bad(fault) })?;
             value
         }
     };
@@ -237,28 +271,36 @@ fn read<A: Ask>(ask: &A, shape: &Shape, reply: &Reply) -> Result<A::Answer, Faul
     Ok(answer)
 }
 
-fn validate(schema: &Value, value: &Value) -> Result<(), String> {
-    let validator: Validator =
-        jsonschema::validator_for(schema).map_err(|error| format!("the ask's schema: {error}"))?;
+/// Checks a value; the error names up to five faults and where they are, without repeating the value.
+fn validate(schema: &Value, value: &Value, desk: &Desk) -> Result<(), String> {
+    let validator = desk.validator(schema)?;
     let faults: Vec<String> = validator
         .iter_errors(value)
         .take(5)
         .map(|error| {
             let place = error.instance_path().to_string();
-            if place.is_empty() { error.to_string() } else { format!("at `{place}`: {error}") }
+            let fault = error.masked_with("the value").to_string();
+            if place.is_empty() { fault } else { format!("at `{place}`, {fault}") }
         })
         .collect();
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
+    if faults.is_empty() { Ok(()) } else { Err(short(&faults.join("; "))) }
+}
+
+/// Returns the beginning of a text, as much as an error can bear.
+fn short(text: &str) -> String {
+    text.char_indices().nth(600).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]))
 }
 
 /// What a model is told when its reply cannot be used.
-fn again(fault: &str, shape: &Shape) -> String {
-    match shape {
-        Shape::Json(_) => {
-            format!(
-                "That reply cannot be used: {fault}. Answer again with one JSON object that fits the schema, and nothing else."
-            )
+fn again(fault: &str, shape: &Shape, language: Language) -> String {
+    match (language, shape) {
+        (Language::En, Shape::Json(_)) => format!(
+            "That reply cannot be used: {fault}. Answer again with one JSON object that fits the schema, and nothing else."
+        ),
+        (Language::En, Shape::Text) => format!("That reply cannot be used: {fault}. Answer again."),
+        (Language::Zh, Shape::Json(_)) => {
+            format!("上面的回复无法使用：{fault}。请重新作答，只输出一个符合模式的 JSON 对象，不要输出任何其他内容。")
         }
-        Shape::Text => format!("That reply cannot be used: {fault}. Answer again."),
+        (Language::Zh, Shape::Text) => format!("上面的回复无法使用：{fault}。请重新作答。"),
     }
 }

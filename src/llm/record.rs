@@ -26,13 +26,15 @@ impl Request {
     /// Returns the journal key: a hash of the ask, the request and the draw, 32 hexadecimal digits.
     #[must_use]
     pub fn key(&self, ask: &str, draw: &str) -> String {
-        hash(&serde_json::json!([ask, self, draw]))
+        hash(&(ask, self, draw))
     }
 }
 
 /// Returns 128 bits of blake3 over a value's JSON, in hexadecimal.
-pub(super) fn hash(value: &Value) -> String {
-    blake3::hash(value.to_string().as_bytes()).to_hex()[..32].to_owned()
+pub(super) fn hash(value: &impl Serialize) -> String {
+    let mut hasher = blake3::Hasher::new();
+    serde_json::to_writer(&mut hasher, value).expect("a hasher takes every byte, and requests have string keys only");
+    hasher.finalize().to_hex()[..32].to_owned()
 }
 
 /// What a model said.
@@ -95,4 +97,29 @@ pub trait Journal: Send + Sync {
 
     /// Writes a record; when the future is done, the record outlives a crash.
     fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>>;
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_key_holds_the_ask_the_request_and_the_draw() {
+        let request = Request {
+            model: "m".to_owned(),
+            messages: vec![Message::user("是吗？")],
+            sampling: json!({"temperature": 0.7}),
+            schema: Value::Null,
+            extra_body: Value::Null,
+        };
+        let key = request.key("a/b", "1");
+        assert_eq!(key, hash(&json!(["a/b", request, "1"])), "a key is made from the request's JSON");
+        assert_eq!(key.len(), 32);
+        let hotter = Request { sampling: json!({"temperature": 0.8}), ..request.clone() };
+        for other in [request.key("a/c", "1"), request.key("a/b", "2"), hotter.key("a/b", "1")] {
+            assert_ne!(other, key);
+        }
+    }
 }

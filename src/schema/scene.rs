@@ -7,6 +7,7 @@ use super::{Attribute, Language};
 
 /// One scene of the pool: background, motivations, original dialogue and cast (FURINA 3.2: B, M, D and C).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Scene {
     /// `<book slug>@<start>`; scenes that people write carry their own.
     pub id: String,
@@ -40,6 +41,7 @@ pub struct Scene {
 
 /// What a character of a scene wants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Motivation {
     /// The character's name.
     pub character: String,
@@ -49,6 +51,7 @@ pub struct Motivation {
 
 /// A character of a scene.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct SceneCharacter {
     /// Its name in the scene.
     pub name: String,
@@ -84,6 +87,7 @@ impl Grounded {
 
 /// Something said, done or thought in a scene. The speaker `Environment` stands for what happens by itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Utterance {
     /// A name of the cast, or `Environment`.
     pub speaker: String,

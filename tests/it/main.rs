@@ -1,3 +1,5 @@
 //! The integration tests: one binary, loopback only, no key, no sleep.
 
+mod llm;
+mod support;
 mod tidy;

@@ -1,0 +1,171 @@
+//! The body of a request in the form that a server takes: servers differ in the keys that they know.
+//!
+//! The form never reaches the journal key, which is made from the [`Request`] before any of this.
+
+use serde_json::{Map, Value, json};
+
+use super::Request;
+use super::language::language_of;
+use crate::schema::{Language, Message, Role};
+
+/// How a reply's JSON is asked for, strongest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Format {
+    /// The server makes the reply fit the schema.
+    Schema,
+    /// The server makes the reply JSON; the schema stands in the prompt.
+    Object,
+    /// The schema stands in the prompt.
+    Words,
+}
+
+/// Which form of a request an endpoint takes, as far as its errors have told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Form {
+    format: Format,
+    new_length_key: bool,
+    seed: bool,
+}
+
+impl Form {
+    /// What every request is tried in first.
+    pub(super) const FIRST: u8 = 0;
+
+    /// Reads a form as [`Client`](super::client::Client) keeps it.
+    pub(super) const fn from_byte(byte: u8) -> Self {
+        let format = match byte & 3 {
+            0 => Format::Schema,
+            1 => Format::Object,
+            _ => Format::Words,
+        };
+        Self { format, new_length_key: byte & 4 != 0, seed: byte & 8 == 0 }
+    }
+
+    /// Returns the form as a byte that grows with each thing a server does not know.
+    pub(super) const fn byte(self) -> u8 {
+        self.format as u8 | (self.new_length_key as u8) << 2 | (!self.seed as u8) << 3
+    }
+
+    /// Returns the body of a request.
+    pub(super) fn body(self, request: &Request, ask: &str, seed: u32) -> Value {
+        let mut body = Map::new();
+        body.insert("model".to_owned(), json!(request.model));
+        let wants_json = !request.schema.is_null();
+        if wants_json && self.format != Format::Schema {
+            body.insert("messages".to_owned(), json!(with_schema(&request.messages, &request.schema)));
+        } else {
+            body.insert("messages".to_owned(), json!(request.messages));
+        }
+        for (key, value) in request.sampling.as_object().into_iter().flatten() {
+            let key = if key == "max_tokens" && self.new_length_key { "max_completion_tokens" } else { key };
+            body.insert(key.to_owned(), value.clone());
+        }
+        if self.seed {
+            body.insert("seed".to_owned(), json!(seed));
+        }
+        if wants_json && self.format == Format::Schema {
+            let schema = json!({"name": ask.replace('/', "_"), "strict": true, "schema": request.schema});
+            body.insert("response_format".to_owned(), json!({"type": "json_schema", "json_schema": schema}));
+        } else if wants_json && self.format == Format::Object {
+            body.insert("response_format".to_owned(), json!({"type": "json_object"}));
+        }
+        for (key, value) in request.extra_body.as_object().into_iter().flatten() {
+            body.insert(key.clone(), value.clone());
+        }
+        Value::Object(body)
+    }
+
+    /// Returns the form to try after the server refused this one, by what it says; `None` when no other form can help.
+    pub(super) fn after(self, request: &Request, says: &str) -> Option<Self> {
+        let any = |words: &[&str]| words.iter().any(|word| says.contains(word));
+        if any(&["response_format", "json_schema", "json_object", "structured output", "grammar"])
+            && !request.schema.is_null()
+        {
+            match self.format {
+                Format::Schema => return Some(Self { format: Format::Object, ..self }),
+                Format::Object => return Some(Self { format: Format::Words, ..self }),
+                Format::Words => {}
+            }
+        }
+        let unknown =
+            any(&["unsupported", "not supported", "unrecognized", "unknown", "extra", "max_completion_tokens"]);
+        if says.contains("max_tokens")
+            && unknown
+            && !self.new_length_key
+            && request.sampling.get("max_tokens").is_some()
+        {
+            return Some(Self { new_length_key: true, ..self });
+        }
+        let names_seed = says.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "seed");
+        (names_seed && self.seed).then_some(Self { seed: false, ..self })
+    }
+
+    /// Says whether a refusal was about the one schema, so that other schemas need not suffer for it.
+    pub(super) fn is_about_one_schema(says: &str) -> bool {
+        says.contains("invalid schema") || says.contains("invalid_json_schema")
+    }
+}
+
+/// Returns messages whose last word of the user ends with the schema.
+fn with_schema(messages: &[Message], schema: &Value) -> Vec<Message> {
+    let mut messages = messages.to_vec();
+    let text = match language_of(&messages) {
+        Language::En => format!("Answer with one JSON object that fits this JSON Schema, and nothing else:\n{schema}"),
+        Language::Zh => format!("只用一个符合以下 JSON Schema 的 JSON 对象作答，不要输出任何其他内容：\n{schema}"),
+    };
+    match messages.iter_mut().rfind(|message| message.role == Role::User) {
+        Some(last) => last.content = format!("{}\n\n{text}", last.content),
+        None => messages.push(Message::user(text)),
+    }
+    messages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(schema: Value, extra_body: Value) -> Request {
+        Request {
+            model: "m".to_owned(),
+            messages: vec![Message::system("你是评委。"), Message::user("评一评这句话。")],
+            sampling: json!({"temperature": 0.5, "max_tokens": 9}),
+            schema,
+            extra_body,
+        }
+    }
+
+    #[test]
+    fn extra_keys_win() {
+        let body = Form::from_byte(0).body(&request(Value::Null, json!({"temperature": 1, "top_k": 5})), "a/b", 7);
+        let expected = json!({"model": "m", "messages": [{"role": "system", "content": "你是评委。"},
+            {"role": "user", "content": "评一评这句话。"}], "temperature": 1, "max_tokens": 9, "seed": 7, "top_k": 5});
+        assert_eq!(body, expected);
+    }
+
+    #[test]
+    fn each_refusal_leads_to_a_weaker_form_until_none_is_left() {
+        let request = request(json!({"type": "object"}), Value::Null);
+        let mut form = Form::from_byte(Form::FIRST);
+        assert_eq!(form.body(&request, "a/b", 7)["response_format"]["json_schema"]["name"], "a_b");
+        for (says, key, value) in [
+            (
+                "'response_format' of type 'json_schema' is unsupported",
+                "response_format",
+                json!({"type": "json_object"}),
+            ),
+            ("response_format is unsupported", "response_format", Value::Null),
+            ("unsupported parameter: 'max_tokens'; use 'max_completion_tokens'", "max_completion_tokens", json!(9)),
+            ("extra inputs: \"body\" \"seed\"", "seed", Value::Null),
+        ] {
+            let before = form;
+            form = form.after(&request, says).expect(says);
+            assert!(form.byte() > before.byte(), "{says}");
+            assert_eq!(Form::from_byte(form.byte()), form);
+            let body = form.body(&request, "a/b", 7);
+            assert_eq!(body.get(key).unwrap_or(&Value::Null), &value, "{says}");
+            assert!(body["messages"][1]["content"].as_str().unwrap().ends_with("内容：\n{\"type\":\"object\"}"));
+        }
+        assert_eq!(form.after(&request, "response_format, max_tokens and seed are unsupported"), None);
+        assert_eq!(Form::from_byte(0).after(&request, "temperature must be positive; seedless"), None);
+    }
+}

@@ -1,0 +1,200 @@
+//! What a failed exchange means for its call, and how long to wait before the next try. Reads no clock.
+
+use std::time::Duration;
+
+use rand::RngExt as _;
+use serde_json::Value;
+
+use super::HttpFault;
+use crate::seed::seeded;
+
+/// The longest wait before a try, whatever the server asks for.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+
+/// An exchange without a completion.
+#[derive(Debug)]
+pub(super) struct Failure {
+    /// What is shown.
+    pub(super) fault: HttpFault,
+    /// How long the server asks to wait.
+    pub(super) retry_after: Option<Duration>,
+    /// What the server says about it, in lower case, for [`Failure::verdict`].
+    pub(super) says: String,
+}
+
+/// What a failure means for its call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The same request may succeed later.
+    Retry,
+    /// The provider's filter stopped the request.
+    Filtered,
+    /// The server does not take the request as it stands; another form of it may do.
+    Reform,
+    /// The request is too long or otherwise hopeless.
+    Permanent,
+    /// No call to this endpoint can succeed.
+    Unusable,
+}
+
+impl Failure {
+    /// Makes a failure about which the server says nothing.
+    pub(super) const fn of(fault: HttpFault) -> Self {
+        Self { fault, retry_after: None, says: String::new() }
+    }
+
+    /// Returns what the failure means. The status decides; the server's words where one status has several meanings.
+    pub(super) fn verdict(&self) -> Verdict {
+        let says = |words: &[&str]| words.iter().any(|word| self.says.contains(word));
+        let HttpFault::Status { status, .. } = self.fault else { return Verdict::Retry };
+        match status {
+            400 | 413 | 422 | 500
+                if says(&[
+                    "context length",
+                    "context_length",
+                    "context size",
+                    "exceed_context",
+                    "prompt is too long",
+                ]) =>
+            {
+                Verdict::Permanent
+            }
+            400 | 403 if says(&["content_filter", "content_policy", "content management", "moderation", "flagged"]) => {
+                Verdict::Filtered
+            }
+            429 if says(&["insufficient_quota", "insufficient quota", "billing"]) => Verdict::Unusable,
+            408 | 409 | 425 | 429 | 500 | 502..=599 => Verdict::Retry,
+            300..=399 | 401..=405 | 501 => Verdict::Unusable,
+            400 | 422 => Verdict::Reform,
+            _ => Verdict::Permanent,
+        }
+    }
+}
+
+/// Returns what the server says in an error's body, in lower case: the message and the names beside it, not what it repeats of the request.
+pub(super) fn words(body: &Value) -> String {
+    let mut words = Vec::new();
+    let error = body.get("error").unwrap_or(body);
+    for value in [error, &error["message"], &error["code"], &error["param"], &error["type"], &error["detail"]] {
+        if let Value::String(word) = value {
+            words.push(word.clone());
+        }
+    }
+    for detail in error["detail"].as_array().into_iter().flatten() {
+        words.push(detail["msg"].as_str().unwrap_or_default().to_owned());
+        words.extend(detail["loc"].as_array().into_iter().flatten().map(Value::to_string));
+    }
+    words.join(" ").to_lowercase()
+}
+
+/// Returns the wait after the `tries`-th failed try: what the server asks for, else a doubling one.
+///
+/// The jitter is drawn from the request's own seed, so that requests which failed together do not return together.
+pub(super) fn wait(backoff: Duration, tries: u32, retry_after: Option<Duration>, seed: u32) -> Duration {
+    let jitter = seeded(u64::from(seed), &["back-off", &tries.to_string()]).random_range(0.5..=1.0);
+    let doubled = backoff.saturating_mul(1_u32.checked_shl(tries.saturating_sub(1)).unwrap_or(u32::MAX));
+    match retry_after {
+        Some(asked) => asked.min(LONGEST_WAIT) + backoff.min(LONGEST_WAIT).mul_f64(jitter),
+        None => doubled.min(LONGEST_WAIT).mul_f64(jitter),
+    }
+}
+
+/// Reads `Retry-After`: seconds, or a date, which is compared with the server's own `Date`.
+pub(super) fn retry_after(value: &str, date: Option<&str>) -> Option<Duration> {
+    if let Ok(seconds) = value.trim().parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds.max(0.0)).ok();
+    }
+    let seconds = http_date(value)?.saturating_sub(http_date(date?)?);
+    Some(Duration::from_secs(seconds))
+}
+
+/// Reads an HTTP date (RFC 9110, 5.6.7, the preferred form) as seconds since 1970.
+fn http_date(text: &str) -> Option<u64> {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let (_, date) = text.split_once(", ")?;
+    let [day, month, year, time, "GMT"] = date.split_whitespace().collect::<Vec<_>>()[..] else { return None };
+    let (day, year): (u64, u64) = (day.parse().ok()?, year.parse().ok()?);
+    let month = MONTHS.iter().position(|name| *name == month)? as u64 + 1;
+    let clock: Vec<u64> = time.split(':').map(str::parse).collect::<Result<_, _>>().ok()?;
+    let [hour, minute, second] = clock[..] else { return None };
+    if !(1..=31).contains(&day) || !(1970..10_000).contains(&year) || hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    // Years are counted from March, so that the leap day is a year's last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
+    Some((days - 719_468) * 86_400 + hour * 3_600 + minute * 60 + second)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn status(status: u16, says: &str) -> Failure {
+        let fault = HttpFault::Status { status, url: String::new(), body: String::new() };
+        Failure { fault, retry_after: None, says: says.to_owned() }
+    }
+
+    #[test]
+    fn each_status_has_its_verdict() {
+        for (code, says, verdict) in [
+            (429, "rate limit reached", Verdict::Retry),
+            (429, "insufficient_quota", Verdict::Unusable),
+            (503, "", Verdict::Retry),
+            (500, "the request exceeds the available context size", Verdict::Permanent),
+            (501, "", Verdict::Unusable),
+            (401, "invalid key", Verdict::Unusable),
+            (403, "your input was flagged", Verdict::Filtered),
+            (404, "model `x` does not exist", Verdict::Unusable),
+            (301, "", Verdict::Unusable),
+            (400, "this model's maximum context length is 10 tokens; max_tokens", Verdict::Permanent),
+            (400, "content_filter", Verdict::Filtered),
+            (400, "'response_format' is unsupported", Verdict::Reform),
+            (413, "", Verdict::Permanent),
+        ] {
+            assert_eq!(status(code, says).verdict(), verdict, "{code} {says}");
+        }
+    }
+
+    #[test]
+    fn words_leave_out_the_request() {
+        let body = json!({"error": {"message": "Bad", "param": "seed", "code": null}});
+        assert_eq!(words(&body), "bad seed");
+        let body = json!({"detail": [{"loc": ["body", "seed"], "msg": "Extra", "input": {"response_format": 1}}]});
+        assert_eq!(words(&body), "extra \"body\" \"seed\"");
+        assert_eq!(words(&json!({"error": "No Model"})), "no model");
+    }
+
+    #[test]
+    fn waits_double_up_to_a_minute_and_differ() {
+        let second = Duration::from_secs(1);
+        for (tries, most) in [(1, 1.0), (2, 2.0), (5, 16.0), (7, 60.0), (40, 60.0)] {
+            let waited = wait(second, tries, None, 7);
+            assert!((most / 2.0..=most).contains(&waited.as_secs_f64()), "{tries}: {waited:?}");
+            assert_eq!(waited, wait(second, tries, None, 7));
+            assert_ne!(waited, wait(second, tries, None, 8));
+        }
+        let asked = wait(second, 1, Some(Duration::from_secs(9)), 7);
+        assert!((9.5..=10.0).contains(&asked.as_secs_f64()), "{asked:?}");
+        assert!(wait(second, 1, Some(Duration::from_hours(9)), 7) <= Duration::from_secs(61));
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let date = Some("Sun, 06 Nov 1994 08:49:37 GMT");
+        for (value, seconds) in [
+            ("3", Some(3)),
+            ("-1", Some(0)),
+            ("Sun, 06 Nov 1994 08:50:07 GMT", Some(30)),
+            ("Sat, 05 Nov 1994 08:50:07 GMT", Some(0)),
+            ("soon", None),
+        ] {
+            assert_eq!(retry_after(value, date), seconds.map(Duration::from_secs), "{value}");
+        }
+        assert_eq!(http_date("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
+        assert_eq!(http_date("Thu, 29 Feb 2024 12:00:01 GMT"), Some(1_709_208_001));
+        assert_eq!(http_date("Sun, 06 Nov 1994 08:49:37 CET"), None);
+    }
+}

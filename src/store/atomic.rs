@@ -1,0 +1,62 @@
+//! Whole files, replaced at once: after a crash there is the old file or the new one, never half of one.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::Path;
+
+use super::StoreError;
+
+/// Replaces a file; its folder is made when it is missing.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let folder = path.parent().expect("a file stands in a folder");
+    fs::create_dir_all(folder).map_err(StoreError::io("make the folder", folder))?;
+    let mut name = path.file_name().expect("a file has a name").to_owned();
+    name.push(".new");
+    let new = path.with_file_name(name);
+    let written = || {
+        let mut file = File::create(&new)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&new, path)
+    };
+    written().map_err(StoreError::io("write", path))?;
+    sync_folder(folder)
+}
+
+/// Makes the names in a folder outlive a crash.
+pub(super) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    // Only Unix lets a folder be opened for this; elsewhere the system sees to it.
+    if cfg!(unix) {
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(StoreError::io("sync the folder", folder))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b.txt");
+        // What a crash leaves behind is in nobody's way.
+        fs::create_dir(path.parent().unwrap()).unwrap();
+        fs::write(folder.path().join("a/b.txt.new"), "half").unwrap();
+        write(&path, b"one").unwrap();
+        write(&path, "二".as_bytes()).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "二");
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("b.txt");
+        write(&path, b"one").unwrap();
+        fs::create_dir(folder.path().join("b.txt.new")).unwrap();
+        let error = write(&path, b"two").expect_err("the name beside it is taken");
+        assert!(error.to_string().starts_with("write `"), "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one");
+    }
+}

@@ -1,0 +1,677 @@
+//! The journal on disk: every answered call in one append-only file of JSON Lines.
+//!
+//! Each line carries a checksum over the value behind it. Texts and schemas stand in lines of their own, once each, and records
+//! name them by hash; so a conversation whose prompts grow turn by turn stays small. A record is acknowledged when it is on the
+//! disk; writes that wait at the same time share one sync. A line that a crash cut short is removed when the file is opened; a
+//! line damaged otherwise is passed over and counted, and its call is made anew.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread::JoinHandle;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::{StoreError, atomic};
+use crate::llm::{Journal, JournalError, Record, Reply, Request, Usage};
+use crate::schema::{Message, Role};
+
+/// The version of the format that this program writes; it reads this one and older ones.
+const VERSION: u64 = 1;
+
+/// A shorter text stands in its record.
+const SHORT: usize = 64;
+
+/// A batch is written when it has grown to so many bytes, though more writes may wait.
+const BATCH: usize = 4 << 20;
+
+/// Where a value stands in the file.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    offset: u64,
+    length: u32,
+}
+
+/// 128 bits of a hash.
+type Hash = [u8; 16];
+
+/// Where every record and every text stands.
+#[derive(Debug, Default)]
+struct Index {
+    records: HashMap<Hash, Place>,
+    texts: HashMap<Hash, Place>,
+}
+
+/// The journal on disk.
+#[derive(Debug)]
+pub struct FileJournal {
+    path: PathBuf,
+    file: File,
+    index: Arc<RwLock<Index>>,
+    sender: Option<Sender<Job>>,
+    writer: Option<JoinHandle<()>>,
+    damaged: u64,
+    cut: u64,
+}
+
+/// A record on its way to the file.
+struct Job {
+    key: Hash,
+    record: String,
+    texts: Vec<(Hash, String)>,
+    done: oneshot::Sender<Result<(), (io::ErrorKind, String)>>,
+}
+
+impl FileJournal {
+    /// Opens a journal, or begins one; nobody else may have it open. Every line is checked, at about a second for a million records.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let open = || OpenOptions::new().read(true).append(true).create(true).open(path);
+        let mut file = open().map_err(StoreError::io("open", path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::InUse { path: path.to_owned(), by: "another process".to_owned() });
+            }
+            Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", path)(error)),
+        }
+        begin(&mut file, path)?;
+        let Scan { index, end, length, damaged } = scan(&file, path)?;
+        if end < length {
+            file.set_len(end).and_then(|()| file.sync_all()).map_err(StoreError::io("cut", path))?;
+        }
+        let index = Arc::new(RwLock::new(index));
+        let appended = file.try_clone().map_err(StoreError::io("open", path))?;
+        let (sender, receiver) = channel();
+        let writer = Writer { file: appended, end, index: Arc::clone(&index), failed: None };
+        let writer = std::thread::Builder::new()
+            .name("journal".to_owned())
+            .spawn(move || writer.run(&receiver))
+            .map_err(StoreError::io("start a thread for", path))?;
+        let (sender, writer) = (Some(sender), Some(writer));
+        Ok(Self { path: path.to_owned(), file, index, sender, writer, damaged, cut: length - end })
+    }
+
+    /// Returns how many records it holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.index().records.len()
+    }
+
+    /// Says whether it holds no record.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns how many damaged lines were passed over when it was opened.
+    #[must_use]
+    pub const fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// Returns how many bytes of an unfinished line were cut off when it was opened.
+    #[must_use]
+    pub const fn cut(&self) -> u64 {
+        self.cut
+    }
+
+    fn index(&self) -> std::sync::RwLockReadGuard<'_, Index> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads a value of the file, checked already when the file was opened.
+    fn value<T: for<'de> Deserialize<'de>>(&self, place: Place) -> Result<T, JournalError> {
+        let mut bytes = vec![0; place.length as usize];
+        read_at(&self.file, &mut bytes, place.offset)
+            .and_then(|()| serde_json::from_slice(&bytes).map_err(io::Error::from))
+            .map_err(|source| self.error("read", source))
+    }
+
+    /// Returns the text of a hash; `None` when its line was damaged.
+    fn text(&self, hash: &str) -> Result<Option<String>, JournalError> {
+        let place = parse(hash).and_then(|hash| self.index().texts.get(&hash).copied());
+        place.map(|place| self.value::<Text>(place).map(|text| text.text)).transpose()
+    }
+
+    fn error(&self, tried: &str, source: io::Error) -> JournalError {
+        JournalError { what: format!("{tried} the journal `{}`", self.path.display()), source }
+    }
+}
+
+impl Journal for FileJournal {
+    fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
+        let Some(place) = self.index().records.get(&hash(key)).copied() else { return Ok(None) };
+        let stored: Stored = self.value(place)?;
+        let mut messages = Vec::with_capacity(stored.request.messages.len());
+        for message in stored.request.messages {
+            let content = match (message.content, message.text) {
+                (Some(content), _) => Some(content),
+                (None, Some(hash)) => self.text(&hash)?,
+                (None, None) => None,
+            };
+            let Some(content) = content else { return Ok(None) };
+            messages.push(Message { role: message.role, content });
+        }
+        let schema = match stored.request.schema {
+            None => Value::Null,
+            Some(hash) => {
+                let Some(schema) = self.text(&hash)? else { return Ok(None) };
+                serde_json::from_str(&schema).map_err(|error| self.error("read", error.into()))?
+            }
+        };
+        let StoredRequest { model, sampling, extra_body, .. } = stored.request;
+        Ok(Some(Record {
+            key: stored.key,
+            parent: stored.parent,
+            ask: stored.ask,
+            model: stored.model,
+            draw: stored.draw,
+            request: Request { model, messages, sampling, schema, extra_body },
+            reply: stored.reply,
+            usage: stored.usage,
+            requests: stored.requests,
+            latency_ms: stored.latency_ms,
+        }))
+    }
+
+    fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>> {
+        async move {
+            let (done, outcome) = oneshot::channel();
+            let job = job(record, done);
+            let sender = self.sender.as_ref().expect("there is a sender until the journal is dropped");
+            let gone = || self.error("write", io::Error::other("its thread has ended"));
+            sender.send(job).map_err(|_| gone())?;
+            let outcome = outcome.await.map_err(|_| gone())?;
+            outcome.map_err(|(kind, cause)| self.error("write", io::Error::new(kind, cause)))
+        }
+        .boxed()
+    }
+}
+
+impl Drop for FileJournal {
+    fn drop(&mut self) {
+        drop(self.sender.take());
+        if let Some(writer) = self.writer.take() {
+            // A writer that panicked has told its callers so.
+            let _ = writer.join();
+        }
+    }
+}
+
+/// A record as its line holds it.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<String>,
+    ask: String,
+    model: String,
+    draw: String,
+    request: StoredRequest,
+    reply: Reply,
+    usage: Usage,
+    requests: u32,
+    latency_ms: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredRequest {
+    model: String,
+    messages: Vec<StoredMessage>,
+    sampling: Value,
+    schema: Option<String>,
+    extra_body: Value,
+}
+
+/// A message with its content, or with the hash of its text.
+#[derive(Serialize, Deserialize)]
+struct StoredMessage {
+    role: Role,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Text {
+    hash: String,
+    text: String,
+}
+
+/// What a line is read for when a journal is opened.
+#[derive(Deserialize)]
+struct Name<'a> {
+    #[serde(alias = "hash", borrow)]
+    key: std::borrow::Cow<'a, str>,
+}
+
+fn job(record: Record, done: oneshot::Sender<Result<(), (io::ErrorKind, String)>>) -> Job {
+    let mut texts = Vec::new();
+    let mut keep = |text: String| {
+        let hash = hash(&text);
+        texts.push((hash, text));
+        hexadecimal(&hash)
+    };
+    let mut messages = Vec::with_capacity(record.request.messages.len());
+    for Message { role, content } in record.request.messages {
+        messages.push(if content.len() < SHORT {
+            StoredMessage { role, content: Some(content), text: None }
+        } else {
+            StoredMessage { role, content: None, text: Some(keep(content)) }
+        });
+    }
+    let schema = Some(record.request.schema).filter(|schema| !schema.is_null()).map(|schema| keep(schema.to_string()));
+    let Request { model, sampling, extra_body, .. } = record.request;
+    let stored = Stored {
+        key: record.key,
+        parent: record.parent,
+        ask: record.ask,
+        model: record.model,
+        draw: record.draw,
+        request: StoredRequest { model, messages, sampling, schema, extra_body },
+        reply: record.reply,
+        usage: record.usage,
+        requests: record.requests,
+        latency_ms: record.latency_ms,
+    };
+    let key = hash(&stored.key);
+    let record = serde_json::to_string(&stored).expect("a record has string keys only");
+    Job { key, record, texts, done }
+}
+
+fn hash(text: &str) -> Hash {
+    let mut hash = Hash::default();
+    hash.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..16]);
+    hash
+}
+
+fn hexadecimal(hash: &Hash) -> String {
+    format!("{:032x}", u128::from_be_bytes(*hash))
+}
+
+fn parse(hash: &str) -> Option<Hash> {
+    (hash.len() == 32).then(|| u128::from_str_radix(hash, 16).ok().map(u128::to_be_bytes))?
+}
+
+/// Returns the checksum of a value's bytes.
+fn check(value: &[u8]) -> String {
+    blake3::hash(value).to_hex()[..16].to_owned()
+}
+
+/// Appends a line to a batch; returns where its value stands in the file.
+fn append(batch: &mut Vec<u8>, end: u64, kind: &str, value: &str) -> Place {
+    batch.extend_from_slice(format!("{{\"check\":\"{}\",\"{kind}\":", check(value.as_bytes())).as_bytes());
+    let offset = end + batch.len() as u64;
+    batch.extend_from_slice(value.as_bytes());
+    batch.extend_from_slice(b"}\n");
+    Place { offset, length: u32::try_from(value.len()).expect("no record is longer than 4 GiB") }
+}
+
+/// The thread that owns the end of the file.
+struct Writer {
+    file: File,
+    end: u64,
+    index: Arc<RwLock<Index>>,
+    failed: Option<(io::ErrorKind, String)>,
+}
+
+impl Writer {
+    /// Writes until every sender is gone: all that waits, one sync, then the acknowledgements.
+    fn run(mut self, jobs: &Receiver<Job>) {
+        while let Ok(first) = jobs.recv() {
+            let (mut batch, mut new, mut waiting) = (Vec::new(), Index::default(), Vec::new());
+            let mut next = Some(first);
+            while let Some(job) = next {
+                for (hash, text) in job.texts {
+                    let is_known = self.index.read().unwrap_or_else(PoisonError::into_inner).texts.contains_key(&hash);
+                    if let (false, Entry::Vacant(entry)) = (is_known, new.texts.entry(hash)) {
+                        let text = Text { hash: hexadecimal(&hash), text };
+                        let value = serde_json::to_string(&text).expect("a text is JSON");
+                        entry.insert(append(&mut batch, self.end, "text", &value));
+                    }
+                }
+                new.records.insert(job.key, append(&mut batch, self.end, "record", &job.record));
+                waiting.push(job.done);
+                next = if batch.len() < BATCH { jobs.try_recv().ok() } else { None };
+            }
+            if self.failed.is_none() {
+                match self.file.write_all(&batch).and_then(|()| self.file.sync_data()) {
+                    Ok(()) => {
+                        self.end += batch.len() as u64;
+                        let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
+                        index.records.extend(new.records);
+                        index.texts.extend(new.texts);
+                    }
+                    // Where the file ends now is unknown, so nothing may follow; opening again cuts what is torn.
+                    Err(error) => self.failed = Some((error.kind(), error.to_string())),
+                }
+            }
+            for done in waiting {
+                // A caller that has gone needs no answer.
+                let _ = done.send(self.failed.clone().map_or(Ok(()), Err));
+            }
+        }
+    }
+}
+
+/// What reading a whole journal finds.
+struct Scan {
+    index: Index,
+    /// The end of the last good line.
+    end: u64,
+    /// The length of the file.
+    length: u64,
+    /// Bad lines with good ones behind them.
+    damaged: u64,
+}
+
+/// Writes the header of a file that is empty or whose header a crash cut short.
+fn begin(file: &mut File, path: &Path) -> Result<(), StoreError> {
+    let header = format!("{{\"dramaturg_journal\":{VERSION}}}\n");
+    let mut beginning = Vec::new();
+    let mut write = || {
+        (&*file).take(header.len() as u64).read_to_end(&mut beginning)?;
+        let is_new = beginning.len() < header.len() && header.as_bytes().starts_with(&beginning);
+        if is_new {
+            file.set_len(0)?;
+            file.write_all(header.as_bytes())?;
+            file.sync_all()?;
+        }
+        file.rewind().map(|()| is_new)
+    };
+    let is_new = write().map_err(StoreError::io("begin", path))?;
+    match path.parent() {
+        Some(folder) if is_new && !folder.as_os_str().is_empty() => atomic::sync_folder(folder),
+        _ => Ok(()),
+    }
+}
+
+/// Reads a whole journal and checks every line.
+fn scan(file: &File, path: &Path) -> Result<Scan, StoreError> {
+    let mut lines = BufReader::with_capacity(1 << 20, file);
+    let mut line = Vec::new();
+    let mut next = |line: &mut Vec<u8>| {
+        line.clear();
+        lines.read_until(b'\n', line).map_err(StoreError::io("read", path))
+    };
+    next(&mut line)?;
+    let header: Value = serde_json::from_slice(&line).unwrap_or_default();
+    match header["dramaturg_journal"].as_u64().filter(|_| line.ends_with(b"\n")) {
+        Some(..=VERSION) => {}
+        Some(version) => return Err(StoreError::Newer { path: path.to_owned(), version, known: VERSION }),
+        None => return Err(StoreError::NoJournal { path: path.to_owned() }),
+    }
+    let mut length = line.len() as u64;
+    let mut scan = Scan { index: Index::default(), end: length, length, damaged: 0 };
+    let mut bad = 0;
+    while next(&mut line)? > 0 {
+        if let Some((is_record, name, at, value)) = read_line(&line) {
+            // The last record of a key counts: an earlier one may lack a text that was damaged.
+            let index = if is_record { &mut scan.index.records } else { &mut scan.index.texts };
+            index.insert(name, Place { offset: length + at, length: value });
+            scan.end = length + line.len() as u64;
+            scan.damaged += std::mem::take(&mut bad);
+        } else {
+            bad += 1;
+        }
+        length += line.len() as u64;
+    }
+    Ok(Scan { length, ..scan })
+}
+
+/// Reads a line: whether it is a record, its name in the index, and where its value begins and how long it is.
+fn read_line(line: &[u8]) -> Option<(bool, Hash, u64, u32)> {
+    let rest = line.strip_prefix(b"{\"check\":\"")?;
+    let (sum, rest) = rest.split_at_checked(16)?;
+    let (is_record, value) = match rest.strip_prefix(b"\",\"record\":") {
+        Some(value) => (true, value),
+        None => (false, rest.strip_prefix(b"\",\"text\":")?),
+    };
+    let value = value.strip_suffix(b"}\n")?;
+    if check(value).as_bytes() != sum {
+        return None;
+    }
+    let name = serde_json::from_slice::<Name<'_>>(value).ok()?;
+    let hash = if is_record { hash(&name.key) } else { parse(&name.key)? };
+    let at = line.len() - 2 - value.len();
+    Some((is_record, hash, at as u64, u32::try_from(value.len()).ok()?))
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, bytes, offset)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => (bytes, offset) = (&mut bytes[read..], offset + read as u64),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::json;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const LONG: &str = "He said:\n\t“I am the one who has lived here, and nobody else has.”\n\u{2028}\0 她说：“你好。”";
+
+    fn record(key: &str, texts: &[&str]) -> Record {
+        let mut messages = vec![Message::system("short \"薛嵩\"\n")];
+        messages.extend(texts.iter().map(|text| Message::user(*text)));
+        Record {
+            key: key.to_owned(),
+            parent: Some("p".to_owned()),
+            ask: "simulate/reply".to_owned(),
+            model: "writer".to_owned(),
+            draw: "lane/1/2".to_owned(),
+            request: Request {
+                model: "m".to_owned(),
+                messages,
+                sampling: json!({"temperature": 0.7}),
+                schema: json!({"type": "object", "properties": {"z": {"enum": ["名", "a"]}, "a": {}}}),
+                extra_body: json!(null),
+            },
+            reply: Reply {
+                text: format!("reply {key}\r\n“好”"), finish: Some("stop".to_owned()), ..Reply::default()
+            },
+            usage: Usage { prompt: 10, cached: 5, completion: 3, estimated: true },
+            requests: 2,
+            latency_ms: 17,
+        }
+    }
+
+    fn folder() -> (TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        (folder, path)
+    }
+
+    /// Writes records, one after the other, and returns the file's bytes.
+    fn written(path: &Path, records: &[Record]) -> Vec<u8> {
+        let journal = FileJournal::open(path).unwrap();
+        for record in records {
+            write(&journal, record).unwrap();
+        }
+        drop(journal);
+        fs::read(path).unwrap()
+    }
+
+    fn write(journal: &FileJournal, record: &Record) -> Result<(), JournalError> {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(journal.write(record.clone()))
+    }
+
+    fn lines(bytes: &[u8]) -> Vec<&[u8]> {
+        bytes.split_inclusive(|byte| *byte == b'\n').collect()
+    }
+
+    #[test]
+    fn records_are_found_as_they_were_now_and_later() {
+        let (_folder, path) = folder();
+        let records = [record("a", &[LONG]), record("b", &[LONG, "再见"])];
+        let bytes = written(&path, &records);
+        // Header, text, schema, two records: what both say stands there once.
+        assert_eq!(lines(&bytes).len(), 5);
+        let journal = FileJournal::open(&path).unwrap();
+        for record in &records {
+            assert_eq!(journal.find(&record.key).unwrap().as_ref(), Some(record));
+        }
+        assert_eq!(journal.find("c").unwrap(), None);
+        assert_eq!((journal.len(), journal.damaged(), journal.cut()), (2, 0, 0));
+        write(&journal, &record("c", &[LONG])).unwrap();
+        assert_eq!(journal.find("c").unwrap(), Some(record("c", &[LONG])));
+        drop(journal);
+        assert_eq!(lines(&fs::read(&path).unwrap()).len(), 6, "a reopened journal knows its texts");
+    }
+
+    #[test]
+    fn the_last_record_of_a_key_counts() {
+        let (_folder, path) = folder();
+        let second = Record { latency_ms: 18, ..record("a", &[LONG]) };
+        written(&path, &[record("a", &[LONG]), second.clone()]);
+        assert_eq!(FileJournal::open(&path).unwrap().find("a").unwrap(), Some(second));
+    }
+
+    #[test]
+    fn a_torn_tail_is_cut_wherever_it_tore() {
+        let (_folder, path) = folder();
+        let bytes = written(&path, &[record("a", &[LONG]), record("b", &[LONG, &LONG.repeat(2)])]);
+        let whole: usize = lines(&bytes)[..4].iter().map(|line| line.len()).sum();
+        for end in whole..bytes.len() {
+            fs::write(&path, &bytes[..end]).unwrap();
+            let journal = FileJournal::open(&path).unwrap();
+            assert_eq!(journal.damaged(), 0);
+            assert_eq!(journal.find("a").unwrap(), Some(record("a", &[LONG])));
+            assert_eq!(journal.find("b").unwrap(), None, "cut at {end}");
+            // Each write waits for the disk, so that only some cuts are written over.
+            if end % 61 > 0 {
+                continue;
+            }
+            write(&journal, &record("b", &["又来"])).unwrap();
+            drop(journal);
+            let journal = FileJournal::open(&path).unwrap();
+            assert_eq!((journal.len(), journal.damaged(), journal.cut()), (2, 0, 0), "cut at {end}");
+            assert_eq!(journal.find("b").unwrap(), Some(record("b", &["又来"])));
+        }
+    }
+
+    #[test]
+    fn a_damaged_line_costs_the_records_that_need_it() {
+        let (_folder, path) = folder();
+        let records = [record("a", &[LONG]), record("b", &["short"]), record("c", &[LONG])];
+        let bytes = written(&path, &records);
+        let kinds: Vec<String> =
+            lines(&bytes).iter().map(|line| String::from_utf8_lossy(line).chars().skip(29).take(6).collect()).collect();
+        assert_eq!(kinds[1..], ["text\":", "text\":", "record", "record", "record"]);
+        for (line, lost) in [(1, &["a", "c"][..]), (2, &["a", "b", "c"]), (3, &["a"]), (4, &["b"])] {
+            let mut damaged = bytes.clone();
+            let at: usize = lines(&bytes)[..line].iter().map(|line| line.len()).sum();
+            damaged[at + 60] ^= 1;
+            fs::write(&path, &damaged).unwrap();
+            let journal = FileJournal::open(&path).unwrap();
+            assert_eq!((journal.damaged(), journal.cut()), (1, 0), "line {line}");
+            let missing: Vec<&Record> =
+                records.iter().filter(|record| journal.find(&record.key).unwrap().is_none()).collect();
+            assert_eq!(missing.iter().map(|record| record.key.as_str()).collect::<Vec<_>>(), lost, "line {line}");
+            for record in missing {
+                write(&journal, record).unwrap();
+            }
+            drop(journal);
+            let journal = FileJournal::open(&path).unwrap();
+            for record in &records {
+                assert_eq!(journal.find(&record.key).unwrap().as_ref(), Some(record), "line {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn headers_are_minded() {
+        let (_folder, path) = folder();
+        for (text, error) in [
+            ("{\"dramaturg_journal\":2}\n", "its format has version 2, this program knows up to 1"),
+            ("{\"name\":1}\n", "it is no journal"),
+            ("what a book says, at length and at leisure", "it is no journal"),
+            ("{\"dramaturg_journal\":1}", ""),
+            ("{\"dramat", ""),
+            ("", ""),
+        ] {
+            fs::write(&path, text).unwrap();
+            match FileJournal::open(&path) {
+                Ok(journal) => assert!(error.is_empty() && journal.is_empty(), "{text}"),
+                Err(found) => assert!(!error.is_empty() && found.to_string().ends_with(error), "{text}: {found}"),
+            }
+            assert!(error.is_empty() || fs::read_to_string(&path).unwrap() == text, "a refused file stays as it is");
+        }
+    }
+
+    #[test]
+    fn a_second_opener_is_refused() {
+        let (_folder, path) = folder();
+        let journal = FileJournal::open(&path).unwrap();
+        let error = FileJournal::open(&path).expect_err("it is open");
+        assert!(matches!(&error, StoreError::InUse { .. }), "{error}");
+        drop(journal);
+        FileJournal::open(&path).expect("it is free again");
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn many_writers_share_one_file() {
+        let (_folder, path) = folder();
+        let journal = Arc::new(FileJournal::open(&path).unwrap());
+        let mut writers = tokio::task::JoinSet::new();
+        for writer in 0..64 {
+            let journal = Arc::clone(&journal);
+            writers.spawn(async move {
+                for n in 0..8 {
+                    let own = format!("{LONG} {writer}");
+                    let record = record(&format!("{writer}/{n}"), &[LONG, &own]);
+                    journal.write(record.clone()).await.unwrap();
+                    assert_eq!(journal.find(&record.key).unwrap(), Some(record));
+                }
+            });
+        }
+        while let Some(ended) = writers.join_next().await {
+            ended.unwrap();
+        }
+        drop(journal);
+        let journal = FileJournal::open(&path).unwrap();
+        assert_eq!((journal.len(), journal.damaged()), (64 * 8, 0));
+        assert_eq!(lines(&fs::read(&path).unwrap()).len(), 1 + 64 * 8 + 64 + 2);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn after_a_failed_write_all_writes_fail() {
+        let (_folder, path) = folder();
+        let mut journal = FileJournal::open(&path).unwrap();
+        // A device that is always full stands in for the file.
+        let file = OpenOptions::new().append(true).open("/dev/full").unwrap();
+        let (sender, receiver) = channel();
+        let writer = Writer { file, end: 0, index: Arc::clone(&journal.index), failed: None };
+        journal.sender = Some(sender);
+        journal.writer = Some(std::thread::spawn(move || writer.run(&receiver)));
+        for key in ["a", "b"] {
+            let error = write(&journal, &record(key, &[])).expect_err("the device is full");
+            assert_eq!(error.source.kind(), io::ErrorKind::StorageFull);
+            assert!(error.to_string().starts_with("write the journal `"), "{error}");
+            assert_eq!(journal.find(key).unwrap(), None);
+        }
+    }
+}

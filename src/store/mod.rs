@@ -1,0 +1,17 @@
+//! The run folder, the journal and the scene pool: the only room that writes files.
+//!
+//! Whole files are replaced by a temporary file, a sync and a rename; the journal is appended to and synced before an answer
+//! is used. After a crash at any point, opening again finds what was acknowledged. This room decides nothing about the work.
+
+mod atomic;
+mod error;
+mod journal;
+mod parquet;
+mod pool;
+mod run;
+
+pub use error::StoreError;
+pub use journal::FileJournal;
+pub use parquet::Table;
+pub use pool::Pool;
+pub use run::RunFolder;

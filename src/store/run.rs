@@ -1,0 +1,302 @@
+//! The folder of a run: journal, rejects, manifest and data set. Says where things stand, never what they mean.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::{FileJournal, StoreError, Table, atomic};
+use crate::schema::Reject;
+
+/// The folder of a run. It is used again by every run of the same name, by one process at a time.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    journal: Arc<FileJournal>,
+    /// Held as long as the folder is open.
+    _lock: File,
+}
+
+impl RunFolder {
+    /// Opens a run's folder, makes it when it is missing, and mends what a crash left of the data set.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        fs::create_dir_all(path).map_err(StoreError::io("make the folder", path))?;
+        let lock = lock(path)?;
+        let journal = Arc::new(FileJournal::open(&path.join("journal.jsonl"))?);
+        let folder = Self { path: path.to_owned(), journal, _lock: lock };
+        folder.mend()?;
+        Ok(folder)
+    }
+
+    /// Returns the journal.
+    #[must_use]
+    pub const fn journal(&self) -> &Arc<FileJournal> {
+        &self.journal
+    }
+
+    /// Returns the folder's path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns where the data set stands.
+    #[must_use]
+    pub fn dataset(&self) -> PathBuf {
+        self.path.join("dataset")
+    }
+
+    /// Replaces the rejects: one `rejected/<stage>.jsonl` for each stage that has some, sorted.
+    pub fn write_rejected(&self, rejects: &[Reject]) -> Result<(), StoreError> {
+        let folder = self.path.join("rejected");
+        let mut files: BTreeMap<PathBuf, Vec<&Reject>> = BTreeMap::new();
+        for reject in rejects {
+            files.entry(folder.join(format!("{}.jsonl", reject.stage))).or_default().push(reject);
+        }
+        for (path, rejects) in &mut files {
+            rejects.sort();
+            atomic::write(path, &json_lines(path, rejects)?)?;
+        }
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries.map_err(StoreError::io("read the folder", &folder))?,
+        };
+        for entry in entries {
+            let path = entry.map_err(StoreError::io("read the folder", &folder))?.path();
+            if path.extension().is_some_and(|extension| extension == "jsonl") && !files.contains_key(&path) {
+                fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces the data set whole, by the card and the tables; returns the SHA-256 of each file by its path below `dataset/`.
+    ///
+    /// A table without rows leaves no file. A crash leaves the old data set or the new one, if need be under a name that
+    /// the next [`open`](Self::open) puts right.
+    pub fn write_dataset(&self, card: &str, tables: Vec<Table>) -> Result<BTreeMap<String, String>, StoreError> {
+        let (new, old) = (self.path.join("dataset.new"), self.path.join("dataset.old"));
+        remove(&new)?;
+        remove(&old)?;
+        fs::create_dir(&new).map_err(StoreError::io("make the folder", &new))?;
+        let mut hashes = BTreeMap::new();
+        for table in tables.into_iter().filter(|table| table.frame.height() > 0) {
+            let name = table.path();
+            let path = new.join(&name);
+            let folder = path.parent().expect("a table stands in its config's folder");
+            fs::create_dir_all(folder).map_err(StoreError::io("make the folder", folder))?;
+            let file = File::create_new(&path).map_err(StoreError::io("create", &path))?;
+            let mut sink = Hashing { file: io::BufWriter::new(file), hasher: Sha256::new() };
+            table.write(&mut sink).map_err(|source| StoreError::Parquet { path: path.clone(), source })?;
+            let file = sink.file.into_inner().map_err(io::IntoInnerError::into_error);
+            file.and_then(|file| file.sync_all()).map_err(StoreError::io("write", &path))?;
+            atomic::sync_folder(folder)?;
+            let name: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
+            hashes.insert(name.join("/"), hexadecimal(sink.hasher));
+        }
+        atomic::write(&new.join("README.md"), card.as_bytes())?;
+        hashes.insert("README.md".to_owned(), hexadecimal(Sha256::new_with_prefix(card)));
+        let dataset = self.dataset();
+        if exists(&dataset)? {
+            fs::rename(&dataset, &old).map_err(StoreError::io("move aside", &dataset))?;
+        }
+        fs::rename(&new, &dataset).map_err(StoreError::io("move into place", &dataset))?;
+        atomic::sync_folder(&self.path)?;
+        remove(&old)?;
+        Ok(hashes)
+    }
+
+    /// Replaces the manifest.
+    pub fn write_manifest(&self, manifest: &impl Serialize) -> Result<(), StoreError> {
+        let path = self.path.join("manifest.json");
+        let json = serde_json::to_string_pretty(manifest);
+        let json = json.map_err(|source| StoreError::Json { path: path.clone(), source })?;
+        atomic::write(&path, (json + "\n").as_bytes())
+    }
+
+    /// Puts right what a crash between two steps of [`write_dataset`](Self::write_dataset) left.
+    fn mend(&self) -> Result<(), StoreError> {
+        let (dataset, old) = (self.dataset(), self.path.join("dataset.old"));
+        if exists(&old)? && !exists(&dataset)? {
+            fs::rename(&old, &dataset).map_err(StoreError::io("move back", &old))?;
+        }
+        remove(&old)?;
+        remove(&self.path.join("dataset.new"))
+    }
+}
+
+/// Locks a folder, or says which process has it.
+fn lock(folder: &Path) -> Result<File, StoreError> {
+    let path = folder.join(".lock");
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(StoreError::io("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut by = String::new();
+            // Whoever holds it may be about to write its number.
+            let known = file.read_to_string(&mut by).is_ok() && !by.trim().is_empty();
+            let by = if known { format!("process {}", by.trim()) } else { "another process".to_owned() };
+            return Err(StoreError::InUse { path: folder.to_owned(), by });
+        }
+        Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", &path)(error)),
+    }
+    let mut name = || {
+        file.set_len(0)?;
+        file.rewind()?;
+        writeln!(file, "{}", std::process::id())
+    };
+    name().map_err(StoreError::io("write", &path))?;
+    Ok(file)
+}
+
+fn exists(path: &Path) -> Result<bool, StoreError> {
+    path.try_exists().map_err(StoreError::io("find", path))
+}
+
+fn remove(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Returns records as JSON Lines.
+pub(super) fn json_lines<T: Serialize>(path: &Path, records: &[T]) -> Result<Vec<u8>, StoreError> {
+    let mut lines = Vec::new();
+    for record in records {
+        serde_json::to_writer(&mut lines, record)
+            .map_err(|source| StoreError::Json { path: path.to_owned(), source })?;
+        lines.push(b'\n');
+    }
+    Ok(lines)
+}
+
+fn hexadecimal(hasher: Sha256) -> String {
+    format!("{:x}", hasher.finalize())
+}
+
+/// Hashes what goes into a file.
+struct Hashing {
+    file: io::BufWriter<File>,
+    hasher: Sha256,
+}
+
+impl io::Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let length = self.file.write(bytes)?;
+        self.hasher.update(&bytes[..length]);
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::{Column, DataFrame};
+    use serde_json::json;
+
+    use super::*;
+
+    fn table(config: &str, rows: &[&str]) -> Table {
+        let frame = DataFrame::new(rows.len(), vec![Column::new("id".into(), rows)]).unwrap();
+        Table { config: config.to_owned(), split: "test".to_owned(), frame }
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_data_set_is_replaced_whole() {
+        let root = tempfile::tempdir().unwrap();
+        let run = RunFolder::open(&root.path().join("outputs/demo")).unwrap();
+        let first = run.write_dataset("card", vec![table("samples", &["一"]), table("scenes", &["a"])]).unwrap();
+        assert_eq!(
+            first.keys().collect::<Vec<_>>(),
+            ["README.md", "samples/test-00000-of-00001.parquet", "scenes/test-00000-of-00001.parquet"]
+        );
+        let second = run.write_dataset("card", vec![table("samples", &["一"]), table("rejected", &[])]).unwrap();
+        assert_eq!(names(&run.dataset()), ["README.md", "samples"]);
+        assert_eq!(names(run.path()), [".lock", "dataset", "journal.jsonl"]);
+        for (name, hash) in second {
+            assert_eq!(first[&name], hash);
+            assert_eq!(hexadecimal(Sha256::new_with_prefix(fs::read(run.dataset().join(name)).unwrap())), hash);
+        }
+    }
+
+    #[test]
+    fn a_crash_at_any_step_leaves_a_whole_data_set() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("demo");
+        let write = |name: &str| {
+            fs::create_dir(path.join(name)).unwrap();
+            fs::write(path.join(name).join("README.md"), name).unwrap();
+        };
+        for (left, whole) in [
+            (&["dataset", "dataset.new"][..], "dataset"),
+            (&["dataset.old", "dataset.new"], "dataset.old"),
+            (&["dataset.old", "dataset"], "dataset"),
+            (&["dataset.old"], "dataset.old"),
+        ] {
+            fs::create_dir_all(&path).unwrap();
+            for name in left {
+                write(name);
+            }
+            let run = RunFolder::open(&path).unwrap();
+            assert_eq!(names(&path), [".lock", "dataset", "journal.jsonl"], "{left:?}");
+            assert_eq!(fs::read_to_string(run.dataset().join("README.md")).unwrap(), whole);
+            drop(run);
+            fs::remove_dir_all(&path).unwrap();
+        }
+    }
+
+    #[test]
+    fn rejects_are_sorted_and_old_ones_go() {
+        let root = tempfile::tempdir().unwrap();
+        let run = RunFolder::open(root.path()).unwrap();
+        run.write_rejected(&[]).unwrap();
+        let [a, b] = ["甲", "乙"].map(|id| Reject::new("extract", id, "no_dialogue", "none of 3 lines"));
+        run.write_rejected(&[a.clone(), Reject::new("chunk", "x", "empty", ""), b.clone()]).unwrap();
+        assert_eq!(names(&root.path().join("rejected")), ["chunk.jsonl", "extract.jsonl"]);
+        run.write_rejected(&[a.clone(), b.clone()]).unwrap();
+        assert_eq!(names(&root.path().join("rejected")), ["extract.jsonl"]);
+        let text = fs::read_to_string(root.path().join("rejected/extract.jsonl")).unwrap();
+        let read: Vec<Reject> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(read, [b, a]);
+    }
+
+    #[test]
+    fn a_run_folder_has_one_process() {
+        let root = tempfile::tempdir().unwrap();
+        let run = RunFolder::open(root.path()).unwrap();
+        let error = RunFolder::open(root.path()).expect_err("it is open").to_string();
+        assert!(error.ends_with(&format!("is in use by process {}", std::process::id())), "{error}");
+        drop(run);
+        RunFolder::open(root.path()).expect("it is free again");
+    }
+
+    #[test]
+    fn the_manifest_ends_with_a_line() {
+        let root = tempfile::tempdir().unwrap();
+        let run = RunFolder::open(root.path()).unwrap();
+        run.write_manifest(&json!({"名": [1]})).unwrap();
+        let text = fs::read_to_string(root.path().join("manifest.json")).unwrap();
+        assert_eq!(text, "{\n  \"名\": [\n    1\n  ]\n}\n");
+    }
+}

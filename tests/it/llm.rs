@@ -1,0 +1,354 @@
+//! Served models against a scripted server: what a call survives, what it costs, and what the journal keeps of it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dramaturg::llm::{Ask, AskError, Budget, Desk, Endpoint, Journal, Model, Offline, Price, Sampling, Secret, Shape};
+use dramaturg::prompt::{PromptError, Prompts};
+use dramaturg::schema::Message;
+use dramaturg::store::FileJournal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::{Scripted, ScriptedServer};
+
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Rating {
+    why: String,
+    #[schemars(range(min = 1, max = 5))]
+    score: u8,
+}
+
+struct Rate(&'static str);
+
+impl Ask for Rate {
+    const NAME: &'static str = "test/rate";
+    type Answer = Rating;
+
+    fn messages(&self, _: &Prompts) -> Result<Vec<Message>, PromptError> {
+        Ok(vec![Message::system("You rate lines of talk, from 1 to 5, and say why."), Message::user(self.0)])
+    }
+
+    fn check(&self, answer: &Rating) -> Result<(), String> {
+        if answer.why.is_empty() { Err("`why` is empty".to_owned()) } else { Ok(()) }
+    }
+
+    fn offline(&self, _: &mut Offline<'_>) -> Rating {
+        Rating { why: "so".to_owned(), score: 3 }
+    }
+}
+
+struct Say;
+
+impl Ask for Say {
+    const NAME: &'static str = "test/say";
+    type Answer = String;
+
+    fn messages(&self, _: &Prompts) -> Result<Vec<Message>, PromptError> {
+        Ok(vec![Message::user("说点什么吧。")])
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Text
+    }
+
+    fn offline(&self, _: &mut Offline<'_>) -> String {
+        "嗯。".to_owned()
+    }
+}
+
+const GOOD: &str = r#"{"why": "It is in his voice.", "score": 4}"#;
+
+fn good() -> Rating {
+    Rating { why: "It is in his voice.".to_owned(), score: 4 }
+}
+
+/// A model with a journal of its own.
+struct Run {
+    model: Arc<Model>,
+    _folder: Option<TempDir>,
+}
+
+impl Run {
+    fn new(endpoint: Endpoint) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let run = Self::at(folder.path(), endpoint, Budget::default(), false);
+        Self { _folder: Some(folder), ..run }
+    }
+
+    fn at(folder: &Path, endpoint: Endpoint, budget: Budget, replay: bool) -> Self {
+        let journal: Arc<dyn Journal> = Arc::new(FileJournal::open(&folder.join("journal.jsonl")).unwrap());
+        let prompts = Prompts::new([], &BTreeMap::new()).unwrap();
+        let desk = Arc::new(Desk::new(7, prompts, journal, budget, replay));
+        let sampling = Sampling { temperature: Some(0.5), max_tokens: Some(100), ..Sampling::default() };
+        let price = Some(Price { input: 1.0, cached_input: None, output: 1.0 });
+        let model = Model::served("writer", endpoint, &sampling, Value::Null, price, 2, desk).unwrap();
+        Self { model: Arc::new(model), _folder: None }
+    }
+
+    async fn rate(&self) -> Result<Rating, AskError> {
+        self.model.ask(&Rate("“Be seated,” he said."), "lane/1").await
+    }
+
+    /// Returns (made, journal, failed, requests).
+    fn counts(&self) -> (u64, u64, u64, u64) {
+        let totals = self.model.desk().ledger.totals();
+        (totals.made, totals.journal, totals.failed, totals.requests)
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    std::iter::successors(Some(error), |error| error.source()).map(|error| format!("{error}; ")).collect()
+}
+
+#[tokio::test]
+async fn what_passes_is_tried_again() {
+    for fault in [
+        Scripted::Body(429, "retry-after: 0", "{}".to_owned()),
+        Scripted::error(500, "out of luck"),
+        Scripted::error(503, ""),
+        Scripted::error(408, ""),
+        Scripted::Closed,
+        Scripted::Truncated("{\"choices\": [".to_owned()),
+        Scripted::Body(200, "content-type: text/html", "<html>Bad gateway</html>".to_owned()),
+        Scripted::Body(200, "x-test: 1", "{\"choices\": [".to_owned()),
+        Scripted::json(200, &json!({"error": {"message": "upstream", "code": 502}})),
+        Scripted::json(200, &json!({"choices": []})),
+    ] {
+        let server = ScriptedServer::start([fault.clone(), Scripted::content(GOOD)]).await;
+        let run = Run::new(server.endpoint());
+        assert_eq!(run.rate().await.unwrap_or_else(|error| panic!("{fault:?}: {}", chain(&error))), good());
+        assert_eq!(run.counts(), (1, 0, 0, 2), "{fault:?}");
+        let [first, second] = &server.bodies()[..] else { panic!("two requests") };
+        assert_eq!(first, second, "the same request is sent again");
+    }
+}
+
+#[tokio::test]
+async fn what_does_not_pass_fails_the_call_and_is_counted() {
+    let server = ScriptedServer::start(vec![Scripted::error(503, "busy"); 3]).await;
+    let run = Run::new(server.endpoint());
+    let error = run.rate().await.expect_err("three tries");
+    assert!(matches!(error, AskError::Transient { tries: 3, .. }) && !error.ends_the_run(), "{error:?}");
+    assert!(chain(&error).contains("HTTP 503 from `http://127.0.0.1:"), "{}", chain(&error));
+    assert_eq!(run.counts(), (0, 0, 1, 3));
+    assert_eq!(run.model.desk().ledger.totals().usd, Some(0.0));
+}
+
+#[tokio::test]
+async fn what_is_hopeless_is_not_tried_again() {
+    for (fault, ends_the_run) in [
+        (Scripted::error(401, "no"), true),
+        (Scripted::error(404, "model `m` does not exist"), true),
+        (Scripted::Body(429, "x-test: 1", json!({"error": {"code": "insufficient_quota"}}).to_string()), true),
+        (Scripted::error(400, "maximum context length is 10 tokens, lower max_tokens"), false),
+        (Scripted::error(422, "no"), false),
+        (Scripted::json(200, &json!({"error": {"message": "no", "code": 401}})), true),
+    ] {
+        let server = ScriptedServer::start([fault.clone(), Scripted::content(GOOD)]).await;
+        let run = Run::new(server.endpoint());
+        let error = run.rate().await.expect_err("hopeless");
+        assert_eq!(error.ends_the_run(), ends_the_run, "{fault:?}: {error:?}");
+        assert_eq!(run.counts(), (0, 0, 1, 1), "{fault:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_reply_is_read_through_its_damage() {
+    for message in [
+        json!({"content": GOOD}),
+        json!({"content": format!("Sure!\n```json\n{GOOD}\n```")}),
+        json!({"content": GOOD.replace('}', ",}")}),
+        json!({"content": GOOD.replace('"', "'")}),
+        json!({"content": format!("<think>{{\"score\": 1}}?</think>{GOOD}")}),
+        json!({"content": [{"type": "text", "text": GOOD}], "reasoning_content": "Hm."}),
+    ] {
+        let server = ScriptedServer::start([Scripted::message(&message, "stop")]).await;
+        let run = Run::new(server.endpoint());
+        assert_eq!(run.rate().await.expect("a reply"), good(), "{message}");
+        assert_eq!(run.counts(), (1, 0, 0, 1));
+    }
+}
+
+#[tokio::test]
+async fn half_a_surrogate_pair_kills_nothing() {
+    let body = r#"{"choices": [{"message": {"content": "好\ud83d。"}}]}"#;
+    let server = ScriptedServer::start([Scripted::Body(200, "x-test: 1", body.to_owned())]).await;
+    let run = Run::new(server.endpoint());
+    assert_eq!(run.model.ask(&Say, "1").await.expect("a reply"), "好\u{fffd}。");
+    let totals = run.model.desk().ledger.totals();
+    assert!(totals.usage.estimated && totals.usage.prompt > 0 && totals.usage.completion > 0, "{totals:?}");
+}
+
+#[tokio::test]
+async fn a_bad_reply_is_asked_again_and_both_stand_in_the_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let bad = r#"{"why": "", "score": 9}"#;
+    let empty = r#"{"why": "", "score": 4}"#;
+    let server = ScriptedServer::start([bad, empty, GOOD].map(Scripted::content)).await;
+    let run = Run::at(folder.path(), server.endpoint(), Budget::default(), false);
+    assert_eq!(run.rate().await.expect("the third reply is good"), good());
+    assert_eq!(run.counts(), (1, 0, 0, 3));
+    assert_eq!(run.model.desk().ledger.totals().usage.prompt, 30);
+    let bodies = server.bodies();
+    assert_eq!(bodies[1]["messages"][2], json!({"role": "assistant", "content": bad}));
+    let told = bodies[1]["messages"][3]["content"].as_str().unwrap();
+    assert!(told.contains("at `/score`") && told.contains("maximum of 5"), "{told}");
+    assert!(bodies[2]["messages"][5]["content"].as_str().unwrap().contains("`why` is empty"));
+    assert_ne!(bodies[0]["seed"], bodies[1]["seed"]);
+    drop(run);
+    // No server is needed any more, in a replay too.
+    for replay in [false, true] {
+        let run = Run::at(folder.path(), Endpoint::new("http://127.0.0.1:1/v1", "m"), Budget::default(), replay);
+        assert_eq!(run.rate().await.expect("it is in the journal"), good());
+        assert_eq!(run.counts(), (0, 1, 0, 3));
+        if replay {
+            let error = run.model.ask(&Rate("“Be seated,” he said."), "lane/2").await.expect_err("another draw");
+            assert!(matches!(&error, AskError::Missing { draw, .. } if draw == "lane/2") && error.ends_the_run());
+        }
+    }
+    let journal = FileJournal::open(&folder.path().join("journal.jsonl")).unwrap();
+    assert_eq!(journal.len(), 3);
+}
+
+#[tokio::test]
+async fn replies_that_stay_bad_fail_the_call() {
+    let cut = Scripted::message(&json!({"content": "{\"why\": \"It is"}), "length");
+    let server = ScriptedServer::start([cut, Scripted::content(""), Scripted::content("I cannot say.")]).await;
+    let run = Run::new(server.endpoint());
+    let error = run.rate().await.expect_err("no reply was good");
+    assert!(matches!(&error, AskError::BadReply { tries: 3, fault, .. } if fault.contains("not JSON")), "{error:?}");
+    let bodies = server.bodies();
+    assert!(bodies[1]["messages"][3]["content"].as_str().unwrap().contains("cut at the length limit"));
+    assert_eq!(bodies[1]["messages"], bodies[2]["messages"], "nothing is said about an empty reply");
+    assert_ne!(bodies[1]["seed"], bodies[2]["seed"]);
+    assert_eq!(run.counts(), (0, 0, 1, 3));
+}
+
+#[tokio::test]
+async fn plain_text_is_trimmed_and_must_be_whole() {
+    let cut = Scripted::message(&json!({"content": "我想说"}), "length");
+    let server = ScriptedServer::start([cut, Scripted::content("<think>想</think>\n\n 好。\n")]).await;
+    let run = Run::new(server.endpoint());
+    assert_eq!(run.model.ask(&Say, "1").await.expect("a reply"), "好。");
+    let bodies = server.bodies();
+    assert_eq!(bodies[0].get("response_format"), None);
+    assert!(bodies[1]["messages"][2]["content"].as_str().unwrap().starts_with("上面的回复无法使用"));
+}
+
+#[tokio::test]
+async fn refusals_are_kept_and_not_asked_again() {
+    for refusal in [
+        Scripted::message(&json!({"content": null, "refusal": "I would rather not."}), "stop"),
+        Scripted::message(&json!({"content": ""}), "content_filter"),
+        Scripted::error(400, "the prompt triggered the content_filter"),
+    ] {
+        let server = ScriptedServer::start([refusal.clone()]).await;
+        let run = Run::new(server.endpoint());
+        for _ in 0..2 {
+            let error = run.rate().await.expect_err("a refusal");
+            assert!(matches!(&error, AskError::Refused { reason, .. } if !reason.is_empty()), "{refusal:?}: {error:?}");
+        }
+        assert_eq!(server.bodies().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_schemas_is_asked_in_words_and_remembered() {
+    let refused = Scripted::error(400, "'response_format' of type 'json_schema' is unsupported with this model.");
+    let unknown = Scripted::error(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.");
+    let script = [refused, unknown, Scripted::content(GOOD), Scripted::content(GOOD)];
+    let server = ScriptedServer::start(script).await;
+    let run = Run::new(server.endpoint());
+    run.rate().await.expect("a reply");
+    run.model.ask(&Rate("“Stay.”"), "lane/1").await.expect("a reply");
+    let bodies = server.bodies();
+    let formats: Vec<&Value> = bodies.iter().map(|body| &body["response_format"]["type"]).collect();
+    assert_eq!(formats, ["json_schema", "json_object", "json_object", "json_object"]);
+    assert_eq!(bodies[0]["response_format"]["json_schema"]["name"], "test_rate");
+    assert_eq!((&bodies[1]["max_tokens"], &bodies[3]["max_completion_tokens"]), (&json!(100), &json!(100)));
+    assert!(bodies[3]["messages"][1]["content"].as_str().unwrap().contains("\"maximum\":5"));
+    assert_eq!(run.counts(), (2, 0, 0, 4));
+}
+
+#[tokio::test]
+async fn a_key_is_sent_and_never_shown() {
+    let key = "sk-secret-0123456789";
+    let told = Scripted::error(401, &format!("Incorrect API key provided: {key}"));
+    let echo = Scripted::content(&format!("你的密钥是 {key}。"));
+    let server = ScriptedServer::start([echo, told]).await;
+    let endpoint = Endpoint {
+        api_key: Some(Secret::new(key)),
+        headers: vec![("x-team".to_owned(), Secret::new("team-secret"))],
+        ..server.endpoint()
+    };
+    let base_url = endpoint.base_url.replace("http://", &format!("http://user:{key}@"));
+    let folder = tempfile::tempdir().unwrap();
+    let run = Run::at(folder.path(), Endpoint { base_url, ..endpoint }, Budget::default(), false);
+    assert_eq!(run.model.ask(&Say, "1").await.expect("a reply"), "你的密钥是 (secret)。");
+    let error = run.rate().await.expect_err("a wrong key");
+    let journal = std::fs::read_to_string(folder.path().join("journal.jsonl")).unwrap();
+    for shown in [chain(&error), format!("{error:?}"), format!("{:?}", run.model), journal] {
+        assert!(!shown.contains("secret-0123") && !shown.contains("team-secret"), "{shown}");
+    }
+    let head = &server.heads()[1];
+    assert!(head.contains(&format!("authorization: Bearer {key}")) && head.contains("x-team: team-secret"), "{head}");
+}
+
+#[tokio::test]
+async fn no_permit_is_held_during_a_wait_and_a_stop_ends_it() {
+    let limited = Scripted::Body(429, "retry-after: 3600", "{}".to_owned());
+    let server = ScriptedServer::start([limited, Scripted::content("好。")]).await;
+    let run = Run::new(Endpoint { concurrency: 1, backoff: Duration::from_hours(1), ..server.endpoint() });
+    let model = Arc::clone(&run.model);
+    let waiting = tokio::spawn(async move { model.ask(&Rate("“Be seated,” he said."), "lane/1").await });
+    while server.bodies().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(run.model.ask(&Say, "1").await.expect("the only permit is free"), "好。");
+    run.model.desk().stop();
+    let error = waiting.await.unwrap().expect_err("it was told to stop");
+    assert!(matches!(error, AskError::Interrupted), "{error:?}");
+    assert!(matches!(run.model.ask(&Say, "2").await, Err(AskError::Interrupted)));
+    assert_eq!(run.model.ask(&Say, "1").await.expect("it is in the journal"), "好。");
+}
+
+#[tokio::test]
+async fn one_key_has_one_flight() {
+    let server = ScriptedServer::start([Scripted::content(GOOD)]).await;
+    let run = Run::new(server.endpoint());
+    let answers = futures::future::join_all((0..8).map(|_| run.rate())).await;
+    assert!(answers.iter().all(|answer| answer.as_ref().is_ok_and(|answer| *answer == good())), "{answers:?}");
+    assert_eq!(run.counts(), (1, 7, 0, 8), "one request, spent by each call that read it");
+    assert_eq!(server.bodies().len(), 1);
+}
+
+#[tokio::test]
+async fn a_budget_ends_the_run_but_not_what_is_kept() {
+    let server = ScriptedServer::start([Scripted::content(GOOD), Scripted::content("好。")]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let budget = Budget { max_calls: Some(1), ..Budget::default() };
+    let run = Run::at(folder.path(), server.endpoint(), budget, false);
+    run.rate().await.expect("the first call");
+    let error = run.model.ask(&Say, "1").await.expect_err("the second call");
+    assert!(matches!(&error, AskError::Budget(bound) if bound == "max_calls = 1"), "{error:?}");
+    run.rate().await.expect("it is in the journal");
+    assert_eq!(server.bodies().len(), 1);
+}
+
+#[test]
+fn a_base_url_is_checked_before_anything_is_asked() {
+    for base_url in ["", "localhost:8000/v1", "ftp://localhost/v1", "http:///v1 x"] {
+        let folder = tempfile::tempdir().unwrap();
+        let journal: Arc<dyn Journal> = Arc::new(FileJournal::open(&folder.path().join("journal.jsonl")).unwrap());
+        let prompts = Prompts::new([], &BTreeMap::new()).unwrap();
+        let desk = Arc::new(Desk::new(7, prompts, journal, Budget::default(), false));
+        let endpoint = Endpoint::new(base_url, "m");
+        let model = Model::served("writer", endpoint, &Sampling::default(), Value::Null, None, 2, desk);
+        assert!(matches!(model, Err(AskError::Unusable { .. })), "{base_url}");
+    }
+}
