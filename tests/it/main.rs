@@ -1,0 +1,4 @@
+//! The integration tests, in one binary.
+
+mod cli;
+mod schemas;
