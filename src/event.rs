@@ -21,6 +21,17 @@ pub enum Event {
         /// How many there are.
         total: Option<u64>,
     },
+    /// How much has been asked so far, over all stages.
+    Spent {
+        /// Calls that have ended, those read back from the journal included.
+        calls: u64,
+        /// Calls that wait for a server.
+        in_flight: u64,
+        /// Prompt and completion tokens.
+        tokens: u64,
+        /// USD; null when a price is unknown.
+        usd: Option<f64>,
+    },
     /// Something was left out.
     Rejected(Reject),
     /// A stage has ended.

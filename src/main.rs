@@ -1,1 +1,5 @@
-fn main() {}
+//! Calls [`dramaturg::cli::main`], nothing else.
+
+fn main() -> std::process::ExitCode {
+    dramaturg::cli::main()
+}

@@ -1,5 +1,7 @@
 //! The integration tests: one binary, loopback only, no key, no sleep.
 
+mod cli;
 mod llm;
+mod schemas;
 mod support;
 mod tidy;

@@ -1,0 +1,122 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand};
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+const EXAMPLES: &str = "\
+Examples:
+  dramaturg build pipelines/demo.toml                 the shipped books, offline, in seconds
+  dramaturg build mine.toml --limit 1                 a first look at a run of your own
+  dramaturg build mine.toml --set simulate.tau=3      override a figure of the file
+  dramaturg extract mine.toml                         the road up to the scenes
+
+Exit codes:
+  0  done                            4    the model API
+  1  our fault                       5    budget reached
+  2  bad command or configuration    130  interrupted
+  3  done with failures
+";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  dramaturg build pipelines/demo.toml
+  dramaturg build mine.toml --limit 1 --set 'books.paths=[\"novels/*.txt\"]'
+  dramaturg build mine.toml --set 'cast.judge=\"strong\"' --set models.strong.temperature=0
+  dramaturg build mine.toml --json | jq .rows
+
+Run the same command again to resume a run: every answered call is in the run's journal and is not made twice.
+";
+
+/// Turns books into role-play benchmarks for language models.
+///
+/// A folder of books goes in, a Parquet data set that `datasets.load_dataset` reads comes out, and every model call that
+/// made it is kept, so that the same data set can be made again, for nothing, byte for byte.
+#[derive(Debug, Parser)]
+#[command(name = "dramaturg", version, styles = STYLES, after_help = EXAMPLES, max_term_width = 100)]
+#[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// What is to be done.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Goes the whole road: books become a data set under `outputs/<name>/dataset`.
+    #[command(after_help = RUN_EXAMPLES)]
+    Build {
+        #[command(flatten)]
+        run: RunArguments,
+        /// Makes the data set from the journal alone, without any model call; fails on the first call that it lacks.
+        #[arg(long, help_heading = "Options of the run")]
+        replay: bool,
+    },
+    /// Reads the books and cuts them into chunks that fit a model's context.
+    Chunk(RunArguments),
+    /// Goes on to the scenes: fills the scene pool.
+    Extract(RunArguments),
+    /// Goes on to the test characters: takes those of files and makes up others.
+    Synthesize(RunArguments),
+    /// Goes on to the conversations: test characters meet scenes, and a judge picks replies.
+    Simulate(RunArguments),
+    /// Goes on to the data set; the same as `build`.
+    Export(RunArguments),
+    /// Writes the JSON Schemas of files, rows and model answers.
+    ///
+    /// With `#:schema ../schemas/pipeline.schema.json` as its first line, a pipeline file has completion and checks in
+    /// editors that know TOML schemas.
+    Schema {
+        /// The folder that they are written to.
+        #[arg(default_value = "schemas")]
+        dir: PathBuf,
+        /// Writes nothing; exits with 3 when the files in the folder are not what this version would write.
+        #[arg(long)]
+        check: bool,
+    },
+}
+
+/// What every command that runs a pipeline takes.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options of the run")]
+pub(super) struct RunArguments {
+    /// The pipeline file, as `pipelines/demo.toml`.
+    #[arg(value_name = "PIPELINE", help_heading = "Arguments")]
+    pub(super) pipeline: PathBuf,
+    /// Overrides a key of the pipeline file; can be given again. VALUE is TOML: strings need quotes, which the shell
+    /// takes away unless the whole stands in single quotes, as 'cast.judge="strong"'.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(super) sets: Vec<String>,
+    /// The run's folder [default: `outputs/<name>`].
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// Keeps every stage small: the first N chunks per book, characters per language and conversations per lane. A later
+    /// full run uses its calls again.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) limit: Option<u32>,
+    /// Prints what the run left as one JSON object on stdout, and nothing else there.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Prints errors and nothing else.
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Arguments;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Arguments::command().debug_assert();
+    }
+}

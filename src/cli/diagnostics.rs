@@ -1,0 +1,168 @@
+//! Errors as people read them: problems of files with carets, every other error once with its causes, and a hint.
+
+use std::error::Error;
+use std::fmt::Write as _;
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+
+use crate::llm::{AskError, HttpFault};
+use crate::pipeline::{PipelineError, Problem, RunError};
+
+/// Draws every problem with the line that it stands in and a caret below it.
+pub(super) fn problems(sources: &[(String, String)], problems: &[Problem], color: bool) -> String {
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let renderer = renderer.decor_style(DecorStyle::Ascii);
+    let mut text = String::new();
+    for problem in problems {
+        let (name, source) = &sources[problem.source];
+        let mut group = Group::with_title(Level::ERROR.primary_title(problem.message.as_str()));
+        let expected = problem.expected.as_ref().map(|expected| format!("expected {expected}"));
+        if problem.span.is_empty() && problem.span.start == 0 {
+            group = group.element(Origin::path(name.as_str()));
+            if let Some(expected) = expected {
+                group = group.element(Level::NOTE.message(expected));
+            }
+        } else {
+            let annotation = AnnotationKind::Primary.span(problem.span.clone()).label(expected);
+            group = group.element(Snippet::source(source.as_str()).path(name.as_str()).annotation(annotation));
+        }
+        if let Some(nearest) = &problem.nearest {
+            group = group.element(Level::HELP.message(format!("did you mean `{nearest}`?")));
+        }
+        text.push_str(&renderer.render(&[group]));
+        text.push_str("\n\n");
+    }
+    text
+}
+
+/// Writes an error with its causes, one line each, and a hint below them.
+pub(super) fn chain(error: &dyn Error, hint: Option<&str>, color: bool) -> String {
+    let (red, cyan, reset) = if color { ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m") } else { ("", "", "") };
+    let mut text = format!("{red}error:{reset} {error}\n");
+    let mut last = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let line = cause.to_string();
+        // A transparent variant hands on the text of what it wraps.
+        if line != last {
+            let _ = writeln!(text, "  caused by: {line}");
+        }
+        last = line;
+        source = cause.source();
+    }
+    if let Some(hint) = hint {
+        let _ = writeln!(text, "{cyan}hint:{reset} {hint}");
+    }
+    text
+}
+
+/// Says what to do about an error. `invocation` is the command that was given, as the shell takes it.
+pub(super) fn hint(error: &RunError, invocation: &str) -> String {
+    let again = format!("run `{invocation}` again");
+    match error {
+        RunError::Invalid(PipelineError::Open { nearest: Some(nearest), .. }) => format!("did you mean `{nearest}`?"),
+        RunError::Invalid(PipelineError::Open { nearest: None, .. }) => {
+            "the shipped ones are `pipelines/demo.toml` and `pipelines/served.toml`".to_owned()
+        }
+        RunError::Invalid(PipelineError::Invalid { .. }) => {
+            "`schemas/pipeline.schema.json` describes every key; `dramaturg schema` writes it".to_owned()
+        }
+        RunError::Store { .. } => format!("mend that and {again}; what is done is kept"),
+        RunError::Interrupted | RunError::Ask(AskError::Interrupted) => {
+            format!("{again} to go on; what is done is kept")
+        }
+        RunError::Failures { failed, .. } => format!("{again} to try these {failed}; the rest is kept"),
+        RunError::Ask(AskError::Budget(_)) => {
+            format!("raise the bound and {again}, as with `--set budget.max_calls=100000`; what is done is kept")
+        }
+        RunError::Ask(AskError::Missing { .. }) => {
+            "run the same command without `--replay` to make this call".to_owned()
+        }
+        RunError::Ask(AskError::Unusable { model, source }) => match source {
+            HttpFault::Status { status: 401 | 403, .. } => {
+                format!(
+                    "put a valid key into the variable that `models.{model}.api_key_env` names, OPENAI_API_KEY by default"
+                )
+            }
+            _ => format!("look at `models.{model}.base_url` and `models.{model}.model`, then {again}"),
+        },
+        RunError::Ask(AskError::Prompt { .. }) => "look at the template that `[prompts]` puts in its place".to_owned(),
+        RunError::Ask(AskError::Journal(_)) => format!("mend that and {again}; calls that were answered are kept"),
+        RunError::Ask(_) => format!("{again}; what is done is kept"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draw(text: &str, part: &str, expected: Option<&str>, nearest: Option<&str>) -> String {
+        let start = text.find(part).expect("part of the text");
+        let problem = Problem {
+            source: 0,
+            span: start..start + part.len(),
+            message: "wrong".to_owned(),
+            expected: expected.map(str::to_owned),
+            nearest: nearest.map(str::to_owned),
+        };
+        problems(&[("mine.toml".to_owned(), text.to_owned())], &[problem], false)
+    }
+
+    #[test]
+    fn the_caret_stands_below_its_part() {
+        insta::assert_snapshot!(draw("[cast]\nbase = \"stron\"\n", "\"stron\"", Some("`strong`"), Some("strong")), @r#"
+        error: wrong
+         --> mine.toml:2:8
+          |
+        2 | base = "stron"
+          |        ^^^^^^^ expected `strong`
+          |
+          = help: did you mean `strong`?
+        "#);
+    }
+
+    #[test]
+    fn the_caret_stands_below_its_part_also_after_chinese() {
+        // A Chinese character is two columns wide on a terminal.
+        insta::assert_snapshot!(draw("名 = { 书 = \"红楼梦\", 人 = 3 }\n", "人", None, None), @r#"
+        error: wrong
+         --> mine.toml:1:18
+          |
+        1 | 名 = { 书 = "红楼梦", 人 = 3 }
+          |                       ^^
+        "#);
+        insta::assert_snapshot!(draw("books.paths = [\"红楼梦.txt\", \"三国.txt\"]\n", "\"三国.txt\"", None, None), @r#"
+        error: wrong
+         --> mine.toml:1:27
+          |
+        1 | books.paths = ["红楼梦.txt", "三国.txt"]
+          |                              ^^^^^^^^^^
+        "#);
+    }
+
+    #[test]
+    fn an_error_is_told_once_with_its_causes() {
+        let source =
+            HttpFault::Status { status: 503, url: "https://llm.example.org/v1".to_owned(), body: "busy".to_owned() };
+        let elapsed = std::time::Duration::from_millis(31_240);
+        let ask = AskError::Transient { model: "qwen3".to_owned(), tries: 4, elapsed, source };
+        let error = RunError::Failures {
+            summary: Box::default(),
+            failed: 3,
+            total: 412,
+            first: "`zero/qwen3/7` in `simulate`".to_owned(),
+            source: Some(Box::new(ask)),
+        };
+        let hint = hint(&error, "dramaturg build mine.toml");
+        insta::assert_snapshot!(chain(&error, Some(&hint), false), @r"
+        error: 3 of 412 calls failed, first `zero/qwen3/7` in `simulate`
+          caused by: no reply from model `qwen3` after 4 tries in 31.2 s
+          caused by: HTTP 503 from `https://llm.example.org/v1`: busy
+        hint: run `dramaturg build mine.toml` again to try these 3; the rest is kept
+        ");
+        insta::assert_snapshot!(chain(&RunError::Ask(AskError::Interrupted), None, false), @r"
+        error: interrupted
+        ");
+    }
+}

@@ -1,0 +1,62 @@
+//! What the exit code says.
+
+use std::process::ExitCode;
+
+use crate::llm::AskError;
+use crate::pipeline::RunError;
+
+/// How a command ended, as scripts see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Everything was done.
+    Done = 0,
+    /// Our fault: a bug, or a disk that fails.
+    Fault = 1,
+    /// The command or the configuration is wrong; nothing was run.
+    Usage = 2,
+    /// Done, but some items failed; or a check has findings.
+    Failures = 3,
+    /// A model's API cannot be used, or a replay misses a call.
+    Api = 4,
+    /// A bound of `[budget]` has been reached; what is done is kept.
+    Budget = 5,
+    /// Ended by Ctrl-C; what is done is kept.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+impl From<&RunError> for Exit {
+    fn from(error: &RunError) -> Self {
+        match error {
+            RunError::Invalid(_) => Self::Usage,
+            RunError::Store { .. } => Self::Fault,
+            RunError::Ask(error) => error.into(),
+            RunError::Interrupted => Self::Interrupted,
+            RunError::Failures { .. } => Self::Failures,
+        }
+    }
+}
+
+impl From<&AskError> for Exit {
+    fn from(error: &AskError) -> Self {
+        match error {
+            AskError::Budget(_) => Self::Budget,
+            AskError::Interrupted => Self::Interrupted,
+            AskError::Journal(_) => Self::Fault,
+            // The template is the user's own, or one that came with the program and has its tests.
+            AskError::Prompt { .. } => Self::Usage,
+            AskError::Transient { .. }
+            | AskError::Permanent { .. }
+            | AskError::Unusable { .. }
+            | AskError::Refused { .. }
+            | AskError::BadReply { .. }
+            | AskError::Missing { .. } => Self::Api,
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The command line: the only room that prints, reads the environment and exits.
+//!
+//! stdout holds what was asked for (a summary, or JSON with `--json`), stderr everything else. Every error is printed once,
+//! here, with its causes and a hint; what the exit code says stands at [`Exit`].
+
+mod arguments;
+mod diagnostics;
+mod environment;
+mod exit;
+mod interrupt;
+mod invocation;
+mod progress;
+mod schemas;
+mod summary;
+
+pub use exit::Exit;
+
+use std::io::{IsTerminal as _, Write as _};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::Parser as _;
+use tracing_subscriber::EnvFilter;
+
+use crate::event::Reporter;
+use crate::pipeline::{self, Endpoints, Loaded, PipelineError, RunError, RunOptions, Stage, Summary};
+use arguments::{Arguments, Command, RunArguments};
+use progress::{Progress, Style};
+
+/// Does what the command line says.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // A closed stream is no reason to fail differently.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
+        }
+    };
+    let exit = match arguments.command {
+        Command::Build { run, replay } => road(&run, replay, Stage::Export),
+        Command::Chunk(run) => road(&run, false, Stage::Chunk),
+        Command::Extract(run) => road(&run, false, Stage::Extract),
+        Command::Synthesize(run) => road(&run, false, Stage::Synthesize),
+        Command::Simulate(run) => road(&run, false, Stage::Simulate),
+        Command::Export(run) => road(&run, false, Stage::Export),
+        Command::Schema { dir, check } => schemas::schema(&dir, check),
+    };
+    exit.into()
+}
+
+/// Goes the road up to and including a stage, and tells how it went.
+fn road(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
+    let terminal = Terminal::new();
+    let environment = match environment::environment() {
+        Ok(environment) => environment,
+        Err(error) => {
+            to_stderr(&diagnostics::chain(&error, Some("mend or remove `.env`"), terminal.color));
+            return Exit::Usage;
+        }
+    };
+    let progress = Arc::new(Progress::new(match (arguments.quiet, terminal.bars) {
+        (true, _) => Style::Quiet,
+        (false, true) => Style::Bars { color: terminal.color },
+        (false, false) => Style::Lines,
+    }));
+    let writer = progress.writer();
+    let filter = environment.get("RUST_LOG").unwrap_or(if arguments.quiet { "error" } else { "warn" });
+    // Another subscriber, as a test has it, stays.
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(filter))
+        .with_ansi(terminal.color)
+        .with_writer(move || writer.clone())
+        .try_init();
+
+    let endpoints = if replay { Endpoints::Unneeded } else { Endpoints::Needed };
+    let result = match pipeline::load(&arguments.pipeline, &arguments.sets, &environment, endpoints) {
+        Ok(loaded) => {
+            let stop = Arc::new(AtomicBool::new(false));
+            let (out, limit) = (arguments.out.clone(), arguments.limit);
+            let options = RunOptions { out, limit, replay, until, stop: Arc::clone(&stop) };
+            run(loaded, options, &progress, stop)
+        }
+        Err(error) => Err(RunError::Invalid(error)),
+    };
+    progress.clear();
+    match &result {
+        Ok(left) => tell(left, arguments, until),
+        Err(RunError::Failures { summary: left, .. }) => tell(left, arguments, until),
+        Err(_) => {}
+    }
+    let Err(error) = result else { return Exit::Done };
+    if let RunError::Invalid(PipelineError::Invalid { sources, problems }) = &error {
+        to_stderr(&diagnostics::problems(sources, problems, terminal.color));
+    }
+    let hint = diagnostics::hint(&error, &invocation::invocation(std::env::args()));
+    to_stderr(&diagnostics::chain(&error, Some(&hint), terminal.color));
+    Exit::from(&error)
+}
+
+/// Runs the road on all cores until it ends or Ctrl-C stops it.
+fn run(
+    loaded: Loaded,
+    options: RunOptions,
+    progress: &Arc<Progress>,
+    stop: Arc<AtomicBool>,
+) -> Result<Summary, RunError> {
+    let failed = |source: std::io::Error| RunError::Store { what: "start the run".to_owned(), source: source.into() };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(failed)?;
+    let reporter: Arc<dyn Reporter> = Arc::<Progress>::clone(progress);
+    runtime.block_on(async {
+        let watch = tokio::spawn(interrupt::watch(stop, Arc::clone(&reporter)));
+        let result = connect(loaded, options, reporter).await;
+        watch.abort();
+        result
+    })
+}
+
+/// Hands a validated pipeline to the road.
+#[expect(clippy::unused_async, reason = "the road is asynchronous")]
+async fn connect(_: Loaded, _: RunOptions, _: Arc<dyn Reporter>) -> Result<Summary, RunError> {
+    Err(RunError::Store { what: "run the pipeline".to_owned(), source: "not connected".into() })
+}
+
+/// Tells what a run left.
+fn tell(left: &Summary, arguments: &RunArguments, until: Stage) {
+    if arguments.json {
+        let json = serde_json::to_string(left).expect("a summary is JSON");
+        to_stdout(&format!("{json}\n"));
+    } else if !arguments.quiet {
+        to_stdout(&summary::summary(left, until, &arguments.pipeline.display().to_string()));
+    }
+}
+
+/// What stderr can show.
+struct Terminal {
+    bars: bool,
+    color: bool,
+}
+
+impl Terminal {
+    fn new() -> Self {
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let bars = std::io::stderr().is_terminal() && !dumb;
+        Self { bars, color: bars && !plain }
+    }
+}
+
+/// Writes to stdout; a reader that has gone away, as `head` does, is no error.
+fn to_stdout(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+fn to_stderr(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}

@@ -1,0 +1,346 @@
+//! Events as bars on a terminal, as lines elsewhere, as nothing when quiet. All of it goes to stderr.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::summary::{dollars, thousands};
+use crate::event::{Event, Reporter};
+
+/// The least time between two lines of a stage that are no tenth apart.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// How events are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Not at all.
+    Quiet,
+    /// One line for each tenth of a stage, or every ten seconds.
+    Lines,
+    /// Bars that move.
+    Bars {
+        /// Whether they have colours.
+        color: bool,
+    },
+}
+
+/// Shows events.
+#[derive(Debug)]
+pub(super) struct Progress {
+    begun: Instant,
+    bars: Option<MultiProgress>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+enum State {
+    Quiet,
+    Lines(Lines),
+    Bars(Bars),
+}
+
+impl Progress {
+    pub(super) fn new(style: Style) -> Self {
+        let multi = MultiProgress::new();
+        let state = match style {
+            Style::Quiet => State::Quiet,
+            Style::Lines => State::Lines(Lines::default()),
+            Style::Bars { color } => State::Bars(Bars::new(multi.clone(), color)),
+        };
+        let bars = matches!(style, Style::Bars { .. }).then_some(multi);
+        Self { begun: Instant::now(), bars, state: Mutex::new(state) }
+    }
+
+    /// Returns a writer for log lines that leaves the bars whole.
+    pub(super) fn writer(&self) -> Beside {
+        Beside(self.bars.clone())
+    }
+
+    /// Takes the bars away for good and leaves a line for each stage that has ended, so that what comes after stands alone.
+    pub(super) fn clear(&self) {
+        let Some(multi) = &self.bars else { return };
+        // A terminal that is gone shows nothing more anyway.
+        let _ = multi.clear();
+        multi.set_draw_target(ProgressDrawTarget::hidden());
+        if let State::Bars(bars) = &*self.state.lock().expect("no panic while progress is shown") {
+            for outcome in &bars.outcomes {
+                let _ = writeln!(io::stderr(), "{outcome}");
+            }
+        }
+    }
+}
+
+impl Reporter for Progress {
+    fn report(&self, event: Event) {
+        let now = self.begun.elapsed();
+        let mut state = self.state.lock().expect("no panic while progress is shown");
+        match &mut *state {
+            State::Quiet => {}
+            State::Bars(bars) => bars.take(&event),
+            State::Lines(lines) => {
+                if let Some(line) = lines.take(now, &event) {
+                    // A stderr that is closed must not end the run.
+                    let _ = writeln!(io::stderr(), "{line}");
+                }
+            }
+        }
+    }
+}
+
+/// Writes to stderr, above the bars where there are some.
+#[derive(Debug, Clone)]
+pub(super) struct Beside(Option<MultiProgress>);
+
+impl Write for Beside {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let write = || io::stderr().write_all(bytes);
+        self.0.as_ref().map_or_else(write, |bars| bars.suspend(write))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+/// What has been spent, in words.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Spent {
+    calls: u64,
+    in_flight: u64,
+    tokens: u64,
+    usd: Option<f64>,
+}
+
+impl Spent {
+    fn words(&self) -> String {
+        let (calls, tokens) = (thousands(self.calls), thousands(self.tokens));
+        format!("{calls} calls, {} in flight, {tokens} tokens, {}", self.in_flight, dollars(self.usd))
+    }
+}
+
+/// One stage's bar, and one below all of them for what has been spent.
+#[derive(Debug)]
+struct Bars {
+    multi: MultiProgress,
+    color: bool,
+    stages: BTreeMap<&'static str, ProgressBar>,
+    rejected: BTreeMap<String, u64>,
+    footer: Option<ProgressBar>,
+    outcomes: Vec<String>,
+}
+
+impl Bars {
+    const fn new(multi: MultiProgress, color: bool) -> Self {
+        Self { multi, color, stages: BTreeMap::new(), rejected: BTreeMap::new(), footer: None, outcomes: Vec::new() }
+    }
+
+    fn take(&mut self, event: &Event) {
+        match event {
+            Event::Started { stage, total } => {
+                let bar = self.multi.add(total.map_or_else(ProgressBar::no_length, ProgressBar::new));
+                bar.set_style(self.style(total.is_some()));
+                bar.set_prefix(*stage);
+                bar.enable_steady_tick(Duration::from_millis(200));
+                self.stages.insert(stage, bar);
+                // The footer stays the last.
+                if let Some(footer) = self.footer.take() {
+                    self.multi.remove(&footer);
+                    self.footer = Some(self.multi.add(footer));
+                }
+            }
+            Event::Advanced { stage, done, total } => {
+                if let Some(bar) = self.stages.get(stage) {
+                    if let Some(total) = total {
+                        if bar.length().is_none() {
+                            bar.set_style(self.style(true));
+                        }
+                        bar.set_length(*total);
+                    }
+                    bar.set_position(*done);
+                }
+            }
+            Event::Spent { calls, in_flight, tokens, usd } => {
+                let spent = Spent { calls: *calls, in_flight: *in_flight, tokens: *tokens, usd: *usd };
+                let footer = self.footer.get_or_insert_with(|| {
+                    let style = ProgressStyle::with_template("{msg}").expect("the template is well formed");
+                    self.multi.add(ProgressBar::no_length().with_style(style))
+                });
+                footer.set_message(format!("{:>10}  {}", "", spent.words()));
+            }
+            Event::Rejected(reject) => {
+                let count = self.rejected.entry(reject.stage.clone()).or_default();
+                *count += 1;
+                if let Some(bar) = self.stages.get(reject.stage.as_str()) {
+                    bar.set_message(format!("{} left out", thousands(*count)));
+                }
+            }
+            Event::Ended { stage, outcome } => {
+                self.outcomes.push(format!("{stage:>10}  {outcome}"));
+                if let Some(bar) = self.stages.get(stage) {
+                    let style = ProgressStyle::with_template("{prefix:>10}  {wide_msg}");
+                    bar.set_style(style.expect("the template is well formed"));
+                    bar.finish_with_message(outcome.clone());
+                }
+            }
+            Event::Note(note) => {
+                let _ = self.multi.println(note);
+            }
+        }
+    }
+
+    fn style(&self, total: bool) -> ProgressStyle {
+        let template = match (total, self.color) {
+            (true, true) => {
+                "{prefix:>10.green.bold}  {bar:24.cyan} {human_pos}/{human_len}  {per_sec}, {eta} left  {msg}"
+            }
+            (true, false) => "{prefix:>10}  {bar:24} {human_pos}/{human_len}  {per_sec}, {eta} left  {msg}",
+            (false, true) => "{prefix:>10.green.bold}  {spinner} {human_pos}  {per_sec}  {msg}",
+            (false, false) => "{prefix:>10}  {spinner} {human_pos}  {per_sec}  {msg}",
+        };
+        let style = ProgressStyle::with_template(template).expect("the template is well formed");
+        style.progress_chars("=> ").with_key(
+            "per_sec",
+            |state: &indicatif::ProgressState, w: &mut dyn std::fmt::Write| {
+                // The rate of slow stages is below one.
+                let _ = write!(w, "{:.1}/s", state.per_sec());
+            },
+        )
+    }
+}
+
+/// Plain lines, for logs: few enough to read, often enough to see that the run lives.
+#[derive(Debug, Default)]
+struct Lines {
+    stages: BTreeMap<&'static str, StageLines>,
+    spent: Spent,
+}
+
+#[derive(Debug, Default)]
+struct StageLines {
+    begun: Duration,
+    told: Duration,
+    tenth: u64,
+    total: Option<u64>,
+    rejected: u64,
+}
+
+impl Lines {
+    /// Takes an event that happened `now` after the begin; returns a line when it is time for one.
+    fn take(&mut self, now: Duration, event: &Event) -> Option<String> {
+        match event {
+            Event::Started { stage, total } => {
+                let lines = StageLines { begun: now, told: now, total: *total, ..StageLines::default() };
+                self.stages.insert(stage, lines);
+                let of = total.map_or_else(String::new, |total| format!(" of {}", thousands(total)));
+                Some(format!("{stage}: begins{of}"))
+            }
+            Event::Advanced { stage, done, total } => {
+                let spent = self.spent;
+                let lines = self.stages.get_mut(stage)?;
+                lines.total = total.or(lines.total);
+                let tenth = lines.total.filter(|total| *total > 0).map_or(0, |total| done.saturating_mul(10) / total);
+                let is_last = lines.total == Some(*done);
+                if is_last || (tenth <= lines.tenth && now.saturating_sub(lines.told) < LINE_EVERY) {
+                    return None; // the line of the stage's end follows the last item
+                }
+                (lines.tenth, lines.told) = (tenth, now);
+                Some(format!("{stage}: {}; {}", lines.words(*done, now), spent.words()))
+            }
+            Event::Spent { calls, in_flight, tokens, usd } => {
+                self.spent = Spent { calls: *calls, in_flight: *in_flight, tokens: *tokens, usd: *usd };
+                None
+            }
+            Event::Rejected(reject) => {
+                self.stages.get_mut(reject.stage.as_str())?.rejected += 1;
+                None
+            }
+            Event::Ended { stage, outcome } => {
+                let lines = self.stages.remove(stage).unwrap_or_default();
+                let left_out = match lines.rejected {
+                    0 => String::new(),
+                    count => format!(", {} left out", thousands(count)),
+                };
+                let seconds = now.saturating_sub(lines.begun).as_secs_f64();
+                Some(format!("{stage}: {outcome}{left_out}, in {seconds:.1} s"))
+            }
+            Event::Note(note) => Some(note.clone()),
+        }
+    }
+}
+
+impl StageLines {
+    #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
+    fn words(&self, done: u64, now: Duration) -> String {
+        let rate = done as f64 / now.saturating_sub(self.begun).as_secs_f64().max(1e-3);
+        let count = thousands(done);
+        match self.total.filter(|total| *total > 0) {
+            Some(total) => {
+                let percent = done.saturating_mul(100) / total;
+                let left = total.saturating_sub(done) as f64 / rate.max(1e-9);
+                format!("{count} of {} ({percent} %), {rate:.1}/s, about {left:.0} s left", thousands(total))
+            }
+            None => format!("{count}, {rate:.1}/s"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Reject;
+
+    #[test]
+    fn lines_come_by_tenths_and_by_time() {
+        let mut lines = Lines::default();
+        let mut told = Vec::new();
+        let mut take = |seconds: u64, event: Event| told.extend(lines.take(Duration::from_secs(seconds), &event));
+        let advanced = |done| Event::Advanced { stage: "extract", done, total: Some(40) };
+        take(0, Event::Started { stage: "extract", total: Some(40) });
+        take(0, Event::Spent { calls: 1234, in_flight: 5, tokens: 56_789, usd: None });
+        take(1, advanced(2)); // 5 %, too early
+        take(2, advanced(4)); // 10 %
+        take(3, advanced(5));
+        take(13, advanced(6)); // late
+        take(14, Event::Rejected(Reject::new("extract", "a@1", "no_dialogue", "nobody speaks")));
+        take(15, advanced(40)); // the end's own line follows
+        take(15, Event::Ended { stage: "extract", outcome: "34 scenes of 3 books".to_owned() });
+        take(16, Event::Started { stage: "simulate", total: None });
+        take(30, Event::Advanced { stage: "simulate", done: 7, total: None });
+        insta::assert_snapshot!(told.join("\n"), @r"
+        extract: begins of 40
+        extract: 4 of 40 (10 %), 2.0/s, about 18 s left; 1,234 calls, 5 in flight, 56,789 tokens, unpriced
+        extract: 6 of 40 (15 %), 0.5/s, about 74 s left; 1,234 calls, 5 in flight, 56,789 tokens, unpriced
+        extract: 34 scenes of 3 books, 1 left out, in 15.0 s
+        simulate: begins
+        simulate: 7, 0.5/s; 1,234 calls, 5 in flight, 56,789 tokens, unpriced
+        ");
+    }
+
+    #[test]
+    fn bars_take_every_event() {
+        let bars = Progress::new(Style::Bars { color: false });
+        bars.report(Event::Started { stage: "extract", total: None });
+        bars.report(Event::Spent { calls: 1, in_flight: 1, tokens: 1, usd: Some(0.0) });
+        bars.report(Event::Started { stage: "simulate", total: Some(3) });
+        bars.report(Event::Advanced { stage: "extract", done: 2, total: Some(4) });
+        bars.report(Event::Rejected(Reject::new("extract", "a@1", "no_dialogue", "")));
+        {
+            let state = bars.state.lock().unwrap();
+            let State::Bars(inner) = &*state else { panic!("no bars") };
+            let bar = &inner.stages["extract"];
+            assert_eq!((bar.position(), bar.length(), bar.message().as_str()), (2, Some(4), "1 left out"));
+        }
+        bars.report(Event::Ended { stage: "extract", outcome: "done".to_owned() });
+        bars.report(Event::Note("a note".to_owned()));
+        let state = bars.state.lock().unwrap();
+        let State::Bars(inner) = &*state else { panic!("no bars") };
+        assert!(inner.stages["extract"].is_finished());
+        assert_eq!(inner.outcomes, ["   extract  done"]);
+        let footer = inner.footer.as_ref().map(ProgressBar::message);
+        assert_eq!(footer.as_deref().map(str::trim), Some("1 calls, 1 in flight, 1 tokens, $0.00"));
+    }
+}

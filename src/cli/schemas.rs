@@ -1,0 +1,82 @@
+//! The command `schema`.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::{Exit, diagnostics, to_stderr, to_stdout};
+use crate::pipeline;
+
+/// Why a schema cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("write the schema `{path}`")]
+struct SchemaError {
+    path: String,
+    #[source]
+    source: std::io::Error,
+}
+
+/// Writes the schemas into a folder, or says which files there are not what would be written.
+pub(super) fn schema(dir: &Path, check: bool) -> Exit {
+    let schemas = pipeline::schemas();
+    if check {
+        return compare(dir, &schemas);
+    }
+    for (name, text) in &schemas {
+        let path = dir.join(name);
+        if let Err(source) = write(&path, text) {
+            let error = SchemaError { path: path.display().to_string(), source };
+            to_stderr(&diagnostics::chain(&error, None, false));
+            return Exit::Fault;
+        }
+    }
+    to_stdout(&format!("{} schemas in {}\n", schemas.len(), dir.display()));
+    Exit::Done
+}
+
+fn compare(dir: &Path, schemas: &[(String, String)]) -> Exit {
+    let mut findings = Vec::new();
+    for (name, text) in schemas {
+        match std::fs::read_to_string(dir.join(name)) {
+            Ok(found) if found == *text => {}
+            Ok(_) => findings.push(format!("`{name}` differs")),
+            Err(_) => findings.push(format!("`{name}` is missing")),
+        }
+    }
+    let known: BTreeSet<&str> = schemas.iter().map(|(name, _)| name.as_str()).collect();
+    for name in found(dir) {
+        if !known.contains(name.as_str()) {
+            findings.push(format!("`{name}` belongs to no type"));
+        }
+    }
+    if findings.is_empty() {
+        to_stdout(&format!("{} schemas in {} are up to date\n", schemas.len(), dir.display()));
+        return Exit::Done;
+    }
+    let place = dir.display();
+    let findings = findings.join("\n  ");
+    to_stderr(&format!("error: the schemas in `{place}` are not those of this version\n  {findings}\n"));
+    to_stderr(&format!("hint: run `dramaturg schema {place}` to write them; files that belong to no type stay\n"));
+    Exit::Failures
+}
+
+/// Returns the schema files of a folder, below it those of asks.
+fn found(dir: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    for below in ["", "asks/"] {
+        for entry in std::fs::read_dir(dir.join(below)).into_iter().flatten().filter_map(Result::ok) {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".schema.json") {
+                names.push(format!("{below}{name}"));
+            }
+        }
+    }
+    names.sort();
+    names
+}
+
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(path, text)
+}

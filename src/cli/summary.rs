@@ -1,0 +1,130 @@
+//! What a run left, in words.
+
+use std::fmt::Write as _;
+
+use crate::pipeline::{Stage, Summary};
+
+/// Writes rows, rejects, calls, tokens, dollars, the path and the next command.
+pub(super) fn summary(summary: &Summary, until: Stage, pipeline: &str) -> String {
+    let mut text = String::new();
+    for (config, splits) in &summary.rows {
+        let splits: Vec<String> = splits.iter().map(|(split, rows)| format!("{} {split}", thousands(*rows))).collect();
+        let _ = writeln!(text, "{config:>13}  {}", splits.join(", "));
+    }
+    for (stage, reasons) in &summary.rejected {
+        let reasons: Vec<String> =
+            reasons.iter().map(|(reason, count)| format!("{} {reason}", thousands(*count))).collect();
+        let _ = writeln!(text, "{:>13}  {stage}: {}", "left out", reasons.join(", "));
+    }
+    let calls = &summary.calls;
+    let failed = if calls.failed > 0 { format!(", {} failed", thousands(calls.failed)) } else { String::new() };
+    let (made, journal) = (thousands(calls.made), thousands(calls.journal));
+    let _ = writeln!(text, "{:>13}  {made} made, {journal} from the journal{failed}", "calls");
+    let tokens = &summary.tokens;
+    let cached = share(tokens.cached, tokens.prompt);
+    let (prompt, completion) = (thousands(tokens.prompt), thousands(tokens.completion));
+    let _ = writeln!(text, "{:>13}  {prompt} prompt{cached}, {completion} completion", "tokens");
+    let _ = writeln!(text, "{:>13}  {}", "cost", dollars(summary.usd));
+    let _ = writeln!(text, "{:>13}  {:.1} s", "time", summary.wall_s);
+    let place = summary.dataset.as_ref().unwrap_or(&summary.run);
+    let _ = writeln!(text, "{:>13}  {}", "path", place.display());
+    let next = match (&summary.dataset, following(until)) {
+        (Some(dataset), _) => {
+            format!(
+                "python -c \"from datasets import load_dataset as l; print(l('{}', 'samples'))\"",
+                dataset.display()
+            )
+        }
+        (None, Some(stage)) => format!("dramaturg {} {pipeline}", stage.verb()),
+        (None, None) => format!("dramaturg build {pipeline}"),
+    };
+    let _ = writeln!(text, "{:>13}  {next}", "next");
+    text
+}
+
+fn following(until: Stage) -> Option<Stage> {
+    Stage::ALL.into_iter().find(|stage| *stage > until)
+}
+
+fn share(part: u64, whole: u64) -> String {
+    if part == 0 || whole == 0 { String::new() } else { format!(" ({} % cached)", part.saturating_mul(100) / whole) }
+}
+
+/// Writes a sum of money; one that is not known is told so, never as nothing.
+pub(super) fn dollars(usd: Option<f64>) -> String {
+    match usd {
+        None => "unpriced".to_owned(),
+        Some(usd) if usd > 0.0 && usd < 0.01 => format!("${usd:.4}"),
+        Some(usd) => format!("${usd:.2}"),
+    }
+}
+
+/// Writes a count with commas.
+pub(super) fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::pipeline::{Calls, Tokens};
+
+    #[test]
+    fn everything_is_told() {
+        let of = |pairs: &[(&str, u64)]| pairs.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect::<BTreeMap<_, _>>();
+        let mut left = Summary {
+            run: "outputs/demo".into(),
+            dataset: Some("outputs/demo/dataset".into()),
+            calls: Calls { made: 12_345, journal: 0, failed: 2 },
+            requests: 13_000,
+            tokens: Tokens { prompt: 1_000_000, cached: 600_000, completion: 999 },
+            usd: None,
+            rows: BTreeMap::from([
+                ("samples".to_owned(), of(&[("test", 61)])),
+                ("scenes".to_owned(), of(&[("train", 22)])),
+            ]),
+            rejected: BTreeMap::from([("extract".to_owned(), of(&[("no_dialogue", 3), ("ungrounded", 1)]))]),
+            wall_s: 12.34,
+        };
+        insta::assert_snapshot!(summary(&left, Stage::Export, "pipelines/demo.toml"), @r#"
+         samples  61 test
+          scenes  22 train
+        left out  extract: 3 no_dialogue, 1 ungrounded
+           calls  12,345 made, 0 from the journal, 2 failed
+          tokens  1,000,000 prompt (60 % cached), 999 completion
+            cost  unpriced
+            time  12.3 s
+            path  outputs/demo/dataset
+            next  python -c "from datasets import load_dataset as l; print(l('outputs/demo/dataset', 'samples'))"
+        "#);
+        left.dataset = None;
+        left.usd = Some(0.0012);
+        left.rows.clear();
+        insta::assert_snapshot!(summary(&left, Stage::Extract, "pipelines/demo.toml"), @r"
+        left out  extract: 3 no_dialogue, 1 ungrounded
+           calls  12,345 made, 0 from the journal, 2 failed
+          tokens  1,000,000 prompt (60 % cached), 999 completion
+            cost  $0.0012
+            time  12.3 s
+            path  outputs/demo
+            next  dramaturg synthesize pipelines/demo.toml
+        ");
+    }
+
+    #[test]
+    fn counts_have_commas() {
+        for (count, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(thousands(count), text);
+        }
+    }
+}

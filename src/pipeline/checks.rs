@@ -1,0 +1,225 @@
+//! What a schema cannot say of a pipeline file: names that must exist, figures that must fit each other.
+//!
+//! The checks read the document, not the typed file, so that they work beside other problems.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::document::{Document, child, dotted};
+use super::environment::Environment;
+use super::file::Served;
+use super::problems::{At, Problem};
+use super::shape::one_of;
+use crate::stages::{extract, select, simulate, synthesize};
+
+/// Checks names and figures. Returns the models that play a part.
+pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) -> BTreeSet<String> {
+    name(document, problems);
+    let used = cast(document, problems);
+    figures(document, problems);
+    characters(document, problems);
+    priced(document, &used, problems);
+    encoding(document, problems);
+    used
+}
+
+/// The name is a folder's name below `outputs/`.
+fn name(document: &Document, problems: &mut Vec<Problem>) {
+    for (pointer, name) in document.strings("/name") {
+        let begins = name.starts_with(['.', ' ']) || name.ends_with(' ');
+        if begins || name.contains(|c: char| matches!(c, '/' | '\\' | ':') || c.is_control()) {
+            let problem = Problem::new(document.at(&pointer), format!("`name` is {name:?}, which names no folder"));
+            problems.push(problem.expected("a name without `/`, `\\`, `:` and leading dot, such as `my-benchmark`"));
+        }
+    }
+}
+
+/// Every member of the cast names a model; no model plays one part twice.
+fn cast(document: &Document, problems: &mut Vec<Problem>) -> BTreeSet<String> {
+    let models = document.keys("/models");
+    let mut used = BTreeSet::new();
+    for part in document.keys("/cast") {
+        let pointer = child("/cast", part);
+        let mut lists = vec![pointer.clone()];
+        lists.extend(document.keys(&pointer).iter().map(|language| child(&pointer, language)));
+        for list in lists {
+            let mut seen = BTreeMap::new();
+            for (place, name) in document.strings(&list) {
+                used.insert(name.to_owned());
+                if !models.is_empty() && !models.contains(&name) {
+                    let known = one_of(models.iter().map(|model| format!("`{model}`")));
+                    let problem = Problem::new(document.at(&place), format!("`{}` names no model", dotted(&place)));
+                    problems.push(problem.expected(known).nearest(name, models.iter().copied()));
+                } else if let Some(first) = seen.insert(name, dotted(&place)) {
+                    let message = format!("`{}` is the same model as `{first}`", dotted(&place));
+                    problems.push(Problem::new(document.at(&place), message).expected("each model once"));
+                }
+            }
+            let empty = document.value.pointer(&list).and_then(Value::as_array).is_some_and(Vec::is_empty);
+            if empty && part == "sources" {
+                let problem = Problem::new(document.at(&list), format!("`{}` is empty", dotted(&list)));
+                problems.push(problem.expected("at least one model, whose replies the benchmark is made of"));
+            }
+            if empty && part == "synthesizers" && count(document) > 0 {
+                let problem = Problem::new(document.at(&list), format!("`{}` is empty", dotted(&list)));
+                problems.push(problem.expected("at least one model, or `synthesize.count = { en = 0, zh = 0 }`"));
+            }
+        }
+    }
+    used
+}
+
+/// Figures that bound each other do so the right way round.
+fn figures(document: &Document, problems: &mut Vec<Problem>) {
+    let simulate = simulate::Params::default();
+    let extract = extract::Params::default();
+    let select = select::Params::default();
+    let bounds = [
+        ("/simulate/min_turns", simulate.min_turns, "/simulate/max_turns", simulate.max_turns),
+        ("/simulate/test_every", simulate.test_every, "/simulate/max_turns", simulate.max_turns),
+        ("/extract/min_utterances", extract.min_utterances, "/extract/max_utterances", extract.max_utterances),
+        ("/select/sample", select.sample.into(), "/select/keep_source", select.keep_source.into()),
+    ];
+    for (low, low_default, high, high_default) in bounds {
+        let number = |pointer: &str, default: u32| {
+            document.value.pointer(pointer).map_or(Some(u64::from(default)), Value::as_u64)
+        };
+        let (Some(low_number), Some(high_number)) = (number(low, low_default), number(high, high_default)) else {
+            continue;
+        };
+        if low_number <= high_number {
+            continue;
+        }
+        // The caret goes to the figure that the file gives; the other may be a default.
+        let (given, bound, other) = if document.has(low) {
+            (low, format!("at most {high_number}"), format!("`{}`, which is {high_number}", dotted(high)))
+        } else {
+            (high, format!("at least {low_number}"), format!("`{}`, which is {low_number}", dotted(low)))
+        };
+        let word = if given == low { "above" } else { "below" };
+        let message = format!("`{}` is {word} {other}", dotted(given));
+        problems.push(Problem::new(document.at(given), message).expected(bound));
+    }
+}
+
+/// How many characters are made up, at least; 1 stands for the default.
+fn count(document: &Document) -> u64 {
+    let count = |language| document.value.pointer(&format!("/synthesize/count/{language}")).and_then(Value::as_u64);
+    if document.has("/synthesize/count") {
+        count("en").unwrap_or(0) + count("zh").unwrap_or(0)
+    } else {
+        u64::from(synthesize::Params::default().count.en)
+    }
+}
+
+/// Somebody plays.
+fn characters(document: &Document, problems: &mut Vec<Problem>) {
+    if count(document) == 0 && document.strings("/synthesize/established").is_empty() {
+        let problem = Problem::new(document.key("/synthesize"), "there is no test character");
+        problems.push(problem.expected("character files in `synthesize.established`, or a `synthesize.count` above 0"));
+    }
+}
+
+/// A bound in USD needs a price for every model that costs.
+fn priced(document: &Document, used: &BTreeSet<String>, problems: &mut Vec<Problem>) {
+    if !document.has("/budget/max_usd") {
+        return;
+    }
+    let unpriced: Vec<&str> = document
+        .keys("/models")
+        .into_iter()
+        .filter(|name| used.contains(*name) && is_served(document, name))
+        .filter(|name| !document.has(&format!("{}/price", child("/models", name))))
+        .collect();
+    if !unpriced.is_empty() {
+        let message =
+            format!("`budget.max_usd` bounds a cost that is unknown: `{}` has no price", unpriced.join("`, `"));
+        problems
+            .push(Problem::new(document.at("/budget/max_usd"), message).expected("a `price` for every served model"));
+    }
+}
+
+fn encoding(document: &Document, problems: &mut Vec<Problem>) {
+    for (pointer, label) in document.strings("/chunk/encoding") {
+        if encoding_rs::Encoding::for_label(label.as_bytes()).is_none() {
+            let known =
+                ["utf-8", "gb18030", "gbk", "big5", "utf-16le", "windows-1252", "iso-8859-1", "shift_jis", "euc-kr"];
+            let problem = Problem::new(document.at(&pointer), format!("`{label}` is no encoding"));
+            problems.push(problem.expected("a WHATWG label such as `gb18030`").nearest(label, known));
+        }
+    }
+}
+
+/// Says whether a model of the file is played by a server.
+pub(super) fn is_served(document: &Document, model: &str) -> bool {
+    let provider = document.value.pointer(&format!("{}/provider", child("/models", model)));
+    provider.and_then(Value::as_str) == Some("openai")
+}
+
+/// How a served model is reached, as far as file and environment say.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Reached {
+    /// The URL up to and with `/v1`.
+    pub(super) base_url: Option<String>,
+    /// The model's id.
+    pub(super) model: Option<String>,
+    /// The key.
+    pub(super) api_key: Option<String>,
+}
+
+/// Finds how a served model is reached; what is needed and neither given nor in the environment is a problem.
+pub(super) fn reach(
+    document: &Document,
+    model: &str,
+    needs_endpoint: bool,
+    environment: &Environment,
+    problems: &mut Vec<Problem>,
+) -> Reached {
+    let entry = child("/models", model);
+    let given = |key: &str| document.strings(&format!("{entry}/{key}")).first().map(|(_, text)| (*text).to_owned());
+    let from = |key: &str, variable: &str| given(key).or_else(|| environment.get(variable).map(str::to_owned));
+    let lacking = |key: &str, variable: &str| {
+        Problem::new(document.key(&entry), format!("`{}` has no `{key}`", dotted(&entry)))
+            .expected(format!("`{key}` here, or {variable} in the environment"))
+    };
+    let reached = Reached {
+        base_url: from("base_url", Served::BASE_URL_ENV),
+        model: from("model", Served::MODEL_ENV),
+        api_key: environment
+            .get(&given("api_key_env").unwrap_or_else(|| Served::API_KEY_ENV.to_owned()))
+            .map(str::to_owned),
+    };
+    if reached.model.is_none() {
+        problems.push(lacking("model", Served::MODEL_ENV));
+    }
+    if !needs_endpoint {
+        return reached;
+    }
+    let url_place = format!("{entry}/base_url");
+    let (at, whence): (At, _) = if document.has(&url_place) {
+        (document.at(&url_place), "`base_url`")
+    } else {
+        (document.key(&entry), Served::BASE_URL_ENV)
+    };
+    match &reached.base_url {
+        None => problems.push(lacking("base_url", Served::BASE_URL_ENV)),
+        Some(url) if !(url.starts_with("http://") || url.starts_with("https://")) => {
+            let problem = Problem::new(at, format!("{whence} is no HTTP address"));
+            problems.push(problem.expected("a URL such as `http://localhost:8000/v1`"));
+        }
+        Some(_) => {}
+    }
+    if let (Some(variable), None) = (given("api_key_env"), &reached.api_key) {
+        // A key in place of its variable's name must not be shown.
+        let is_name = variable.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+        let message = if is_name {
+            format!("the environment variable {variable} is not set")
+        } else {
+            "`api_key_env` names no environment variable that is set".to_owned()
+        };
+        let problem = Problem::new(document.key(&format!("{entry}/api_key_env")), message);
+        problems.push(problem.expected("the name of a variable that holds the key"));
+    }
+    reached
+}

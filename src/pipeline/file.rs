@@ -1,0 +1,223 @@
+//! The pipeline file as types: what a run is made of. The tables of the stages are the stages' own `Params`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::llm::{Budget, OfflineOptions, Price, Sampling};
+use crate::schema::{ByLanguage, Language};
+use crate::stages::{chunk, export, extract, select, simulate, synthesize};
+
+/// The seed of a run whose file names none.
+const SEED: u64 = 7;
+
+/// A pipeline file: books, models, who plays which part, and each stage's numbers. Unknown keys are errors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PipelineFile {
+    /// The run's name: its folder is `outputs/<name>`.
+    #[schemars(length(min = 1))]
+    pub name: String,
+    /// What all randomness is drawn from: the same seed, books and answers give the same data set. 7 when silent.
+    #[serde(default = "seed")]
+    pub seed: u64,
+    /// What is read.
+    pub books: Books,
+    /// The models by the names that `[cast]` uses.
+    #[schemars(extend("minProperties" = 1))]
+    pub models: BTreeMap<String, ModelEntry>,
+    /// Which model plays which part.
+    pub cast: Cast,
+    /// Prompt templates of your own: the template's name, such as `simulate/direct.en`, to the path of the file that
+    /// takes its place.
+    #[serde(default)]
+    pub prompts: BTreeMap<String, String>,
+    /// Books become chunks.
+    #[serde(default)]
+    pub chunk: chunk::Params,
+    /// Chunks become scenes.
+    #[serde(default)]
+    pub extract: extract::Params,
+    /// Where test characters come from.
+    #[serde(default)]
+    pub synthesize: synthesize::Params,
+    /// Test characters meet scenes.
+    #[serde(default)]
+    pub simulate: simulate::Params,
+    /// Which of two replies is better, and on which dimension.
+    #[serde(default)]
+    pub select: select::Params,
+    /// The data set and its card.
+    #[serde(default)]
+    pub export: export::Params,
+    /// What the run may cost.
+    #[serde(default)]
+    pub budget: Budget,
+}
+
+const fn seed() -> u64 {
+    SEED
+}
+
+/// The table `[books]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Books {
+    /// Files, folders and globs, resolved from the working directory. Of folders and globs the files with a known ending
+    /// are taken, those called `README` left out.
+    #[schemars(length(min = 1))]
+    pub paths: Vec<String>,
+}
+
+/// The table `[models.<name>]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "provider", rename_all = "lowercase")]
+pub enum ModelEntry {
+    /// The offline engine: answers in this process, from the text itself, with no network and no weights.
+    Offline(OfflineOptions),
+    /// An OpenAI-compatible chat completions endpoint.
+    OpenAi(Box<Served>),
+}
+
+/// A model that a server plays.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Served {
+    /// The URL up to and with `/v1`; `OPENAI_BASE_URL` of the environment when silent.
+    pub base_url: Option<String>,
+    /// The model's id on the server; `OPENAI_MODEL` of the environment when silent.
+    pub model: Option<String>,
+    /// The environment variable that holds the key. The key itself never stands in a file.
+    pub api_key_env: String,
+    /// Sampling temperature; the server's own when silent.
+    #[schemars(range(min = 0.0, max = 2.0))]
+    pub temperature: Option<f64>,
+    /// Nucleus sampling: the share of probability that is drawn from; the server's own when silent.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub top_p: Option<f64>,
+    /// The most tokens of a reply, reasoning included; the server's own when silent.
+    #[schemars(range(min = 1))]
+    pub max_tokens: Option<u32>,
+    /// The most requests in flight; falls by itself while the server says 429. 32 when silent.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub concurrency: u32,
+    /// How long a whole request may take, in seconds. 300 when silent, since reasoning models think long.
+    #[schemars(range(min = 1))]
+    pub timeout_s: u32,
+    /// How often a request is sent before its call fails. 6 when silent.
+    #[schemars(range(min = 1, max = 100))]
+    pub max_tries: u32,
+    /// How often a reply that breaks its schema is asked again. 2 when silent.
+    #[schemars(range(max = 20))]
+    pub max_reasks: u32,
+    /// USD per million tokens; without it the run's cost is unknown.
+    pub price: Option<Price>,
+    /// Further keys of the request's body, as the server knows them. They stand in the journal: no secrets here.
+    pub extra_body: Map<String, Value>,
+}
+
+impl Default for Served {
+    fn default() -> Self {
+        Self {
+            base_url: None,
+            model: None,
+            api_key_env: Self::API_KEY_ENV.to_owned(),
+            temperature: None,
+            top_p: None,
+            max_tokens: None,
+            concurrency: 32,
+            timeout_s: 300,
+            max_tries: 6,
+            max_reasks: 2,
+            price: None,
+            extra_body: Map::new(),
+        }
+    }
+}
+
+impl Served {
+    /// The variable that holds the key when the file names none.
+    pub(super) const API_KEY_ENV: &'static str = "OPENAI_API_KEY";
+    /// The variable that holds the endpoint when the file names none.
+    pub(super) const BASE_URL_ENV: &'static str = "OPENAI_BASE_URL";
+    /// The variable that holds the model's id when the file names none.
+    pub(super) const MODEL_ENV: &'static str = "OPENAI_MODEL";
+
+    /// Returns the sampling parameters.
+    #[must_use]
+    pub const fn sampling(&self) -> Sampling {
+        Sampling { temperature: self.temperature, top_p: self.top_p, max_tokens: self.max_tokens }
+    }
+
+    /// Returns how long a whole request may take.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(u64::from(self.timeout_s))
+    }
+}
+
+/// The table `[cast]`: which model plays which part. A part takes a model's name, or a table by language such as
+/// `{ en = "a", zh = "b" }`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cast {
+    /// Makes scenes of chunks.
+    pub extractor: Member,
+    /// Make up test characters, in turn.
+    pub synthesizers: Members,
+    /// Decides who speaks next.
+    pub director: Member,
+    /// Plays the characters of the scenes.
+    pub scene: Member,
+    /// Play the test characters: one lane for each character and source.
+    pub sources: Members,
+    /// Answers beside the source at each test turn; models under test are compared with it.
+    pub base: Member,
+    /// Says which of two replies is better, on which dimension, and rates whole conversations.
+    pub judge: Member,
+}
+
+/// The model that plays a part: one name, or one for each language.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Member {
+    /// For both languages.
+    Same(String),
+    /// For each language.
+    ByLanguage(ByLanguage<String>),
+}
+
+impl Member {
+    /// Returns the name of the model that plays the part in a language.
+    #[must_use]
+    pub fn get(&self, language: Language) -> &str {
+        match self {
+            Self::Same(name) => name,
+            Self::ByLanguage(names) => names.get(language),
+        }
+    }
+}
+
+/// The models that play a part: a list of names, or one for each language.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Members {
+    /// For both languages.
+    Same(Vec<String>),
+    /// For each language.
+    ByLanguage(ByLanguage<Vec<String>>),
+}
+
+impl Members {
+    /// Returns the names of the models that play the part in a language.
+    #[must_use]
+    pub fn get(&self, language: Language) -> &[String] {
+        match self {
+            Self::Same(names) => names,
+            Self::ByLanguage(names) => names.get(language),
+        }
+    }
+}

@@ -1,0 +1,665 @@
+//! From the path of a pipeline file to everything that a run needs of it, validated whole before any work.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::document::{Document, child, dotted};
+use super::environment::{Environment, expand};
+use super::problems::{At, PipelineError, Problem};
+use super::{ModelEntry, PipelineFile, checks, paths, shape};
+use crate::llm::{AskError, Desk, Endpoint, Model, Secret};
+use crate::prompt::{PromptError, Prompts};
+use crate::schema::{Character, CharacterFile, slug};
+use crate::stages;
+
+/// Whether the run may open connections; a replay does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Endpoints {
+    /// Every served model of the cast has to be reachable.
+    Needed,
+    /// Answers come from the journal alone: addresses and keys may be missing.
+    Unneeded,
+}
+
+/// A pipeline file with all that it names.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The pipeline file's path, as given.
+    pub path: PathBuf,
+    /// The file with `--set` laid over it, variables expanded and defaults filled in.
+    pub file: PipelineFile,
+    /// The books, sorted.
+    pub book_paths: Vec<PathBuf>,
+    /// The established test characters, in order of the files that `[synthesize] established` names.
+    pub characters: Vec<Character>,
+    /// The file of each of them, by id.
+    pub character_paths: BTreeMap<String, PathBuf>,
+    /// Texts of the prompt templates that take the place of the program's, by name.
+    pub prompts: BTreeMap<String, String>,
+    /// Text of the file that `[select] dimensions` names.
+    pub dimensions: Option<String>,
+    /// How the served models of the cast are reached. The keys show themselves nowhere.
+    pub endpoints: BTreeMap<String, Endpoint>,
+    /// Text of the pipeline file.
+    pub source: String,
+    /// The whole configuration as TOML, for the manifest: `--set` and defaults in place, variables by name only.
+    pub effective: String,
+}
+
+impl Loaded {
+    /// Makes a model of the file. `name` is one that the cast uses.
+    pub fn model(&self, name: &str, desk: &Arc<Desk>) -> Result<Model, AskError> {
+        let entry = self.file.models.get(name).expect("every member of the cast names a model");
+        let desk = Arc::clone(desk);
+        match entry {
+            ModelEntry::Offline(options) => Ok(Model::offline(name, options.clone(), desk)),
+            ModelEntry::OpenAi(served) => {
+                let endpoint =
+                    self.endpoints.get(name).expect("every served model of the cast has an endpoint").clone();
+                let extra_body = Value::Object(served.extra_body.clone());
+                Model::served(name, endpoint, &served.sampling(), extra_body, served.price, served.max_reasks, desk)
+            }
+        }
+    }
+}
+
+/// Reads and validates a pipeline file with `--set` texts laid over it. Tells all problems at once, those of the character
+/// files and prompt templates that it names among them. Relative paths are resolved from the working directory.
+pub fn load(
+    path: &Path,
+    sets: &[String],
+    environment: &Environment,
+    endpoints: Endpoints,
+) -> Result<Loaded, PipelineError> {
+    let source = std::fs::read_to_string(path).map_err(|source| {
+        let nearest = (source.kind() == std::io::ErrorKind::NotFound).then(|| paths::nearest_path(path)).flatten();
+        PipelineError::Open { path: path.to_owned(), nearest, source }
+    })?;
+    let mut reader = Reader { sources: vec![(path.display().to_string(), source)], problems: Vec::new() };
+    let mut document = Document::toml(0, &reader.sources[0].1, &mut reader.problems);
+    for set in sets {
+        reader.sources.push(("--set".to_owned(), set.clone()));
+        document.overlay(reader.sources.len() - 1, set, &mut reader.problems);
+    }
+    let unexpanded = reader.expand(&mut document, environment);
+    reader.shape::<PipelineFile>(&document, "the pipeline file");
+
+    let used = if document.complete { checks::check(&document, &mut reader.problems) } else { BTreeSet::new() };
+    let mut reached = BTreeMap::new();
+    for name in used.iter().filter(|name| checks::is_served(&document, name)) {
+        let needed = endpoints == Endpoints::Needed;
+        reached.insert(name.clone(), checks::reach(&document, name, needed, environment, &mut reader.problems));
+    }
+    let book_paths = reader.books(&document);
+    let (characters, character_paths) = reader.characters(&document);
+    let prompts = reader.prompts(&document);
+    let dimensions = reader.text(&document, "/select/dimensions");
+
+    let mut typed: Option<PipelineFile> = None;
+    if reader.problems.is_empty() {
+        match serde_json::from_value(document.value.clone()) {
+            Ok(file) => typed = Some(file),
+            Err(error) => reader.problems.push(Problem::new(At::whole(0), error.to_string())),
+        }
+    }
+    let Some(mut file) = typed else { return Err(reader.invalid()) };
+    let endpoints = resolve(&mut file, reached);
+    let effective = effective(&file, unexpanded);
+    let source = reader.sources.swap_remove(0).1;
+    let path = path.to_owned();
+    Ok(Loaded {
+        path,
+        file,
+        book_paths,
+        characters,
+        character_paths,
+        prompts,
+        dimensions,
+        endpoints,
+        source,
+        effective,
+    })
+}
+
+/// What has been read, and what is wrong with it.
+struct Reader {
+    sources: Vec<(String, String)>,
+    problems: Vec<Problem>,
+}
+
+impl Reader {
+    /// Expands variables in every string; returns the strings as they were, by pointer.
+    fn expand(&mut self, document: &mut Document, environment: &Environment) -> BTreeMap<String, String> {
+        let mut strings = Vec::new();
+        collect_strings("", &document.value, &mut strings);
+        let mut unexpanded = BTreeMap::new();
+        for (pointer, text) in strings {
+            let problem = match expand(&text, environment) {
+                Ok(expanded) if expanded == text => continue,
+                // The request's body stands in the journal, where no secret may be.
+                Ok(_) if pointer.contains("/extra_body/") => {
+                    let problem =
+                        Problem::new(document.at(&pointer), "a variable in `extra_body` would stand in the journal");
+                    problem.expected("the value itself, or `$$` for a dollar sign")
+                }
+                Ok(expanded) => {
+                    if let Some(slot) = document.value.pointer_mut(&pointer) {
+                        *slot = Value::String(expanded);
+                    }
+                    unexpanded.insert(pointer, text);
+                    continue;
+                }
+                Err(variable) => {
+                    let message = format!("the environment variable {variable} is not set");
+                    let problem = Problem::new(document.at(&pointer), message).nearest(&variable, environment.names());
+                    problem.expected("a variable that is set, or `$$` for a dollar sign")
+                }
+            };
+            self.problems.push(problem);
+        }
+        unexpanded
+    }
+
+    /// Checks a document against its type; where its syntax is broken, the problems that follow from that are left out.
+    fn shape<T: schemars::JsonSchema>(&mut self, document: &Document, what: &str) {
+        let broken: Vec<At> = self
+            .problems
+            .iter()
+            .filter(|_| !document.complete)
+            .map(|problem| At { source: problem.source, span: problem.span.clone() })
+            .collect();
+        let mut found = Vec::new();
+        shape::check::<T>(document, what, &mut found);
+        shape::forgive_broken_lines(&self.sources, &broken, &mut found);
+        self.problems.extend(found);
+    }
+
+    /// Returns the files that a list of patterns names, with the pointer of each pattern.
+    fn files(&mut self, document: &Document, pointer: &str, endings: &[&str]) -> Vec<(String, PathBuf)> {
+        let mut files: Vec<(String, PathBuf)> = Vec::new();
+        for (place, pattern) in document.strings(pointer) {
+            match paths::expand(pattern, endings) {
+                Ok(found) => files.extend(found.into_iter().map(|path| (place.clone(), path))),
+                Err(nothing) => {
+                    let problem = Problem::new(document.at(&place), nothing.message);
+                    self.problems.push(Problem { nearest: nothing.nearest, ..problem });
+                }
+            }
+        }
+        // A file that two patterns name is one file.
+        let mut seen = BTreeSet::new();
+        files.retain(|(_, path)| seen.insert(std::fs::canonicalize(path).unwrap_or_else(|_| path.clone())));
+        files
+    }
+
+    fn books(&mut self, document: &Document) -> Vec<PathBuf> {
+        let mut slugs: BTreeMap<String, PathBuf> = BTreeMap::new();
+        let mut books = Vec::new();
+        for (place, path) in self.files(document, "/books/paths", paths::BOOKS) {
+            let id = slug(&path.file_stem().unwrap_or_default().to_string_lossy());
+            if let Some(first) = slugs.insert(id.clone(), path.clone()) {
+                let message = format!("`{}` and `{}` would both be the book `{id}`", first.display(), path.display());
+                self.problems
+                    .push(Problem::new(document.at(&place), message).expected("file names that differ in letters"));
+            }
+            books.push(path);
+        }
+        books.sort();
+        books
+    }
+
+    fn characters(&mut self, document: &Document) -> (Vec<Character>, BTreeMap<String, PathBuf>) {
+        let (mut characters, mut by_id) = (Vec::new(), BTreeMap::<String, PathBuf>::new());
+        for (place, path) in self.files(document, "/synthesize/established", paths::CHARACTERS) {
+            let Some(text) = self.read(document, &place, &path) else { continue };
+            let before = self.problems.len();
+            let source = self.sources.len();
+            self.sources.push((path.display().to_string(), text));
+            let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+            let text = &self.sources[source].1;
+            let read = if is_json { Document::json } else { Document::toml };
+            let file = read(source, text, &mut self.problems);
+            self.shape::<CharacterFile>(&file, "the character file");
+            if let Some((pointer, name)) = file.strings("/name").first() {
+                let id = slug(name);
+                if id == "-" {
+                    let problem =
+                        Problem::new(file.at(pointer), "this name has no letter, so that no id can be made of it");
+                    self.problems.push(problem.expected("a name with a letter"));
+                } else if let Some(first) = by_id.insert(id.clone(), path.clone()) {
+                    let message = format!("the character `{id}` stands in `{}` too", first.display());
+                    self.problems.push(Problem::new(file.at(pointer), message).expected("each character once"));
+                }
+            }
+            if self.problems.len() > before {
+                continue;
+            }
+            match serde_json::from_value::<CharacterFile>(file.value) {
+                Ok(mut character) => {
+                    // People write the file's stem as well as the slug.
+                    character.book = character.book.map(|book| slug(&book));
+                    characters.push(Character::from(character));
+                }
+                Err(error) => self.problems.push(Problem::new(At::whole(source), error.to_string())),
+            }
+        }
+        (characters, by_id)
+    }
+
+    fn prompts(&mut self, document: &Document) -> BTreeMap<String, String> {
+        let known: Vec<&str> = stages::prompts().map(|(name, _)| name).collect();
+        let mut prompts = BTreeMap::new();
+        for name in document.keys("/prompts") {
+            let place = child("/prompts", name);
+            if !known.contains(&name) {
+                let problem = Problem::new(document.key(&place), format!("no ask has a prompt template `{name}`"));
+                self.problems.push(problem.expected("the name of a template").nearest(name, known.iter().copied()));
+                continue;
+            }
+            let Some(text) = self.text(document, &place) else { continue };
+            let replacement = BTreeMap::from([(name.to_owned(), text.clone())]);
+            if let Err(PromptError::Syntax { source, .. }) = Prompts::new(stages::prompts(), &replacement) {
+                let message = format!("the template of `{}` does not parse: {source}", dotted(&place));
+                self.problems.push(Problem::new(document.at(&place), message));
+            }
+            prompts.insert(name.to_owned(), text);
+        }
+        prompts
+    }
+
+    /// Reads the file that a key names.
+    fn text(&mut self, document: &Document, pointer: &str) -> Option<String> {
+        let path = PathBuf::from(document.value.pointer(pointer)?.as_str()?);
+        self.read(document, pointer, &path)
+    }
+
+    fn read(&mut self, document: &Document, pointer: &str, path: &Path) -> Option<String> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let paths::Nothing { message, nearest } = paths::absent(path);
+                self.problems.push(Problem { nearest, ..Problem::new(document.at(pointer), message) });
+                None
+            }
+            Err(error) => {
+                let message = format!("`{}` cannot be read: {error}", path.display());
+                self.problems.push(Problem::new(document.at(pointer), message));
+                None
+            }
+        }
+    }
+
+    fn invalid(mut self) -> PipelineError {
+        self.problems.sort_by_key(|problem| (problem.source, problem.span.start, problem.span.end));
+        self.problems.dedup();
+        PipelineError::Invalid { sources: self.sources, problems: self.problems }
+    }
+}
+
+/// Puts the models' ids into the file, since they make the data set what it is; addresses and keys stay outside.
+fn resolve(file: &mut PipelineFile, reached: BTreeMap<String, checks::Reached>) -> BTreeMap<String, Endpoint> {
+    let mut endpoints = BTreeMap::new();
+    for (name, reached) in reached {
+        let Some(ModelEntry::OpenAi(served)) = file.models.get_mut(&name) else { continue };
+        let model = reached.model.unwrap_or_default();
+        served.model = Some(model.clone());
+        let endpoint = Endpoint {
+            // A replay opens no connection; the reserved name would fail if one did.
+            base_url: reached.base_url.unwrap_or_else(|| "http://replay.invalid/v1".to_owned()),
+            api_key: reached.api_key.map(Secret::new),
+            model,
+            concurrency: served.concurrency as usize,
+            timeout: served.timeout(),
+            max_tries: served.max_tries,
+        };
+        endpoints.insert(name, endpoint);
+    }
+    endpoints
+}
+
+/// Writes the whole configuration as TOML; strings with variables stand as they were written.
+fn effective(file: &PipelineFile, unexpanded: BTreeMap<String, String>) -> String {
+    let mut value = serde_json::to_value(file).expect("a pipeline file is JSON");
+    for (pointer, text) in unexpanded {
+        if let Some(slot) = value.pointer_mut(&pointer) {
+            *slot = Value::String(text);
+        }
+    }
+    drop_nulls(&mut value);
+    toml::to_string_pretty(&value).expect("a pipeline file is TOML")
+}
+
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            object.retain(|_, value| !value.is_null());
+            object.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
+}
+
+fn collect_strings(pointer: &str, value: &Value, strings: &mut Vec<(String, String)>) {
+    match value {
+        Value::String(text) => strings.push((pointer.to_owned(), text.clone())),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .for_each(|(index, item)| collect_strings(&child(pointer, &index.to_string()), item, strings)),
+        Value::Object(object) => {
+            object.iter().for_each(|(key, value)| collect_strings(&child(pointer, key), value, strings));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Language;
+
+    /// A folder with a book in each language, a character and a pipeline file whose paths lead into it.
+    struct Desk(tempfile::TempDir);
+
+    const MODELS: &str = "[models.reader]\nprovider = 'offline'\n[models.'作者']\nprovider = 'openai'\nmodel = 'm'\n";
+    const CAST: &str = "[cast]\nextractor = 'reader'\nsynthesizers = ['reader']\ndirector = 'reader'\nscene = 'reader'\n\
+                        sources = ['作者']\nbase = { en = 'reader', zh = '作者' }\njudge = 'reader'\n";
+
+    impl Desk {
+        fn new() -> Self {
+            let desk = Self(tempfile::tempdir().unwrap());
+            desk.write("books/红楼梦.txt", "话说");
+            desk.write("books/plain.txt", "Once");
+            desk.write("books/README.md", "no book");
+            let profile = "[[profile]]\nkey = '性格'\nvalue = '倔'\nvisibility = 'public'\n";
+            desk.write("who/xue.toml", &format!("name = '薛嵩'\nlanguage = 'zh'\nbook = 'wan_shou_si'\n{profile}"));
+            desk
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            let path = self.0.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+
+        fn load(&self, text: &str, sets: &[&str], endpoints: Endpoints) -> Result<Loaded, PipelineError> {
+            let pipeline = self.0.path().join("mine.toml");
+            std::fs::write(&pipeline, text).unwrap();
+            let variables = [
+                ("HERE", self.0.path().to_str().unwrap()),
+                ("OPENAI_BASE_URL", "http://localhost:1/v1"),
+                ("OPENAI_API_KEY", "sk-very-secret"),
+            ];
+            let environment = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter().collect();
+            let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+            load(&pipeline, &sets, &environment, endpoints)
+        }
+
+        /// Returns each problem as `source|what stands there|message|expected|nearest`.
+        fn problems(&self, text: &str, sets: &[&str]) -> Vec<String> {
+            match self.load(text, sets, Endpoints::Needed) {
+                Ok(_) => Vec::new(),
+                Err(PipelineError::Invalid { sources, problems }) => problems
+                    .into_iter()
+                    .map(|problem| {
+                        let (source, part) = (problem.source, &sources[problem.source].1[problem.span]);
+                        let (expected, nearest) = (problem.expected, problem.nearest);
+                        let line = format!("{source}|{part}|{}|{expected:?}|{nearest:?}", problem.message);
+                        line.replace(self.0.path().to_str().unwrap(), "$HERE")
+                    })
+                    .collect(),
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+
+    fn whole() -> String {
+        format!(
+            "name = 'mine'\n[books]\npaths = ['$HERE/books', '$HERE/books/*.txt']\n{MODELS}{CAST}\
+             [synthesize]\nestablished = ['${{HERE}}/who/*']\n"
+        )
+    }
+
+    #[test]
+    fn a_whole_file_is_loaded() {
+        let desk = Desk::new();
+        let loaded = desk.load(&whole(), &["simulate.tau=3", "seed=9"], Endpoints::Needed).unwrap();
+        let names: Vec<_> = loaded.book_paths.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+        assert_eq!(names, ["plain.txt", "红楼梦.txt"]);
+        assert_eq!((loaded.file.simulate.tau, loaded.file.seed, loaded.file.simulate.max_turns), (3, 9, 20));
+        assert_eq!(loaded.file.cast.base.get(Language::Zh), "作者");
+        assert_eq!(loaded.file.cast.sources.get(Language::En), ["作者"]);
+        assert_eq!(
+            (loaded.characters[0].id.as_str(), loaded.characters[0].book.as_deref()),
+            ("薛嵩", Some("wan-shou-si"))
+        );
+        assert_eq!(loaded.endpoints["作者"].base_url, "http://localhost:1/v1");
+        assert_eq!(loaded.endpoints["作者"].concurrency, 32);
+    }
+
+    #[test]
+    fn the_effective_file_is_a_pipeline_file_without_secrets_and_places() {
+        let desk = Desk::new();
+        let loaded = desk.load(&whole(), &["simulate.tau=3"], Endpoints::Needed).unwrap();
+        let shown = format!("{loaded:?}");
+        assert!(!shown.contains("sk-very-secret"), "{shown}");
+        let effective = &loaded.effective;
+        assert!(!effective.contains("sk-very-secret") && !effective.contains("localhost"), "{effective}");
+        assert!(effective.contains("$HERE/books/*.txt"), "{effective}");
+        assert!(!effective.contains(desk.0.path().to_str().unwrap()), "{effective}");
+        let again = desk.load(effective, &[], Endpoints::Needed).unwrap();
+        assert_eq!(again.file, loaded.file);
+        assert_eq!(&again.effective, effective);
+    }
+
+    #[test]
+    fn a_replay_needs_no_endpoint() {
+        let desk = Desk::new();
+        let text = whole().replace("model = 'm'", "model = 'm'\napi_key_env = 'NOT_SET'");
+        assert!(desk.load(&text, &[], Endpoints::Needed).is_err());
+        let loaded = desk.load(&text, &[], Endpoints::Unneeded).unwrap();
+        assert_eq!(loaded.endpoints["作者"].model, "m");
+    }
+
+    #[test]
+    fn the_shipped_pipelines_are_right() {
+        // Tests run in the package's folder, which their paths are resolved from.
+        let variables = [("OPENAI_BASE_URL", "http://localhost:1/v1")];
+        let environment = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter().collect();
+        let demo = load(Path::new("pipelines/demo.toml"), &[], &environment, Endpoints::Needed).unwrap();
+        assert!(demo.endpoints.is_empty(), "the demo is offline");
+        assert_eq!(demo.book_paths.len(), 3);
+        assert_eq!(demo.characters.len(), 4);
+        let sets = ["cast.extractor=\"offline\"".to_owned()];
+        let served = load(Path::new("pipelines/served.toml"), &sets, &environment, Endpoints::Needed).unwrap();
+        assert_eq!(served.endpoints.keys().collect::<Vec<_>>(), ["strong", "writer"]);
+    }
+
+    #[test]
+    fn every_problem_is_told_with_its_place() {
+        let desk = Desk::new();
+        let check = |change: (&str, &str), expected: &[&str]| {
+            let text = whole().replacen(change.0, change.1, 1);
+            assert_ne!(text, whole(), "{change:?}");
+            assert_eq!(desk.problems(&text, &[]), expected, "{change:?}");
+        };
+        check(("[books]", "sed = 7\n[books]"), &[r#"0|sed|unknown key `sed` in the pipeline file|None|Some("seed")"#]);
+        check(
+            ("[books]", "tau = 7\n[books]"),
+            &[r#"0|tau|unknown key `tau` in the pipeline file|Some("it in `[simulate]`")|None"#],
+        );
+        check(("name = 'mine'\n", ""), &[r#"0||the pipeline file lacks the key `name`|Some("a string")|None"#]);
+        check(
+            ("judge = 'reader'\n", ""),
+            &[
+                r#"0|cast|`cast` lacks the key `judge`|Some("a string or a table by language `{ en = …, zh = … }`")|None"#,
+            ],
+        );
+        check(
+            ("extractor = 'reader'", "extractor = 3"),
+            &[r#"0|3|`cast.extractor` is a number|Some("a string or a table by language `{ en = …, zh = … }`")|None"#],
+        );
+        check(
+            ("extractor = 'reader'", "extractor = { en = 'reader' }"),
+            &[r#"0|extractor|`cast.extractor` lacks the key `zh`|Some("a string")|None"#],
+        );
+        check(
+            ("extractor = 'reader'", "extractor = { en = 'reader', zh = '作家' }"),
+            &[r#"0|'作家'|`cast.extractor.zh` names no model|Some("`reader` or `作者`")|None"#],
+        );
+        check(
+            ("director = 'reader'", "director = 'raeder'"),
+            &[r#"0|'raeder'|`cast.director` names no model|Some("`reader` or `作者`")|Some("reader")"#],
+        );
+        check(
+            ("sources = ['作者']", "sources = ['作者', 'reader', '作者']"),
+            &[r#"0|'作者'|`cast.sources[2]` is the same model as `cast.sources[0]`|Some("each model once")|None"#],
+        );
+        check(
+            ("sources = ['作者']", "sources = []"),
+            &[
+                r#"0|[]|`cast.sources` is empty|Some("at least one model, whose replies the benchmark is made of")|None"#,
+            ],
+        );
+        check(
+            ("provider = 'openai'", "provider = 'opnai'"),
+            &[r#"0|'opnai'|`models."作者".provider` is "opnai"|Some("`\"offline\"` or `\"openai\"`")|Some("openai")"#],
+        );
+        check(
+            ("provider = 'offline'", "variant = 'x'"),
+            &[r#"0|reader|`models.reader` lacks the key `provider`|Some("`\"offline\"` or `\"openai\"`")|None"#],
+        );
+        check(
+            ("provider = 'offline'", "provider = 'offline'\nbreadth = 65\nacshuns = 0.5"),
+            &[
+                r#"0|65|`models.reader.breadth` is 65|Some("a whole number from 1 to 64")|None"#,
+                r#"0|acshuns|unknown key `acshuns` in `models.reader`|None|Some("actions")"#,
+            ],
+        );
+        check(
+            ("model = 'm'", "price = { input = 1, outptu = 2 }\nmodel = 'm'"),
+            &[
+                r#"0|price|`models."作者".price` lacks the key `output`|Some("a number of at least 0")|None"#,
+                r#"0|outptu|unknown key `outptu` in `models."作者".price`|None|Some("output")"#,
+            ],
+        );
+        check(
+            ("model = 'm'\n", ""),
+            &[
+                r#"0|'作者'|`models."作者"` has no `model`|Some("`model` here, or OPENAI_MODEL in the environment")|None"#,
+            ],
+        );
+        check(
+            ("model = 'm'", "model = 'm'\nbase_url = 'localhost:8000'"),
+            &[
+                r#"0|'localhost:8000'|`base_url` is no HTTP address|Some("a URL such as `http://localhost:8000/v1`")|None"#,
+            ],
+        );
+        check(
+            ("model = 'm'", "model = 'm'\nextra_body = { a = ['$HERE'] }"),
+            &[
+                r#"0|'$HERE'|a variable in `extra_body` would stand in the journal|Some("the value itself, or `$$` for a dollar sign")|None"#,
+            ],
+        );
+        check(
+            ("'$HERE/books', ", "'$HREE/books', "),
+            &[
+                r#"0|'$HREE/books'|the environment variable HREE is not set|Some("a variable that is set, or `$$` for a dollar sign")|Some("HERE")"#,
+                r"0|'$HREE/books'|no file `$HREE/books`|None|None",
+            ],
+        );
+        check(
+            ("'$HERE/books', ", "'$HERE/books/红楼夢.txt', "),
+            &[r#"0|'$HERE/books/红楼夢.txt'|no file `$HERE/books/红楼夢.txt`|None|Some("$HERE/books/红楼梦.txt")"#],
+        );
+        check(
+            ("who/*", "whom/*"),
+            &[r"0|'${HERE}/whom/*'|`$HERE/whom/*` matches no file that ends in `.toml`, `.json`|None|None"],
+        );
+        check(
+            ("[synthesize]", "[simulate]\nmin_turns = 21\ntau = 3.0\ncount = 'targetd'\n[synthesize]"),
+            &[
+                r#"0|21|`simulate.min_turns` is above `simulate.max_turns`, which is 20|Some("at most 20")|None"#,
+                r#"0|3.0|`simulate.tau` is 3.0|Some("a whole number of at least 1")|None"#,
+                r#"0|'targetd'|`simulate.count` is "targetd"|Some("`\"targeted\"`, `\"judged\"` or `\"accepted\"`")|Some("targeted")"#,
+            ],
+        );
+        check(
+            ("[synthesize]", "[simulate]\nmax_turns = 5\n[synthesize]"),
+            &[r#"0|5|`simulate.max_turns` is below `simulate.min_turns`, which is 8|Some("at least 8")|None"#],
+        );
+        check(
+            ("[synthesize]", "[budget]\nmax_usd = 3\n[chunk]\nencoding = 'gb18003'\nmax_tokens = true\n[synthesize]"),
+            &[
+                r#"0|3|`budget.max_usd` bounds a cost that is unknown: `作者` has no price|Some("a `price` for every served model")|None"#,
+                r#"0|'gb18003'|`gb18003` is no encoding|Some("a WHATWG label such as `gb18030`")|Some("gb18030")"#,
+                r#"0|true|`chunk.max_tokens` is a truth value|Some("a whole number of at least 256")|None"#,
+            ],
+        );
+        check(
+            ("name = 'mine'", "name = '../mine'"),
+            &[
+                r#"0|'../mine'|`name` is "../mine", which names no folder|Some("a name without `/`, `\\`, `:` and leading dot, such as `my-benchmark`")|None"#,
+            ],
+        );
+    }
+
+    #[test]
+    fn problems_of_a_set_point_into_it() {
+        let desk = Desk::new();
+        let problems =
+            desk.problems(&whole(), &["cast.judge='raeder'", "simulate.tua=3", "cast.base=reader", "simulate.tau=0"]);
+        let expected = [
+            r#"1|'raeder'|`cast.judge` names no model|Some("`reader` or `作者`")|Some("reader")"#,
+            r#"2|tua|unknown key `tua` in `simulate`|None|Some("tau")"#,
+            r#"3|reader|the value is no TOML|Some("quotes around a string: --set 'cast.base=\"reader\"'")|None"#,
+            r#"4|0|`simulate.tau` is 0|Some("a whole number of at least 1")|None"#,
+        ];
+        assert_eq!(problems, expected);
+    }
+
+    #[test]
+    fn broken_syntax_hides_no_other_problem_and_makes_up_none() {
+        let desk = Desk::new();
+        let text =
+            whole().replacen("judge = 'reader'", "judge = \nseed = 1", 1).replacen("established", "establish", 1);
+        let problems = desk.problems(&text, &[]);
+        let messages: Vec<&str> = problems.iter().filter_map(|line| line.split('|').nth(2)).collect();
+        let (unknown, establish) = ("unknown key `seed` in `cast`", "unknown key `establish` in `synthesize`");
+        assert_eq!(messages.len(), 3, "{problems:?}");
+        assert!(messages[0].starts_with("no TOML"), "{problems:?}");
+        assert_eq!(messages[1..], [unknown, establish]);
+    }
+
+    #[test]
+    fn character_files_are_checked_alike() {
+        let desk = Desk::new();
+        let attribute = r#"{"key": "k", "value": "v", "visibility": "publik"}"#;
+        let json = format!(r#"{{"name": "薛嵩", "langauge": "zh", "profile": [{attribute}]}}"#);
+        desk.write("who/zz.json", &json);
+        let problems = desk.problems(&whole(), &[]);
+        let expected = [
+            format!(r#"2|{json}|the character file lacks the key `language`|Some("`\"en\"` or `\"zh\"`")|None"#)
+                .replace(&format!("2|{json}|"), "2||"),
+            r#"2|"薛嵩"|the character `薛嵩` stands in `$HERE/who/xue.toml` too|Some("each character once")|None"#
+                .to_owned(),
+            r#"2|"langauge"|unknown key `langauge` in the character file|None|Some("language")"#.to_owned(),
+            r#"2|"publik"|`profile[0].visibility` is "publik"|Some("`\"public\"` or `\"private\"`")|Some("public")"#
+                .to_owned(),
+        ];
+        assert_eq!(problems, expected);
+    }
+
+    #[test]
+    fn two_files_of_one_name_are_one_book_too_many() {
+        let desk = Desk::new();
+        desk.write("books/plain.md", "Twice");
+        let problems = desk.problems(&whole(), &[]);
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].contains("would both be the book `plain`"), "{problems:?}");
+    }
+}

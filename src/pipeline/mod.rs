@@ -1,0 +1,28 @@
+//! The pipeline file, and the road that a run takes through the stages.
+//!
+//! Order, concurrency, resume and failures are decided here, once for all stages. This room reads books, pipeline files and
+//! character files; it writes nothing (that is `store`'s), prints nothing and looks up no environment variable (that is
+//! `cli`'s, which passes in what it found).
+
+mod checks;
+mod document;
+mod environment;
+mod error;
+mod file;
+mod json;
+mod load;
+mod paths;
+mod problems;
+mod schemas;
+mod shape;
+mod stage;
+mod summary;
+
+pub use environment::Environment;
+pub use error::RunError;
+pub use file::{Books, Cast, Member, Members, ModelEntry, PipelineFile, Served};
+pub use load::{Endpoints, Loaded, load};
+pub use problems::{PipelineError, Problem};
+pub use schemas::schemas;
+pub use stage::Stage;
+pub use summary::{Calls, RunOptions, Summary, Tokens};

@@ -1,0 +1,94 @@
+//! The JSON Schemas under `schemas/`, made from the types.
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Value, json};
+
+use super::PipelineFile;
+use crate::llm::schema_of;
+use crate::schema::{CharacterFile, Conversation, Sample, Scene};
+use crate::stages::{select, simulate};
+
+/// Returns the path below the folder of schemas and the text of every schema, in order of the paths.
+#[must_use]
+pub fn schemas() -> Vec<(String, String)> {
+    let mut schemas = vec![
+        record::<PipelineFile>("pipeline"),
+        record::<Scene>("scene"),
+        record::<CharacterFile>("character"),
+        record::<Sample>("sample"),
+        record::<Conversation>("conversation"),
+        answer::<simulate::Direction>("simulate/direct"),
+        answer::<simulate::Rating>("simulate/rate"),
+        answer::<select::Judgement>("select/judge"),
+    ];
+    schemas.sort();
+    schemas
+}
+
+/// Returns the schema of a file or a row.
+fn record<T: JsonSchema>(name: &str) -> (String, String) {
+    let mut schema = settings().into_generator().into_root_schema_for::<T>().to_value();
+    name_tables(&mut schema);
+    (format!("{name}.schema.json"), text(&schema))
+}
+
+/// Names the definition of each stage's `Params` after its table; schemars numbers them.
+fn name_tables(schema: &mut Value) {
+    let tables = schema["properties"].as_object().into_iter().flatten();
+    let names: Vec<(String, String)> = tables
+        .filter_map(|(table, property)| {
+            let definition = property.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
+            definition.starts_with("Params").then(|| (definition.to_owned(), table.clone()))
+        })
+        .collect();
+    for (definition, table) in names {
+        let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) else { return };
+        let Some(params) = definitions.remove(&definition) else { continue };
+        definitions.insert(table.clone(), params);
+        schema["properties"][&table]["$ref"] = json!(format!("#/$defs/{table}"));
+    }
+}
+
+/// Returns the schema of an ask's answer as a server is sent it.
+fn answer<T: JsonSchema>(ask: &str) -> (String, String) {
+    (format!("asks/{}.schema.json", ask.replace('/', ".")), text(&schema_of::<T>()))
+}
+
+fn text(schema: &Value) -> String {
+    let mut text = serde_json::to_string_pretty(schema).expect("a schema is JSON");
+    text.push('\n');
+    text
+}
+
+/// Returns a type's schema without references, so that every fault's schema path leads to what it breaks.
+pub(super) fn inlined<T: JsonSchema>() -> Value {
+    let settings = settings().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+fn settings() -> SchemaSettings {
+    SchemaSettings::draft2020_12()
+        .with_transform(RecursiveTransform(bounds))
+        .with_transform(RecursiveTransform(unwrap_lines))
+}
+
+/// States the bounds of the integer types, which the word in `format` alone does not.
+fn bounds(schema: &mut Schema) {
+    let max = match schema.get("format").and_then(Value::as_str) {
+        Some("uint8") => json!(u8::MAX),
+        Some("uint32") => json!(u32::MAX),
+        _ => return,
+    };
+    let object = schema.ensure_object();
+    object.entry("maximum").or_insert(max);
+}
+
+/// Joins the lines that a doc comment was wrapped into.
+fn unwrap_lines(schema: &mut Schema) {
+    if let Some(Value::String(description)) = schema.get_mut("description") {
+        let paragraphs: Vec<String> = description.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect();
+        *description = paragraphs.join("\n\n");
+    }
+}

@@ -1,0 +1,452 @@
+//! The command line as a user sees it: exit code, stdout, stderr.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+/// A folder to work in, and the program run in it with nothing of this process's environment.
+struct Desk(TempDir);
+
+impl Desk {
+    fn new() -> Self {
+        let desk = Self(tempfile::tempdir().expect("a temporary folder"));
+        desk.write("books/红楼梦.txt", "话说……\n");
+        desk.write("books/plain.txt", "Once.\n");
+        desk
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.0.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a file has a folder")).expect("make the folder");
+        std::fs::write(path, text).expect("write the file");
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::cargo_bin("dramaturg").expect("the program is built");
+        command.current_dir(self.0.path()).env_clear().env("COLUMNS", "100").args(arguments);
+        command
+    }
+
+    /// Returns exit code, stdout and stderr in one text.
+    fn run(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().expect("the program runs");
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("the program prints UTF-8");
+        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        let lines: Vec<String> =
+            format!("exit {:?}\n-- stdout\n{stdout}-- stderr\n{stderr}", output.status.code().unwrap_or(-1))
+                .lines()
+                .map(|line| line.trim_end().to_owned())
+                .collect();
+        lines.join("\n").replace(env!("CARGO_PKG_VERSION"), "VERSION")
+    }
+}
+
+const PIPELINE: &str = r#"# A pipeline of the tests.
+name = "mine"
+
+[books]
+paths = ["books/*"]
+
+[models.reader]
+provider = "offline"
+
+[models."作者"]
+provider = "offline"
+variant = "作者"
+
+[cast]
+extractor = "reader"
+synthesizers = ["reader"]
+director = "reader"
+scene = "reader"
+sources = ["作者"]
+base = "reader"
+judge = "reader"
+"#;
+
+#[test]
+fn help_tells_the_commands() {
+    insta::assert_snapshot!(Desk::new().run(&["--help"]), @r"
+    exit 0
+    -- stdout
+    Turns books into role-play benchmarks for language models.
+
+    A folder of books goes in, a Parquet data set that `datasets.load_dataset` reads comes out, and
+    every model call that made it is kept, so that the same data set can be made again, for nothing,
+    byte for byte.
+
+    Usage: dramaturg <COMMAND>
+
+    Commands:
+      build       Goes the whole road: books become a data set under `outputs/<name>/dataset`
+      chunk       Reads the books and cuts them into chunks that fit a model's context
+      extract     Goes on to the scenes: fills the scene pool
+      synthesize  Goes on to the test characters: takes those of files and makes up others
+      simulate    Goes on to the conversations: test characters meet scenes, and a judge picks replies
+      export      Goes on to the data set; the same as `build`
+      schema      Writes the JSON Schemas of files, rows and model answers
+
+    Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Examples:
+      dramaturg build pipelines/demo.toml                 the shipped books, offline, in seconds
+      dramaturg build mine.toml --limit 1                 a first look at a run of your own
+      dramaturg build mine.toml --set simulate.tau=3      override a figure of the file
+      dramaturg extract mine.toml                         the road up to the scenes
+
+    Exit codes:
+      0  done                            4    the model API
+      1  our fault                       5    budget reached
+      2  bad command or configuration    130  interrupted
+      3  done with failures
+    -- stderr
+    ");
+}
+
+#[test]
+fn help_of_build_has_examples() {
+    insta::assert_snapshot!(Desk::new().run(&["build", "--help"]), @r#"
+    exit 0
+    -- stdout
+    Goes the whole road: books become a data set under `outputs/<name>/dataset`
+
+    Usage: dramaturg build [OPTIONS] <PIPELINE>
+
+    Options:
+      -h, --help  Print help
+
+    Arguments:
+      <PIPELINE>  The pipeline file, as `pipelines/demo.toml`
+
+    Options of the run:
+          --set <KEY=VALUE>  Overrides a key of the pipeline file; can be given again. VALUE is TOML:
+                             strings need quotes, which the shell takes away unless the whole stands in
+                             single quotes, as 'cast.judge="strong"'
+          --out <DIR>        The run's folder [default: `outputs/<name>`]
+          --limit <N>        Keeps every stage small: the first N chunks per book, characters per
+                             language and conversations per lane. A later full run uses its calls again
+          --json             Prints what the run left as one JSON object on stdout, and nothing else
+                             there
+      -q, --quiet            Prints errors and nothing else
+          --replay           Makes the data set from the journal alone, without any model call; fails on
+                             the first call that it lacks
+
+    Examples:
+      dramaturg build pipelines/demo.toml
+      dramaturg build mine.toml --limit 1 --set 'books.paths=["novels/*.txt"]'
+      dramaturg build mine.toml --set 'cast.judge="strong"' --set models.strong.temperature=0
+      dramaturg build mine.toml --json | jq .rows
+
+    Run the same command again to resume a run: every answered call is in the run's journal and is not
+    made twice.
+    -- stderr
+    "#);
+}
+
+#[test]
+fn an_unknown_command_names_the_nearest() {
+    insta::assert_snapshot!(Desk::new().run(&["biuld", "x.toml"]), @r"
+    exit 2
+    -- stdout
+    -- stderr
+    error: unrecognized subcommand 'biuld'
+
+      tip: a similar subcommand exists: 'build'
+
+    Usage: dramaturg <COMMAND>
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn all_problems_are_told_at_once_with_carets() {
+    let desk = Desk::new();
+    desk.write(
+        "mine.toml",
+        r#"name = "mine"
+sed = 7
+
+[books]
+paths = ["书/红楼梦.txt", "books/plian.txt"]
+
+[models.reader]
+provider = "offline"
+breadth = "many"
+
+[models.writer]
+provider = "openai"
+model = "m"
+
+[cast]
+extractor = { en = "红楼", zh = "raeder" }
+synthesizers = ["reader"]
+director = "reader"
+scene = "reader"
+sources = ["writer", "writer"]
+base = "reader"
+
+[simulate]
+min_turns = 30
+emphasis = 1.5
+"#,
+    );
+    insta::assert_snapshot!(desk.run(&["build", "mine.toml"]), @r#"
+    exit 2
+    -- stdout
+    -- stderr
+    error: unknown key `sed` in the pipeline file
+     --> mine.toml:2:1
+      |
+    2 | sed = 7
+      | ^^^
+      |
+      = help: did you mean `seed`?
+
+    error: no file `书/红楼梦.txt`
+     --> mine.toml:5:10
+      |
+    5 | paths = ["书/红楼梦.txt", "books/plian.txt"]
+      |          ^^^^^^^^^^^^^^^
+
+    error: no file `books/plian.txt`
+     --> mine.toml:5:23
+      |
+    5 | paths = ["书/红楼梦.txt", "books/plian.txt"]
+      |                           ^^^^^^^^^^^^^^^^^
+      |
+      = help: did you mean `books/plain.txt`?
+
+    error: `models.reader.breadth` is a string
+     --> mine.toml:9:11
+      |
+    9 | breadth = "many"
+      |           ^^^^^^ expected a whole number from 1 to 64
+
+    error: `models.writer` has no `base_url`
+      --> mine.toml:11:9
+       |
+    11 | [models.writer]
+       |         ^^^^^^ expected `base_url` here, or OPENAI_BASE_URL in the environment
+
+    error: `cast` lacks the key `judge`
+      --> mine.toml:15:2
+       |
+    15 | [cast]
+       |  ^^^^ expected a string or a table by language `{ en = …, zh = … }`
+
+    error: `cast.extractor.en` names no model
+      --> mine.toml:16:20
+       |
+    16 | extractor = { en = "红楼", zh = "raeder" }
+       |                    ^^^^^^ expected `reader` or `writer`
+
+    error: `cast.extractor.zh` names no model
+      --> mine.toml:16:31
+       |
+    16 | extractor = { en = "红楼", zh = "raeder" }
+       |                                 ^^^^^^^^ expected `reader` or `writer`
+       |
+       = help: did you mean `reader`?
+
+    error: `cast.sources[1]` is the same model as `cast.sources[0]`
+      --> mine.toml:20:22
+       |
+    20 | sources = ["writer", "writer"]
+       |                      ^^^^^^^^ expected each model once
+
+    error: `simulate.min_turns` is above `simulate.max_turns`, which is 20
+      --> mine.toml:24:13
+       |
+    24 | min_turns = 30
+       |             ^^ expected at most 20
+
+    error: `simulate.emphasis` is 1.5
+      --> mine.toml:25:12
+       |
+    25 | emphasis = 1.5
+       |            ^^^ expected a number from 0 to 1
+
+    error: 11 problems in `mine.toml`; nothing was run
+    hint: `schemas/pipeline.schema.json` describes every key; `dramaturg schema` writes it
+    "#);
+}
+
+#[test]
+fn broken_toml_is_told_with_the_rest() {
+    let desk = Desk::new();
+    desk.write("mine.toml", &PIPELINE.replace("judge = \"reader\"", "judge = \"reader").replace("[books]", "[boks]"));
+    insta::assert_snapshot!(desk.run(&["build", "mine.toml"]), @r#"
+    exit 2
+    -- stdout
+    -- stderr
+    error: unknown key `boks` in the pipeline file
+     --> mine.toml:4:2
+      |
+    4 | [boks]
+      |  ^^^^
+      |
+      = help: did you mean `books`?
+
+    error: no TOML: invalid basic string
+      --> mine.toml:21:16
+       |
+    21 | judge = "reader
+       |                ^ expected `"`
+
+    error: 2 problems in `mine.toml`; nothing was run
+    hint: `schemas/pipeline.schema.json` describes every key; `dramaturg schema` writes it
+    "#);
+}
+
+#[test]
+fn problems_of_a_set_point_into_its_argument() {
+    let desk = Desk::new();
+    desk.write("mine.toml", PIPELINE);
+    let sets = ["cast.judge=reader", "simulate.tua=3", "models.'作者'.breadth=0", "limit"];
+    let arguments: Vec<&str> =
+        ["build", "mine.toml"].into_iter().chain(sets.iter().flat_map(|set| ["--set", set])).collect();
+    insta::assert_snapshot!(desk.run(&arguments), @r#"
+    exit 2
+    -- stdout
+    -- stderr
+    error: the value is no TOML
+     --> --set:1:12
+      |
+    1 | cast.judge=reader
+      |            ^^^^^^ expected quotes around a string: --set 'cast.judge="reader"'
+
+    error: unknown key `tua` in `simulate`
+     --> --set:1:10
+      |
+    1 | simulate.tua=3
+      |          ^^^
+      |
+      = help: did you mean `tau`?
+
+    error: `models."作者".breadth` is 0
+     --> --set:1:21
+      |
+    1 | models.'作者'.breadth=0
+      |                       ^ expected a whole number from 1 to 64
+
+    error: no assignment
+     --> --set:1:1
+      |
+    1 | limit
+      | ^^^^^ expected KEY=VALUE, such as `simulate.tau=3`
+
+    error: 4 problems in `mine.toml`; nothing was run
+    hint: `schemas/pipeline.schema.json` describes every key; `dramaturg schema` writes it
+    "#);
+}
+
+#[test]
+fn a_character_file_is_told_with_its_own_place() {
+    let desk = Desk::new();
+    desk.write("mine.toml", &format!("{PIPELINE}\n[synthesize]\nestablished = [\"who/*.toml\"]\n"));
+    desk.write("who/xue.toml", "name = \"薛嵩\"\n[[profile]]\nkey = \"性格\"\nvalue = \"倔\"\nvisible = \"public\"\n");
+    insta::assert_snapshot!(desk.run(&["chunk", "mine.toml"]), @r#"
+    exit 2
+    -- stdout
+    -- stderr
+    error: the character file lacks the key `language`
+    --> who/xue.toml
+     = note: expected `"en"` or `"zh"`
+
+    error: `profile[0]` lacks the key `visibility`
+     --> who/xue.toml:2:1
+      |
+    2 | [[profile]]
+      | ^^^^^^^^^^^ expected `"public"` or `"private"`
+
+    error: unknown key `visible` in `profile[0]`
+     --> who/xue.toml:5:1
+      |
+    5 | visible = "public"
+      | ^^^^^^^
+      |
+      = help: did you mean `visibility`?
+
+    error: 3 problems in `mine.toml`; nothing was run
+    hint: `schemas/pipeline.schema.json` describes every key; `dramaturg schema` writes it
+    "#);
+}
+
+#[test]
+fn a_missing_file_names_the_nearest() {
+    let desk = Desk::new();
+    desk.write("mine.toml", PIPELINE);
+    insta::assert_snapshot!(desk.run(&["build", "mien.toml"]), @r"
+    exit 2
+    -- stdout
+    -- stderr
+    error: read the pipeline file `mien.toml`
+      caused by: No such file or directory (os error 2)
+    hint: did you mean `mine.toml`?
+    ");
+}
+
+#[test]
+fn quiet_and_json_keep_stdout_for_json_when_something_is_wrong() {
+    let desk = Desk::new();
+    desk.write("mine.toml", "name = 3\n");
+    for flag in ["--quiet", "--json"] {
+        let output = desk.command(&["build", "mine.toml", flag]).output().expect("the program runs");
+        assert_eq!(output.status.code(), Some(2));
+        assert!(output.stdout.is_empty(), "{flag}");
+        assert!(!output.stderr.is_empty(), "{flag}");
+    }
+}
+
+#[test]
+fn a_key_in_dot_env_never_shows() {
+    let desk = Desk::new();
+    desk.write(".env", "OPENAI_BASE_URL=not-a-url\nOPENAI_API_KEY=sk-very-secret\n");
+    desk.write("mine.toml", &PIPELINE.replacen("provider = \"offline\"", "provider = \"openai\"\nmodel = \"m\"", 1));
+    let told = desk.run(&["build", "mine.toml"]);
+    assert!(told.contains("OPENAI_BASE_URL is no HTTP address"), "the file is read: {told}");
+    assert!(!told.contains("sk-very-secret"), "{told}");
+    // A variable of the environment wins over one of the file.
+    let mut command = desk.command(&["build", "mine.toml"]);
+    let output = command.env("OPENAI_BASE_URL", "also-none:1").env("OPENAI_MODEL", "m").output().expect("runs");
+    assert_eq!(output.status.code(), Some(2));
+    desk.write(".env", "OPENAI_API_KEY sk-very-secret\n");
+    insta::assert_snapshot!(desk.run(&["build", "mine.toml"]), @r"
+    exit 2
+    -- stdout
+    -- stderr
+    error: line 1 of `.env` is not of the form NAME=value
+    hint: mend or remove `.env`
+    ");
+}
+
+#[test]
+fn schema_writes_and_checks() {
+    let desk = Desk::new();
+    assert!(desk.run(&["schema", "made"]).starts_with("exit 0"));
+    assert!(desk.0.path().join("made/pipeline.schema.json").is_file());
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
+    let made = std::fs::read(desk.0.path().join("made/scene.schema.json")).expect("it is written");
+    assert_eq!(made, std::fs::read(shipped.join("scene.schema.json")).expect("it is shipped"));
+    assert!(desk.run(&["schema", "--check", "made"]).starts_with("exit 0"));
+    desk.write("made/scene.schema.json", "{}");
+    desk.write("made/asks/old.ask.schema.json", "{}");
+    std::fs::remove_file(desk.0.path().join("made/sample.schema.json")).expect("it was there");
+    insta::assert_snapshot!(desk.run(&["schema", "--check", "made"]), @r"
+    exit 3
+    -- stdout
+    -- stderr
+    error: the schemas in `made` are not those of this version
+      `sample.schema.json` is missing
+      `scene.schema.json` differs
+      `asks/old.ask.schema.json` belongs to no type
+    hint: run `dramaturg schema made` to write them; files that belong to no type stay
+    ");
+}
