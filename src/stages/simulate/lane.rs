@@ -201,7 +201,7 @@ fn order<'a>(
 /// few targeted test turns as `test_every` and `emphasis` lead to expect. Depends on the counts alone.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1 and below the missing counts")]
 fn conversations_wanted(params: &Params, counts: &Counts) -> u32 {
-    let fewest = f64::from(params.max_turns / params.test_every) * params.emphasis;
+    let fewest = f64::from(params.max_turns / params.test_every.max(1)) * params.emphasis;
     let wanted = f64::from(counts.missing(params.tau)) / fewest.max(1.0);
     (wanted.ceil() as u32).clamp(1, params.wave.max(1))
 }

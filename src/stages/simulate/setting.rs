@@ -42,7 +42,10 @@ impl<'a> Setting<'a> {
         let cast = std::iter::once(member(&character.name, &character.profile))
             .chain(members.iter().map(|member_| member(&member_.name, &member_.profile)))
             .collect();
-        let present = |name: &str| members.iter().find(|member| is_called(member, name)).map(|member| &member.name);
+        let present = |name: &str| {
+            let named = members.iter().find(|member| is_same(&member.name, name));
+            named.or_else(|| members.iter().find(|member| is_called(member, name))).map(|member| &member.name)
+        };
         let motivations = scene
             .motivations
             .iter()
@@ -165,10 +168,12 @@ impl<'a> Setting<'a> {
 
 /// Returns the scene characters with most lines, in the scene's order, without the test character and double names.
 fn members<'a>(scene: &'a Scene, character: &Character, most: usize) -> Vec<&'a SceneCharacter> {
+    let same: Vec<Sameness> = scene.characters.iter().map(|member| sameness(member, character)).collect();
+    let named = same.contains(&Sameness::Name);
     let mut members: Vec<&SceneCharacter> = Vec::new();
-    for member in &scene.characters {
+    for (member, same) in scene.characters.iter().zip(same) {
+        let test = same == Sameness::Name || (same == Sameness::Alias && !named);
         let known = members.iter().any(|other| is_same(&other.name, &member.name));
-        let test = std::iter::once(&character.name).chain(&character.aliases).any(|name| is_called(member, name));
         if !known && !test && member.name != Utterance::ENVIRONMENT && !member.name.trim().is_empty() {
             members.push(member);
         }
@@ -181,6 +186,29 @@ fn members<'a>(scene: &'a Scene, character: &Character, most: usize) -> Vec<&'a 
     let mut stay: Vec<usize> = ranked.into_iter().map(|(_, index)| index).collect();
     stay.sort_unstable();
     stay.into_iter().map(|index| members[index]).collect()
+}
+
+/// How surely a scene character is the test character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sameness {
+    /// The name of one is a name or alias of the other.
+    Name,
+    /// They share an alias. That may be a form of address such as `Miss Bennet`, so it counts only where nobody of the
+    /// scene has the name.
+    Alias,
+    /// Not at all.
+    None,
+}
+
+fn sameness(member: &SceneCharacter, character: &Character) -> Sameness {
+    let by_name = is_called(member, &character.name) || character.aliases.iter().any(|own| is_same(own, &member.name));
+    if by_name {
+        Sameness::Name
+    } else if character.aliases.iter().any(|own| is_called(member, own)) {
+        Sameness::Alias
+    } else {
+        Sameness::None
+    }
 }
 
 fn member(name: &str, profile: &[Attribute]) -> CastMember {
@@ -255,6 +283,18 @@ mod tests {
         assert!(!prompt.contains("guest") && !prompt.contains("Maid"), "{prompt}");
         scene.characters.remove(1);
         assert!(Setting::new(&scene, &tess, &params).is_none(), "nobody to talk with");
+    }
+
+    #[test]
+    fn a_shared_form_of_address_is_no_name() {
+        let tess = character(Language::En);
+        let mut scene = scene(Language::En, "book@0", &["Ann", "Bob", "Tess"]);
+        scene.characters[0].aliases.push("the guest".to_owned());
+        let setting = Setting::new(&scene, &tess, &Params::default()).expect("somebody is left");
+        assert_eq!(names(&setting), ["Tess", "Ann", "Bob"], "Tess is there by name, so Ann is somebody else");
+        scene.characters.pop();
+        let setting = Setting::new(&scene, &tess, &Params::default()).expect("somebody is left");
+        assert_eq!(names(&setting), ["Tess", "Bob"], "nobody else could be her");
     }
 
     #[test]
