@@ -1,9 +1,15 @@
 //! What the judge is asked.
 
+use std::sync::LazyLock;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use crate::schema::{Attribute, CastMember, Language, Line};
+use super::offline;
+use crate::llm::{Ask, Offline, Shape, schema_of};
+use crate::prompt::{PromptError, Prompts};
+use crate::schema::{Attribute, CastMember, Language, Line, Message};
 
 /// A dimension as the judge sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -55,4 +61,31 @@ pub struct Judgement {
     /// 1: the first is much better … 3: alike … 5: the second is much better.
     #[schemars(range(min = 1, max = 5))]
     pub score: u8,
+}
+
+impl Ask for Judge {
+    const NAME: &'static str = "select/judge";
+    type Answer = Judgement;
+
+    fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
+        let part = |part| prompts.render(Self::NAME, self.language, part, self);
+        Ok(vec![Message::system(part("system")?), Message::user(part("user")?)])
+    }
+
+    fn shape(&self) -> Shape {
+        static SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<Judgement>);
+        let mut schema = SCHEMA.clone();
+        let codes: Vec<&str> = self.criteria.iter().map(|criterion| criterion.code.as_str()).collect();
+        schema["properties"]["dimension"]["enum"] = json!(codes);
+        schema["properties"]["score"] = json!({
+            "description": schema["properties"]["score"]["description"],
+            "type": "integer",
+            "enum": [1, 2, 3, 4, 5],
+        });
+        Shape::Json(schema)
+    }
+
+    fn offline(&self, offline: &mut Offline<'_>) -> Judgement {
+        offline::judge(self, offline)
+    }
 }

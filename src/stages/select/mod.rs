@@ -1,14 +1,24 @@
 //! The stage `select`: at a turn of the test character, which of two replies is better, and on which dimension.
+//!
+//! It judges two given replies and says which stays; it makes no reply and keeps no history.
 
 mod asks;
+mod dimensions;
+mod offline;
+mod selection;
 
-pub use asks::{Judge, Judgement};
+pub use asks::{Criterion, Judge, Judgement};
+pub use dimensions::dimensions;
+pub use selection::{Pair, Selection, select};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The stage's prompt templates: (name, source).
-pub const PROMPTS: &[(&str, &str)] = &[];
+pub const PROMPTS: &[(&str, &str)] = &[
+    ("select/judge.en", include_str!("prompts/judge.en.jinja")),
+    ("select/judge.zh", include_str!("prompts/judge.zh.jinja")),
+];
 
 /// The table `[select]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

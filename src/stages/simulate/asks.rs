@@ -1,9 +1,16 @@
 //! What the director, the characters and the reviewer of a whole conversation are asked.
 
+use std::sync::LazyLock;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use crate::schema::{Attribute, CastMember, Language, Line, Motivation, Quality};
+use super::reply::{EMPTY, Format};
+use super::{offline, transcript};
+use crate::llm::{Ask, Offline, Shape, schema_of};
+use crate::prompt::{PromptError, Prompts};
+use crate::schema::{Attribute, CastMember, Language, Line, Message, Motivation, Quality};
 
 /// Who speaks next, or is this the end?
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -120,4 +127,326 @@ pub struct Rating {
     pub progression: String,
     /// The verdict.
     pub quality: Quality,
+}
+
+impl Ask for Direct {
+    const NAME: &'static str = "simulate/direct";
+    type Answer = Direction;
+
+    fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
+        let part = |part| prompts.render(Self::NAME, self.language, part, self);
+        Ok(vec![Message::system(part("system")?), Message::user(part("user")?)])
+    }
+
+    fn shape(&self) -> Shape {
+        static SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<Direction>);
+        let mut schema = SCHEMA.clone();
+        let end = self.may_end.then_some(Direction::END);
+        let next: Vec<&str> = self.choices.iter().map(String::as_str).chain(end).collect();
+        schema["properties"]["next"]["enum"] = json!(next);
+        Shape::Json(schema)
+    }
+
+    fn offline(&self, offline: &mut Offline<'_>) -> Direction {
+        offline::direct(self, offline)
+    }
+}
+
+impl Ask for SceneReply {
+    const NAME: &'static str = "simulate/scene_reply";
+    type Answer = String;
+
+    fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
+        let part = |part: &str| prompts.render(Self::NAME, self.language, part, self);
+        transcript::messages(self.language, &self.name, &self.history, part)
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Text
+    }
+
+    fn check(&self, answer: &String) -> Result<(), String> {
+        says_something(self.language, &self.name, &self.others, answer)
+    }
+
+    fn offline(&self, offline: &mut Offline<'_>) -> String {
+        offline::scene_reply(self, offline)
+    }
+}
+
+impl Ask for TestReply {
+    const NAME: &'static str = "simulate/test_reply";
+    type Answer = String;
+
+    fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
+        let part = |part: &str| prompts.render(Self::NAME, self.language, part, self);
+        transcript::messages(self.language, &self.name, &self.history, part)
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Text
+    }
+
+    fn check(&self, answer: &String) -> Result<(), String> {
+        says_something(self.language, &self.name, &self.others, answer)
+    }
+
+    fn offline(&self, offline: &mut Offline<'_>) -> String {
+        offline::test_reply(self, offline)
+    }
+}
+
+impl Ask for Rate {
+    const NAME: &'static str = "simulate/rate";
+    type Answer = Rating;
+
+    fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
+        let part = |part| prompts.render(Self::NAME, self.language, part, self);
+        Ok(vec![Message::system(part("system")?), Message::user(part("user")?)])
+    }
+
+    fn offline(&self, offline: &mut Offline<'_>) -> Rating {
+        offline::rate(self, offline)
+    }
+}
+
+/// Refuses a reply of which nothing is left in form; every other fault is mended or named on the turn.
+fn says_something(language: Language, name: &str, others: &[CastMember], answer: &str) -> Result<(), String> {
+    let others: Vec<&str> = others.iter().map(|other| other.name.as_str()).collect();
+    let format = Format { language, name, others: &others, max_sentences: u32::MAX, artificial: true };
+    if format.clean(answer, &[]).faults.iter().any(|fault| fault == EMPTY) {
+        return Err(format!("it holds no words of {name}"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Visibility;
+    use crate::stages::simulate::fixtures::{attribute, prompts};
+
+    /// Both languages' texts for one thing.
+    struct Texts(Language);
+
+    impl Texts {
+        fn text(&self, en: &str, zh: &str) -> String {
+            match self.0 {
+                Language::En => en.to_owned(),
+                Language::Zh => zh.to_owned(),
+            }
+        }
+
+        fn own(&self) -> Vec<Attribute> {
+            let trade = self.text("trade", "行当");
+            let secret = self.text("secret", "秘密");
+            vec![
+                attribute(&trade, &self.text("Ferrywoman.", "摆渡人。"), Visibility::Public),
+                attribute(&secret, &self.text("She cannot swim.", "不会游泳。"), Visibility::Private),
+            ]
+        }
+
+        fn others(&self) -> Vec<CastMember> {
+            let trade = self.text("trade", "行当");
+            let member = |name: String, value: String| CastMember {
+                name,
+                profile: vec![attribute(&trade, &value, Visibility::Public)],
+            };
+            vec![
+                member(self.text("Ann", "安"), self.text("Salt trader.", "盐商。")),
+                member(self.text("Bob", "鲍勃"), self.text("Clerk.", "书吏。")),
+            ]
+        }
+
+        fn history(&self) -> Vec<Line> {
+            let line = |speaker: String, content: String, is_test| Line { speaker, content, is_test };
+            let (tess, ann, bob) = (self.text("Tess", "苔丝"), self.text("Ann", "安"), self.text("Bob", "鲍勃"));
+            vec![
+                line(ann.clone(), self.text("Is the rope sound?", "绳子还结实吗？"), false),
+                line(bob.clone(), self.text("(coughs) It had better be.", "(咳嗽) 但愿如此。"), false),
+                line(tess.clone(), self.text("(nods) It was.", "(点头) 先前是。"), true),
+                line(ann.clone(), self.text("Was?", "先前？"), false),
+                line(ann, self.text("Tess, look at me.", "苔丝，看着我。"), false),
+                line(tess, self.text("Later.", "待会儿。"), true),
+                line(bob, self.text("There is no later on a river.", "河上没有待会儿。"), false),
+            ]
+        }
+
+        fn test_reply(&self) -> TestReply {
+            TestReply {
+                language: self.0,
+                worldview: self.text("A country of rivers.", "河流之国。"),
+                situation: self.text("A ferry in fog.", "雾中的渡船。"),
+                name: self.text("Tess", "苔丝"),
+                profile: self.own(),
+                lines: vec![self.text("Water keeps no promises.", "水不守信。")],
+                others: self.others(),
+                history: self.history(),
+                dimension: Some("RR".to_owned()),
+                strategy: Some(self.text("Think aloud.", "说出思路。")),
+                max_sentences: 3,
+            }
+        }
+
+        fn scene_reply(&self) -> SceneReply {
+            let [ann, bob] = <[_; 2]>::try_from(self.others()).expect("two others");
+            let tess = CastMember { name: self.text("Tess", "苔丝"), profile: crate::schema::public(&self.own()) };
+            SceneReply {
+                language: self.0,
+                worldview: self.text("A country of rivers.", "河流之国。"),
+                situation: self.text("A ferry in fog.", "雾中的渡船。"),
+                name: ann.name,
+                profile: ann.profile,
+                others: vec![tess, bob],
+                motivations: vec![Motivation {
+                    character: self.text("Ann", "安"),
+                    motivation: self.text("To reach the market first.", "抢先赶到集市。"),
+                }],
+                dialogue: vec![
+                    Line {
+                        speaker: "Environment".to_owned(),
+                        content: self.text("(A bell rings.)", "(钟声响起。)"),
+                        is_test: false,
+                    },
+                    Line {
+                        speaker: self.text("Ann", "安"),
+                        content: self.text("Faster, ferryman!", "快些，船家！"),
+                        is_test: false,
+                    },
+                ],
+                history: self.history(),
+                dimension: Some("RR".to_owned()),
+                eliciting: Some(self.text("Make Tess think.", "让苔丝想一想。")),
+                max_sentences: 1,
+            }
+        }
+
+        fn direct(&self) -> Direct {
+            Direct {
+                language: self.0,
+                situation: self.text("A ferry in fog.", "雾中的渡船。"),
+                cast: self.others(),
+                history: self.history(),
+                choices: vec![self.text("Ann", "安"), self.text("Bob", "鲍勃")],
+                may_end: true,
+                turns_left: 3,
+            }
+        }
+
+        fn rate(&self) -> Rate {
+            Rate {
+                language: self.0,
+                situation: self.text("A ferry in fog.", "雾中的渡船。"),
+                cast: vec![self.text("Tess", "苔丝"), self.text("Ann", "安"), self.text("Bob", "鲍勃")],
+                history: self.history(),
+            }
+        }
+    }
+
+    fn rendered(ask: &impl Ask) -> String {
+        let messages = ask.messages(&prompts()).expect("renders");
+        let show = |message: &Message| format!("[{}]\n{}", message.role.name(), message.content);
+        messages.iter().map(show).collect::<Vec<_>>().join("\n\n")
+    }
+
+    #[test]
+    fn each_is_asked_in_its_language() {
+        for language in Language::ALL {
+            let texts = Texts(language);
+            insta::assert_snapshot!(format!("direct_{language}"), rendered(&texts.direct()));
+            insta::assert_snapshot!(format!("scene_reply_{language}"), rendered(&texts.scene_reply()));
+            insta::assert_snapshot!(format!("test_reply_{language}"), rendered(&texts.test_reply()));
+            insta::assert_snapshot!(format!("rate_{language}"), rendered(&texts.rate()));
+        }
+    }
+
+    /// The first turn of a scene without a world, a target, an example, a motivation or an original line.
+    #[test]
+    fn what_is_absent_leaves_no_trace() {
+        for language in Language::ALL {
+            let texts = Texts(language);
+            let test = TestReply {
+                worldview: String::new(),
+                lines: Vec::new(),
+                history: Vec::new(),
+                dimension: None,
+                strategy: None,
+                ..texts.test_reply()
+            };
+            insta::assert_snapshot!(format!("bare_test_reply_{language}"), rendered(&test));
+            let scene = SceneReply {
+                worldview: String::new(),
+                motivations: Vec::new(),
+                dialogue: Vec::new(),
+                history: Vec::new(),
+                dimension: None,
+                eliciting: None,
+                ..texts.scene_reply()
+            };
+            insta::assert_snapshot!(format!("bare_scene_reply_{language}"), rendered(&scene));
+            let direct = Direct { history: Vec::new(), may_end: false, turns_left: 20, ..texts.direct() };
+            insta::assert_snapshot!(format!("bare_direct_{language}"), rendered(&direct));
+        }
+    }
+
+    /// Each prompt of a speaker extends its earlier ones but for the block of the turn, whatever the target.
+    #[test]
+    fn a_speakers_prompts_extend_one_another() {
+        for language in Language::ALL {
+            let texts = Texts(language);
+            let turns = |name: &String| {
+                let history = texts.history();
+                let own: Vec<usize> = (0..history.len()).filter(|&turn| &history[turn].speaker == name).collect();
+                own
+            };
+            let test = texts.test_reply();
+            let test_prompts: Vec<_> = turns(&test.name)
+                .into_iter()
+                .map(|turn| {
+                    let strategy = (turn % 2 == 0).then(|| format!("strategy {turn}"));
+                    TestReply { history: texts.history()[..turn].to_vec(), strategy, ..test.clone() }
+                })
+                .map(|ask| ask.messages(&prompts()).expect("renders"))
+                .collect();
+            let scene = texts.scene_reply();
+            let scene_prompts: Vec<_> = turns(&scene.name)
+                .into_iter()
+                .map(|turn| {
+                    let eliciting = (turn % 2 == 0).then(|| format!("eliciting {turn}"));
+                    SceneReply { history: texts.history()[..turn].to_vec(), eliciting, ..scene.clone() }
+                })
+                .map(|ask| ask.messages(&prompts()).expect("renders"))
+                .collect();
+            assert_eq!((test_prompts.len(), scene_prompts.len()), (2, 3));
+            for pair in test_prompts.windows(2).chain(scene_prompts.windows(2)) {
+                let [earlier, later] = pair else { unreachable!("windows of two") };
+                let (last, before) = earlier.split_last().expect("a last message");
+                assert_eq!(before, &later[..before.len()]);
+                let stable = last.content.split("\n\n").next().expect("what was heard");
+                assert_eq!(later[before.len()].content, stable);
+            }
+        }
+    }
+
+    #[test]
+    fn the_directors_schema_names_the_choices() {
+        for (may_end, expected) in [(true, json!(["Ann", "Bob", "END"])), (false, json!(["Ann", "Bob"]))] {
+            let Shape::Json(schema) = (Direct { may_end, ..Texts(Language::En).direct() }).shape() else {
+                panic!("a direction is JSON");
+            };
+            assert_eq!(schema["properties"]["next"]["enum"], expected);
+            let keys: Vec<&String> = schema["properties"].as_object().expect("an object").keys().collect();
+            assert_eq!(keys, ["reason", "next"]);
+        }
+    }
+
+    #[test]
+    fn a_reply_says_something_itself() {
+        let ask = Texts(Language::En).test_reply();
+        for (answer, passes) in
+            [("Tess: Hello.", true), ("Ann: Hello.", false), ("...", false), ("(nods)", true), ("You said: no.", true)]
+        {
+            assert_eq!(ask.check(&answer.to_owned()).is_ok(), passes, "{answer}");
+        }
+    }
 }

@@ -1,14 +1,43 @@
 //! The stage `simulate`: a test character joins the cast of a scene in a group chat.
+//!
+//! [`play_lane`] plays one lane to its end. It sees no file and no progress bar, and what it plays depends on the lane's
+//! ids, its counts and the pool alone.
 
 mod asks;
+mod conversation;
+mod dwrs;
+mod filter;
+mod floor;
+mod lane;
+mod offline;
+mod reply;
+mod sample;
+mod script;
+mod sentences;
+mod setting;
+mod transcript;
+
+#[cfg(test)]
+mod fixtures;
 
 pub use asks::{Direct, Direction, Rate, Rating, SceneReply, TestReply};
+pub use dwrs::Counts;
+pub use lane::{LanePlayed, Progress, Stage, play_lane};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The stage's prompt templates: (name, source).
-pub const PROMPTS: &[(&str, &str)] = &[];
+pub const PROMPTS: &[(&str, &str)] = &[
+    ("simulate/direct.en", include_str!("prompts/direct.en.jinja")),
+    ("simulate/direct.zh", include_str!("prompts/direct.zh.jinja")),
+    ("simulate/scene_reply.en", include_str!("prompts/scene_reply.en.jinja")),
+    ("simulate/scene_reply.zh", include_str!("prompts/scene_reply.zh.jinja")),
+    ("simulate/test_reply.en", include_str!("prompts/test_reply.en.jinja")),
+    ("simulate/test_reply.zh", include_str!("prompts/test_reply.zh.jinja")),
+    ("simulate/rate.en", include_str!("prompts/rate.en.jinja")),
+    ("simulate/rate.zh", include_str!("prompts/rate.zh.jinja")),
+];
 
 /// What moves the counts that DWRS reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,0 +1,104 @@
+//! The table of dimensions: the five of the paper, or the user's own. Reads text; opens no file.
+
+use serde::Deserialize;
+
+use crate::schema::{Dimension, Language};
+
+/// The shipped table.
+const FURINA: &str = include_str!("dimensions.toml");
+
+/// A file of dimensions.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    #[serde(rename = "dimension", deserialize_with = "checked")]
+    dimensions: Vec<Dimension>,
+}
+
+/// Reads a table of dimensions (`[[dimension]]` in TOML), or returns the five of the paper (4.1) when there is none.
+///
+/// A table has at least one dimension, each with a code of its own and no empty text; faults point into the text.
+pub fn dimensions(text: Option<&str>) -> Result<Vec<Dimension>, toml::de::Error> {
+    toml::from_str::<Table>(text.unwrap_or(FURINA)).map(|table| table.dimensions)
+}
+
+fn checked<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Dimension>, D::Error> {
+    let mut dimensions = Vec::<Dimension>::deserialize(deserializer)?;
+    fault(&dimensions).map_or(Ok(()), |fault| Err(serde::de::Error::custom(fault)))?;
+    for dimension in &mut dimensions {
+        for text in [&mut dimension.definition, &mut dimension.eliciting, &mut dimension.strategy] {
+            text.en = text.en.trim().to_owned();
+            text.zh = text.zh.trim().to_owned();
+        }
+    }
+    Ok(dimensions)
+}
+
+fn fault(dimensions: &[Dimension]) -> Option<String> {
+    if dimensions.is_empty() {
+        return Some("a table of dimensions needs at least one".to_owned());
+    }
+    for (index, dimension) in dimensions.iter().enumerate() {
+        let code = &dimension.code;
+        if code.trim().is_empty() {
+            return Some(format!("dimension {} has no code", index + 1));
+        }
+        if dimensions[..index].iter().any(|other| other.code.eq_ignore_ascii_case(code)) {
+            return Some(format!("two dimensions have the code `{code}`"));
+        }
+        for language in Language::ALL {
+            for (field, text) in [
+                ("name", &dimension.name),
+                ("definition", &dimension.definition),
+                ("eliciting", &dimension.eliciting),
+                ("strategy", &dimension.strategy),
+            ] {
+                if text.get(language).trim().is_empty() {
+                    return Some(format!("`{field}.{language}` of the dimension `{code}` is empty"));
+                }
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_table_has_the_five() {
+        let dimensions = dimensions(None).expect("the shipped table is well formed");
+        let codes: Vec<_> = dimensions.iter().map(|dimension| dimension.code.as_str()).collect();
+        assert_eq!(codes, ["CR", "FR", "RR", "CA", "PA"]);
+        for dimension in &dimensions {
+            for language in Language::ALL {
+                assert!(dimension.eliciting.get(language).contains("{name}"), "{}", dimension.code);
+                assert!(!dimension.strategy.get(language).contains('{'), "{}", dimension.code);
+                assert!(!dimension.definition.get(language).ends_with('\n'), "{}", dimension.code);
+            }
+        }
+    }
+
+    #[test]
+    fn a_faulty_table_is_an_error() {
+        let row = |code: &str, strategy: &str| {
+            format!(
+                "[[dimension]]\ncode = '{code}'\nname = {{ en = 'n', zh = '名' }}\ndefinition = {{ en = 'd', zh = '义' }}\n\
+                 eliciting = {{ en = 'e', zh = '引' }}\nstrategy = {{ en = '{strategy}', zh = '策' }}\n"
+            )
+        };
+        assert_eq!(dimensions(Some(&row("X", "s"))).map(|table| table.len()), Ok(1));
+        for (text, expected) in [
+            ("dimension = []".to_owned(), "at least one"),
+            (String::new(), "missing field `dimension`"),
+            (row("X", "s") + &row("x", "s"), "two dimensions have the code `x`"),
+            (row(" ", "s"), "dimension 1 has no code"),
+            (row("X", ""), "`strategy.en` of the dimension `X` is empty"),
+            (row("X", "s") + "colour = 1", "unknown field `colour`"),
+        ] {
+            let error = dimensions(Some(&text)).expect_err(expected).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! One selection: source reply against base reply.
+
+use rand::RngExt as _;
+
+use super::asks::{Criterion, Judge};
+use super::{Judgement, Params};
+use crate::llm::{AskError, Model};
+use crate::schema::{Attribute, Candidate, CastMember, Dimension, Language, Line};
+use crate::seed::seeded;
+
+/// Two replies and what a judge needs to tell them apart.
+#[derive(Debug, Clone, Copy)]
+pub struct Pair<'a> {
+    /// The language of the conversation.
+    pub language: Language,
+    /// The test character's name.
+    pub name: &'a str,
+    /// The test character's profile, whole.
+    pub profile: &'a [Attribute],
+    /// Lines that the test character is known for.
+    pub lines: &'a [String],
+    /// The others present, with public attributes only.
+    pub others: &'a [CastMember],
+    /// The situation.
+    pub situation: &'a str,
+    /// What was said before.
+    pub history: &'a [Line],
+    /// The source model's reply.
+    pub source: &'a str,
+    /// The base model's reply.
+    pub base: &'a str,
+    /// The code of the dimension that was aimed at.
+    pub target: Option<&'a str>,
+}
+
+/// What the judge found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    /// The code of the dimension that the moment calls for.
+    pub dimension: String,
+    /// σ, 1 (source much better) to 5 (base much better).
+    pub score: u8,
+    /// The judge's reasons, after a line that says which reply was which.
+    pub rationale: String,
+    /// Which reply stays in the history.
+    pub kept: Candidate,
+}
+
+/// Judges two replies (FURINA 3.4): the dimension that fits the context, then σ on it.
+///
+/// Which reply is shown first is a matter of the draw, so that a judge's liking for the first or second place evens out;
+/// σ is turned back. Two equal replies are a tie by definition: σ = 3 without a call, on the target or else on a dimension
+/// by lot, since a tie becomes no sample and its dimension says nothing about either model.
+pub async fn select(
+    judge: &Model,
+    params: &Params,
+    dimensions: &[Dimension],
+    pair: Pair<'_>,
+    draw: &str,
+) -> Result<Selection, AskError> {
+    let mut rng = seeded(judge.desk().seed, &["select", draw]);
+    let kept = |score| if score <= params.keep_source { Candidate::Source } else { Candidate::Base };
+    if pair.source == pair.base {
+        let lot = rng.random_range(0..dimensions.len());
+        let dimension = pair.target.unwrap_or(&dimensions[lot].code).to_owned();
+        let rationale = match pair.language {
+            Language::En => "The two replies are the same, word for word; no judge was asked.",
+            Language::Zh => "两个回复一字不差，未经评判。",
+        };
+        return Ok(Selection { dimension, score: 3, rationale: rationale.to_owned(), kept: kept(3) });
+    }
+    let source_first = rng.random_bool(0.5);
+    let ask = pair.ask(params, dimensions, source_first);
+    let judgement = judge.ask(&ask, draw).await?;
+    let score = if source_first { judgement.score } else { 6 - judgement.score };
+    let rationale = rationale(pair.language, source_first, &judgement);
+    Ok(Selection { dimension: judgement.dimension, score, rationale, kept: kept(score) })
+}
+
+impl Pair<'_> {
+    /// Returns what the judge is asked.
+    #[must_use]
+    pub fn ask(&self, params: &Params, dimensions: &[Dimension], source_first: bool) -> Judge {
+        let (first, second) = if source_first { (self.source, self.base) } else { (self.base, self.source) };
+        Judge {
+            language: self.language,
+            name: self.name.to_owned(),
+            profile: self.profile.to_vec(),
+            lines: self.lines.to_vec(),
+            others: self.others.to_vec(),
+            situation: self.situation.to_owned(),
+            history: self.history.to_vec(),
+            criteria: dimensions
+                .iter()
+                .map(|dimension| Criterion {
+                    code: dimension.code.clone(),
+                    name: dimension.name.get(self.language).clone(),
+                    definition: dimension.definition.get(self.language).clone(),
+                })
+                .collect(),
+            first: first.to_owned(),
+            second: second.to_owned(),
+            hint: self.target.filter(|_| params.hint).map(str::to_owned),
+        }
+    }
+}
+
+/// The judge's reasons speak of reply 1 and reply 2; a reader of the row needs to know which was which.
+fn rationale(language: Language, source_first: bool, judgement: &Judgement) -> String {
+    let Judgement { dimension_reason, comparison, .. } = judgement;
+    let order = match (language, source_first) {
+        (Language::En, true) => "(Reply 1: source. Reply 2: base.)",
+        (Language::En, false) => "(Reply 1: base. Reply 2: source.)",
+        (Language::Zh, true) => "（回复一：来源模型。回复二：基准模型。）",
+        (Language::Zh, false) => "（回复一：基准模型。回复二：来源模型。）",
+    };
+    format!("{order}\n{dimension_reason}\n{comparison}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use futures::future::BoxFuture;
+
+    use super::*;
+    use crate::llm::{Ask as _, Budget, Desk, Journal, JournalError, OfflineOptions, Record, Reply, Request, Usage};
+    use crate::prompt::Prompts;
+    use crate::schema::{Message, Visibility};
+    use crate::stages::select::dimensions;
+
+    /// Answers every question with one text, or knows nothing.
+    struct Scripted(Option<String>);
+
+    impl Journal for Scripted {
+        fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
+            let request = Request {
+                model: String::new(),
+                messages: Vec::new(),
+                sampling: serde_json::Value::Null,
+                schema: serde_json::Value::Null,
+                extra_body: serde_json::Value::Null,
+            };
+            Ok(self.0.clone().map(|text| Record {
+                key: key.to_owned(),
+                parent: None,
+                ask: String::new(),
+                model: String::new(),
+                draw: String::new(),
+                request,
+                reply: Reply { text, ..Reply::default() },
+                usage: Usage::default(),
+                requests: 1,
+                latency_ms: 0,
+            }))
+        }
+
+        fn write(&self, _: Record) -> BoxFuture<'_, Result<(), JournalError>> {
+            Box::pin(async { Ok(()) })
+        }
+    }
+
+    fn prompts() -> Prompts {
+        Prompts::new(crate::stages::prompts(), &BTreeMap::new()).expect("the shipped templates parse")
+    }
+
+    /// A judge who says one thing; without an answer every call is an error.
+    fn judge(answer: Option<&str>) -> Model {
+        let journal = Arc::new(Scripted(answer.map(str::to_owned)));
+        let desk = Arc::new(Desk::new(7, prompts(), journal, Budget::default(), true));
+        Model::offline("judge", OfflineOptions::default(), desk)
+    }
+
+    fn answer(dimension: &str, score: u8) -> String {
+        format!(
+            r#"{{"dimension_reason":"the moment","dimension":"{dimension}","comparison":"reply 1 and reply 2","score":{score}}}"#
+        )
+    }
+
+    fn pair(language: Language) -> Pair<'static> {
+        Pair {
+            language,
+            name: "Tess",
+            profile: &[],
+            lines: &[],
+            others: &[],
+            situation: "A bridge.",
+            history: &[],
+            source: "SOURCE",
+            base: "BASE",
+            target: Some("RR"),
+        }
+    }
+
+    #[tokio::test]
+    async fn the_score_is_turned_back_with_the_order() {
+        let table = dimensions(None).expect("well formed");
+        for language in Language::ALL {
+            let mut orders = [0, 0];
+            for turn in 0..64 {
+                let draw = format!("lane/0/{turn}/judge");
+                let judge = judge(Some(&answer("CA", 2)));
+                let selection =
+                    select(&judge, &Params::default(), &table, pair(language), &draw).await.expect("judged");
+                assert_eq!(selection.dimension, "CA");
+                let first = selection.rationale.lines().next().expect("a line on the order");
+                let source_first =
+                    ["(Reply 1: source. Reply 2: base.)", "（回复一：来源模型。回复二：基准模型。）"].contains(&first);
+                // Reply 1 is better: the source where it was first, else the base.
+                let expected = if source_first { (2, Candidate::Source) } else { (4, Candidate::Base) };
+                assert_eq!((selection.score, selection.kept), expected, "{first}");
+                orders[usize::from(source_first)] += 1;
+            }
+            assert!(orders.iter().all(|&count| count > 16), "either order comes up: {orders:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_threshold_keeps_the_source() {
+        let table = dimensions(None).expect("well formed");
+        let judge = judge(Some(&answer("CA", 3)));
+        for (keep_source, kept) in [(3, Candidate::Source), (2, Candidate::Base)] {
+            let params = Params { keep_source, ..Params::default() };
+            let selection = select(&judge, &params, &table, pair(Language::En), "d").await.expect("judged");
+            assert_eq!((selection.score, selection.kept), (3, kept));
+        }
+    }
+
+    #[tokio::test]
+    async fn equal_replies_need_no_judge() {
+        let table = dimensions(None).expect("well formed");
+        for language in Language::ALL {
+            let equal = Pair { base: "SOURCE", ..pair(language) };
+            let selection = select(&judge(None), &Params::default(), &table, equal, "d").await.expect("no call");
+            assert_eq!((selection.score, selection.dimension.as_str()), (3, "RR"));
+            let untargeted = Pair { target: None, ..equal };
+            let draw = |turn: u32| format!("lane/0/{turn}/judge");
+            let mut found = std::collections::BTreeSet::new();
+            for turn in 0..40 {
+                let selection =
+                    select(&judge(None), &Params::default(), &table, untargeted, &draw(turn)).await.expect("no call");
+                found.insert(selection.dimension);
+            }
+            assert_eq!(found.len(), 5, "{found:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_outside_of_the_table_is_no_answer() {
+        let table = dimensions(None).expect("well formed");
+        for (text, fault) in [(answer("XX", 2), "dimension"), (answer("CR", 0), "score"), (answer("CR", 6), "score")] {
+            let error = select(&judge(Some(&text)), &Params::default(), &table, pair(Language::En), "d").await;
+            let error = error.expect_err("out of the schema");
+            assert_eq!(error.reason(), "bad_reply");
+            assert!(error.to_string().contains(fault), "{error}");
+        }
+    }
+
+    fn rendered(language: Language, params: &Params) -> String {
+        let text = |en: &str, zh: &str| match language {
+            Language::En => en.to_owned(),
+            Language::Zh => zh.to_owned(),
+        };
+        let attribute =
+            |key: &str, value: &str, visibility| Attribute { key: key.to_owned(), value: value.to_owned(), visibility };
+        let own = |en: (&str, &str), zh: (&str, &str), visibility| match language {
+            Language::En => attribute(en.0, en.1, visibility),
+            Language::Zh => attribute(zh.0, zh.1, visibility),
+        };
+        let (name, other) = (text("Tess", "苔丝"), text("Ann", "安"));
+        let profile = [
+            own(("trade", "ferrywoman"), ("行当", "摆渡人"), Visibility::Public),
+            own(("secret", "cannot swim"), ("秘密", "不会游泳"), Visibility::Private),
+        ];
+        let line = |speaker: &str, content: String, is_test| Line { speaker: speaker.to_owned(), content, is_test };
+        let history = [
+            line(&other, text("Is the rope sound?", "绳子还结实吗？"), false),
+            line(&name, text("(nods) It was.", "(点头) 先前是。"), true),
+        ];
+        let others = [CastMember {
+            name: other.clone(),
+            profile: vec![own(("trade", "salt trader"), ("行当", "盐商"), Visibility::Public)],
+        }];
+        let pair = Pair {
+            language,
+            name: &name,
+            profile: &profile,
+            lines: &[text("Water keeps no promises.", "水不守信。")],
+            others: &others,
+            situation: &text("A ferry in fog.", "雾中的渡船。"),
+            history: &history,
+            source: &text("Then we wait.", "那就等。"),
+            base: &text("Let us go.", "走吧。"),
+            target: Some("RR"),
+        };
+        let table = dimensions(None).expect("well formed");
+        let ask = pair.ask(params, &table[..2], true);
+        let messages = ask.messages(&prompts()).expect("renders");
+        let show = |message: &Message| format!("[{}]\n{}", message.role.name(), message.content);
+        messages.iter().map(show).collect::<Vec<_>>().join("\n\n")
+    }
+
+    #[test]
+    fn the_judge_is_asked() {
+        insta::assert_snapshot!("judge_en", rendered(Language::En, &Params::default()));
+        insta::assert_snapshot!("judge_zh", rendered(Language::Zh, &Params { hint: true, ..Params::default() }));
+    }
+
+    #[test]
+    fn the_judges_schema_names_the_dimensions() {
+        let table = dimensions(None).expect("well formed");
+        let crate::llm::Shape::Json(schema) = pair(Language::En).ask(&Params::default(), &table, true).shape() else {
+            panic!("a judgement is JSON");
+        };
+        assert_eq!(schema["properties"]["dimension"]["enum"], serde_json::json!(["CR", "FR", "RR", "CA", "PA"]));
+        let keys: Vec<&String> = schema["properties"].as_object().expect("an object").keys().collect();
+        assert_eq!(keys, ["dimension_reason", "dimension", "comparison", "score"], "reasons come before verdicts");
+        assert_eq!(schema["required"].as_array().map(Vec::len), Some(4));
+    }
+}

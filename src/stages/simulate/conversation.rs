@@ -1,0 +1,176 @@
+//! One group chat, from the first turn to the last. It rates and filters nothing.
+
+use futures::future::join;
+
+use super::asks::Direction;
+use super::floor::{Floor, TEST, floor};
+use super::lane::Stage;
+use super::reply::Reply;
+use super::setting::Setting;
+use crate::llm::{AskError, Model};
+use crate::schema::{Candidate, Conversation, Dimension, EndedBy, Line, Turn, TurnKind};
+use crate::stages::select::{Pair, select};
+
+/// Plays a conversation. `plan` has the target of each stretch up to a test turn; a stretch beyond it is normal
+/// conversation. Every draw is named by the conversation's id and the turn.
+pub(super) async fn play(
+    stage: &Stage<'_>,
+    setting: &Setting<'_>,
+    source: &Model,
+    id: String,
+    wave: u32,
+    plan: &[Option<String>],
+) -> Result<Conversation, AskError> {
+    let (mut turns, mut history, mut spoken) = (Vec::new(), Vec::new(), Vec::new());
+    let mut ended_by = EndedBy::MaxTurns;
+    let mut stretches = plan.iter().map(|target| stage.dimension(target.as_deref()?));
+    let mut target = stretches.next().flatten();
+    for index in 0..stage.params.max_turns {
+        let Some(member) = next(stage, setting, &history, &spoken, &id, index).await? else {
+            ended_by = EndedBy::Director;
+            break;
+        };
+        let turn = if member == TEST {
+            let turn = test_turn(stage, setting, source, &history, target, &id, index).await?;
+            target = stretches.next().flatten();
+            turn
+        } else {
+            scene_turn(stage, setting, member, &history, target, &id, index).await?
+        };
+        spoken.push(member);
+        history.push(line(&turn));
+        turns.push(turn);
+    }
+    Ok(Conversation {
+        id,
+        language: setting.language(),
+        test_character: setting.character.name.clone(),
+        character_id: setting.character.id.clone(),
+        source_model: source.name().to_owned(),
+        base_model: stage.base.name().to_owned(),
+        judge_model: stage.judge.name().to_owned(),
+        scene_id: setting.scene.id.clone(),
+        wave,
+        ended_by,
+        quality: None,
+        quality_rationale: None,
+        kept: false,
+        turns,
+    })
+}
+
+/// Returns a turn as everyone present hears it.
+pub(super) fn line(turn: &Turn) -> Line {
+    Line { speaker: turn.speaker.clone(), content: turn.content.clone(), is_test: turn.kind == TurnKind::Test }
+}
+
+/// Returns who speaks next, or none at the end. Asks the director only where the rules leave a choice.
+async fn next(
+    stage: &Stage<'_>,
+    setting: &Setting<'_>,
+    history: &[Line],
+    spoken: &[usize],
+    id: &str,
+    index: u32,
+) -> Result<Option<usize>, AskError> {
+    match floor(spoken, setting.len(), stage.params) {
+        Floor::Given(member) => Ok(Some(member)),
+        Floor::Open { choices, may_end } => {
+            let ask = setting.direct(history, &choices, may_end, stage.params.max_turns - index);
+            let Direction { next, .. } = stage.director.ask(&ask, &format!("{id}/{index}/director")).await?;
+            if may_end && next == Direction::END {
+                return Ok(None);
+            }
+            let chosen = choices.into_iter().find(|&member| setting.name(member) == next);
+            Ok(Some(chosen.expect("the schema allows the choices only")))
+        }
+    }
+}
+
+async fn scene_turn(
+    stage: &Stage<'_>,
+    setting: &Setting<'_>,
+    member: usize,
+    history: &[Line],
+    target: Option<&Dimension>,
+    id: &str,
+    index: u32,
+) -> Result<Turn, AskError> {
+    let ask = setting.scene_reply(member, history, target);
+    let raw = stage.scene.ask(&ask, &format!("{id}/{index}/scene")).await?;
+    let Reply { text, faults } = setting.with_format(member, |format| format.clean(&raw, history));
+    Ok(Turn {
+        index,
+        speaker: setting.name(member).to_owned(),
+        kind: TurnKind::Scene,
+        content: text,
+        target: target.map(|dimension| dimension.code.clone()),
+        dimension: None,
+        score: None,
+        rationale: None,
+        source_reply: None,
+        base_reply: None,
+        kept_reply: None,
+        faults,
+    })
+}
+
+/// Source and base answer the same prompt side by side; the judge says which stays (FURINA 3.4).
+async fn test_turn(
+    stage: &Stage<'_>,
+    setting: &Setting<'_>,
+    source: &Model,
+    history: &[Line],
+    target: Option<&Dimension>,
+    id: &str,
+    index: u32,
+) -> Result<Turn, AskError> {
+    let ask = setting.test_reply(history, target);
+    let (source_draw, base_draw) = (format!("{id}/{index}/source"), format!("{id}/{index}/base"));
+    // Both run to their end, so that an answer that is paid for is kept even if the other one fails.
+    let replies = join(source.ask(&ask, &source_draw), stage.base.ask(&ask, &base_draw)).await;
+    let (source_reply, base_reply) = both(replies)?;
+    let clean = |raw: &str| setting.with_format(TEST, |format| format.clean(raw, history));
+    let (source_reply, base_reply) = (clean(&source_reply), clean(&base_reply));
+    let target = target.map(|dimension| dimension.code.as_str());
+    let pair = Pair {
+        language: setting.language(),
+        name: &setting.character.name,
+        profile: &setting.character.profile,
+        lines: &setting.lines,
+        others: setting.others(),
+        situation: &setting.scene.situation,
+        history,
+        source: &source_reply.text,
+        base: &base_reply.text,
+        target,
+    };
+    let selection = select(stage.judge, stage.select, stage.dimensions, pair, &format!("{id}/{index}/judge")).await?;
+    let stays = match selection.kept {
+        Candidate::Source => &source_reply,
+        Candidate::Base => &base_reply,
+    };
+    Ok(Turn {
+        index,
+        speaker: setting.character.name.clone(),
+        kind: TurnKind::Test,
+        content: stays.text.clone(),
+        target: target.map(str::to_owned),
+        dimension: Some(selection.dimension),
+        score: Some(selection.score),
+        rationale: Some(selection.rationale),
+        kept_reply: Some(selection.kept),
+        faults: stays.faults.clone(),
+        source_reply: Some(source_reply.text),
+        base_reply: Some(base_reply.text),
+    })
+}
+
+/// Returns both answers, or of two errors the one that ends the run.
+fn both<T>(replies: (Result<T, AskError>, Result<T, AskError>)) -> Result<(T, T), AskError> {
+    match replies {
+        (Ok(one), Ok(other)) => Ok((one, other)),
+        (Err(one), Err(other)) if other.ends_the_run() && !one.ends_the_run() => Err(other),
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    }
+}

@@ -1,0 +1,209 @@
+//! Dynamically weighted random selection: which dimension a stretch of conversation aims at (FURINA, Appendix C).
+//!
+//! Pure: counts and a generator go in, targets come out. It asks nothing and knows no conversation.
+
+use rand::{Rng, RngExt as _};
+
+use crate::schema::Dimension;
+
+/// How often each dimension has been counted, in the order of the table of dimensions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counts(Vec<(String, u32)>);
+
+impl Counts {
+    /// Starts every dimension at 0.
+    #[must_use]
+    pub fn new(dimensions: &[Dimension]) -> Self {
+        Self(dimensions.iter().map(|dimension| (dimension.code.clone(), 0)).collect())
+    }
+
+    /// Returns the dimensions' codes and counts.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.0.iter().map(|(code, count)| (code.as_str(), *count))
+    }
+
+    /// Counts a dimension once more. A code that is not of the table counts for nothing.
+    pub fn add(&mut self, code: &str) {
+        if let Some((_, count)) = self.0.iter_mut().find(|(known, _)| known == code) {
+            *count += 1;
+        }
+    }
+
+    /// Says whether every dimension has been counted `tau` times (Algorithm 1's end).
+    #[must_use]
+    pub fn met(&self, tau: u32) -> bool {
+        self.missing(tau) == 0
+    }
+
+    /// Returns how many counts are missing until every dimension has `tau`.
+    #[must_use]
+    pub fn missing(&self, tau: u32) -> u32 {
+        self.iter().map(|(_, count)| tau.saturating_sub(count)).sum()
+    }
+
+    /// Returns w = `c_max` − c + 1 for each dimension (equation 4).
+    #[must_use]
+    pub fn weights(&self) -> Vec<u32> {
+        let most = self.iter().map(|(_, count)| count).max().unwrap_or(0);
+        self.iter().map(|(_, count)| most - count + 1).collect()
+    }
+
+    /// Returns P = w / Σw for each dimension (equation 5).
+    #[must_use]
+    pub fn probabilities(&self) -> Vec<f64> {
+        let weights = self.weights();
+        let sum: f64 = weights.iter().copied().map(f64::from).sum();
+        weights.into_iter().map(|weight| f64::from(weight) / sum).collect()
+    }
+
+    /// Picks a dimension of the highest probability, uniformly among equals (equation 6). Compares the whole-number
+    /// weights, which P rises with, so that no rounding parts equals.
+    pub fn pick(&self, rng: &mut impl Rng) -> &str {
+        let weights = self.weights();
+        let most = weights.iter().copied().max().expect("a table of dimensions is not empty");
+        let equals: Vec<usize> = (0..weights.len()).filter(|&index| weights[index] == most).collect();
+        &self.0[equals[rng.random_range(0..equals.len())]].0
+    }
+
+    /// Plans the targets of one conversation: one draw for each test turn that it can have, none where it is normal
+    /// conversation. Each target adds one to these counts; a caller hands in a copy and so gives back what is not used.
+    ///
+    /// Which draws have a target is settled before the first is picked, so that it does not depend on the counts.
+    pub fn plan(&mut self, draws: u32, emphasis: f64, rng: &mut impl Rng) -> Vec<Option<String>> {
+        let emphasised: Vec<bool> = (0..draws).map(|_| rng.random_bool(emphasis.clamp(0.0, 1.0))).collect();
+        emphasised
+            .into_iter()
+            .map(|emphasised| {
+                emphasised.then(|| {
+                    let target = self.pick(rng).to_owned();
+                    self.add(&target);
+                    target
+                })
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::seed::seeded;
+
+    fn counts(counts: &[u32]) -> Counts {
+        Counts(counts.iter().enumerate().map(|(index, count)| (format!("D{index}"), *count)).collect())
+    }
+
+    fn spread(counts: &Counts) -> u32 {
+        let most = counts.iter().map(|(_, count)| count).max().unwrap();
+        most - counts.iter().map(|(_, count)| count).min().unwrap()
+    }
+
+    #[test]
+    fn weights_are_those_of_the_paper() {
+        let counts = counts(&[2, 5, 1]);
+        assert_eq!(counts.weights(), [4, 1, 5]);
+        for (probability, expected) in counts.probabilities().into_iter().zip([0.4, 0.1, 0.5]) {
+            assert!((probability - expected).abs() < 1e-12, "{probability}");
+        }
+        assert_eq!(counts.pick(&mut seeded(1, &[])), "D2");
+    }
+
+    #[test]
+    fn equals_are_picked_uniformly() {
+        let counts = counts(&[3, 1, 1, 2, 1]);
+        let mut rng = seeded(7, &["ties"]);
+        let mut picked = counts.clone();
+        for _ in 0..3000 {
+            let code = counts.pick(&mut rng).to_owned();
+            picked.add(&code);
+        }
+        let drawn: Vec<u32> =
+            picked.iter().zip(counts.iter()).map(|((_, after), (_, before))| after - before).collect();
+        assert_eq!((drawn[0], drawn[3]), (0, 0), "only the least counted are drawn");
+        // Three standard deviations of a binomial of 3,000 draws at 1/3 are 77.
+        for index in [1, 2, 4] {
+            assert!(drawn[index].abs_diff(1000) < 80, "{drawn:?}");
+        }
+    }
+
+    #[test]
+    fn missing_counts_are_summed() {
+        let mut counts = counts(&[0, 3]);
+        assert_eq!((counts.missing(2), counts.met(2)), (2, false));
+        counts.add("D0");
+        counts.add("D0");
+        counts.add("unknown");
+        assert_eq!((counts.missing(2), counts.met(2)), (0, true));
+    }
+
+    #[test]
+    fn emphasis_bounds_are_kept() {
+        let mut rng = seeded(7, &["emphasis"]);
+        assert!(counts(&[0, 0]).plan(50, 0.0, &mut rng).iter().all(Option::is_none));
+        assert!(counts(&[0, 0]).plan(50, 1.0, &mut rng).iter().all(Option::is_some));
+        let some = counts(&[0, 0]).plan(1000, 0.7, &mut rng).iter().flatten().count();
+        assert!(some.abs_diff(700) < 50, "{some}");
+    }
+
+    proptest! {
+        #[test]
+        fn planned_targets_stay_within_one(wave in 1_u32..12, draws in 1_u32..12, dimensions in 1_usize..8, seed: u64) {
+            let mut ahead = counts(&vec![0; dimensions]);
+            for conversation in 0..wave {
+                ahead.plan(draws, 0.7, &mut seeded(seed, &["targets", &conversation.to_string()]));
+                prop_assert!(spread(&ahead) <= 1);
+            }
+        }
+
+        #[test]
+        fn any_prefix_of_a_plan_is_balanced(
+            before in prop::collection::vec(0_u32..3, 5), draws in 1_u32..20, seed: u64
+        ) {
+            // From even counts; a plan that makes up for uneven ones begins with those that are short.
+            let mut ahead = counts(&[before[0]; 5]);
+            let plan = ahead.plan(draws, 1.0, &mut seeded(seed, &["prefix"]));
+            let mut used = counts(&[0; 5]);
+            for target in plan.into_iter().flatten() {
+                used.add(&target);
+                prop_assert!(spread(&used) <= 1);
+            }
+        }
+
+        #[test]
+        fn short_dimensions_come_first(before in prop::collection::vec(0_u32..6, 2..7), seed: u64) {
+            let start = counts(&before);
+            let most = before.iter().copied().max().unwrap();
+            let mut ahead = start.clone();
+            let missing = start.missing(most);
+            let plan = ahead.plan(missing, 1.0, &mut seeded(seed, &["short"]));
+            prop_assert_eq!(plan.len(), missing as usize);
+            prop_assert_eq!(spread(&ahead), 0);
+        }
+
+        #[test]
+        fn used_prefixes_reach_tau(tau in 1_u32..12, wave in 1_u32..6, used in 1_usize..8, seed: u64) {
+            // Conversations use prefixes of any length; what they leave is given back with the copy.
+            let mut real = counts(&[0; 5]);
+            let mut played = 0;
+            while !real.met(tau) {
+                let mut ahead = real.clone();
+                let plans: Vec<_> = (0..wave)
+                    .map(|n| ahead.plan(8, 0.7, &mut seeded(seed, &["reach", &(played + n).to_string()])))
+                    .collect();
+                for (n, plan) in plans.iter().enumerate() {
+                    for target in plan.iter().take(1 + (used + n) % 8).flatten() {
+                        real.add(target);
+                    }
+                }
+                played += wave;
+                prop_assert!(played < 2000, "no end: {real:?}");
+            }
+            let sum: u32 = real.iter().map(|(_, count)| count).sum();
+            prop_assert!(sum >= 5 * tau);
+            // A wave leaves each dimension at most one prefix's share ahead per conversation.
+            prop_assert!(spread(&real) <= 2 * wave + 1, "{real:?}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! After the chat: a model rates the whole, and only a good one is kept (FURINA, Appendix G).
+
+use super::asks::Rating;
+use super::conversation::line;
+use super::lane::Stage;
+use super::reply::REVEALS_AI;
+use super::setting::Setting;
+use crate::llm::AskError;
+use crate::schema::{Conversation, Line, Quality, Reject};
+
+/// Rates a conversation and says whether it is kept; returns why not.
+///
+/// A conversation in which anybody falls out of the part is dropped whole: every later line has that in its history.
+/// Without a rating it is dropped as well, with the rater's error as the reason.
+pub(super) async fn rate(
+    stage: &Stage<'_>,
+    setting: &Setting<'_>,
+    conversation: &mut Conversation,
+) -> Result<Option<Reject>, AskError> {
+    let history: Vec<Line> = conversation.turns.iter().map(line).collect();
+    let rating = stage.judge.ask(&setting.rate(&history), &format!("{}/rate", conversation.id)).await;
+    let Rating { interaction, coherence, progression, quality } = match rating {
+        Ok(rating) => rating,
+        Err(error) if error.ends_the_run() => return Err(error),
+        Err(error) => return Ok(Some(Reject::new("simulate", &conversation.id, error.reason(), error.to_string()))),
+    };
+    conversation.quality = Some(quality);
+    conversation.quality_rationale = Some(format!("{interaction}\n{coherence}\n{progression}"));
+    let revealing = conversation.turns.iter().find(|turn| turn.faults.iter().any(|fault| fault == REVEALS_AI));
+    let (reason, detail) = if quality != Quality::High {
+        let detail = format!("{} turns, rated {}: {coherence}", conversation.turns.len(), quality.name());
+        (format!("quality:{}", quality.name()), detail)
+    } else if let Some(turn) = revealing {
+        let detail = format!("turn {}, {}: `{}`", turn.index, turn.speaker, turn.content);
+        (format!("format:{REVEALS_AI}"), detail)
+    } else {
+        conversation.kept = true;
+        return Ok(None);
+    };
+    Ok(Some(Reject::new("simulate", &conversation.id, &reason, detail)))
+}

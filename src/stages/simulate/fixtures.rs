@@ -1,0 +1,174 @@
+//! Scenes, characters and a journal in memory for the tests of this room.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use futures::future::BoxFuture;
+
+use super::{Params, Stage};
+use crate::llm::{Budget, Desk, Journal, JournalError, Model, OfflineOptions, Record};
+use crate::prompt::Prompts;
+use crate::schema::{
+    Attribute, Character, CharacterType, Dimension, Language, Motivation, Scene, SceneCharacter, Utterance, Visibility,
+};
+use crate::stages::select;
+
+/// Keeps records by key. Each write gives way a number of times that its draw settles, so that calls end in mixed order.
+#[derive(Debug, Default)]
+pub(super) struct MemoryJournal {
+    pub(super) records: Mutex<BTreeMap<String, Record>>,
+    pub(super) unrest: usize,
+}
+
+impl Journal for MemoryJournal {
+    fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
+        Ok(self.records.lock().unwrap().get(key).cloned())
+    }
+
+    fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>> {
+        Box::pin(async move {
+            let waits = record.draw.bytes().map(usize::from).sum::<usize>() * self.unrest % 7;
+            for _ in 0..waits {
+                tokio::task::yield_now().await;
+            }
+            self.records.lock().unwrap().insert(record.key.clone(), record);
+            Ok(())
+        })
+    }
+}
+
+impl MemoryJournal {
+    /// Changes the record of a draw.
+    pub(super) fn change(&self, draw: &str, change: impl FnOnce(&mut Record)) {
+        let mut records = self.records.lock().unwrap();
+        change(records.values_mut().find(|record| record.draw == draw).expect("a record of this draw"));
+    }
+
+    /// Returns the records in order of their draws.
+    pub(super) fn by_draw(&self) -> Vec<Record> {
+        let mut records: Vec<Record> = self.records.lock().unwrap().values().cloned().collect();
+        records.sort_by(|one, other| one.draw.cmp(&other.draw));
+        records
+    }
+}
+
+/// The shipped templates.
+pub(super) fn prompts() -> Prompts {
+    Prompts::new(crate::stages::prompts(), &BTreeMap::new()).expect("the shipped templates parse")
+}
+
+/// The cast of a run, all offline.
+pub(super) struct House {
+    pub(super) journal: Arc<MemoryJournal>,
+    pub(super) director: Model,
+    pub(super) scene: Model,
+    pub(super) source: Model,
+    pub(super) base: Model,
+    pub(super) judge: Model,
+    pub(super) dimensions: Vec<Dimension>,
+    pub(super) select: select::Params,
+}
+
+impl House {
+    pub(super) fn new(journal: Arc<MemoryJournal>, replay: bool) -> Self {
+        let desk = Arc::new(Desk::new(7, prompts(), journal.clone(), Budget::default(), replay));
+        let model = |name: &str| {
+            let options = OfflineOptions { variant: name.to_owned(), ..OfflineOptions::default() };
+            Model::offline(name, options, desk.clone())
+        };
+        Self {
+            journal,
+            director: model("director"),
+            scene: model("scene"),
+            source: model("source"),
+            base: model("base"),
+            judge: model("judge"),
+            dimensions: select::dimensions(None).expect("the shipped table is well formed"),
+            select: select::Params::default(),
+        }
+    }
+
+    pub(super) fn stage<'a>(&'a self, params: &'a Params) -> Stage<'a> {
+        Stage {
+            director: &self.director,
+            scene: &self.scene,
+            base: &self.base,
+            judge: &self.judge,
+            params,
+            select: &self.select,
+            dimensions: &self.dimensions,
+            seed: 7,
+            limit: None,
+        }
+    }
+}
+
+pub(super) fn attribute(key: &str, value: &str, visibility: Visibility) -> Attribute {
+    Attribute { key: key.to_owned(), value: value.to_owned(), visibility }
+}
+
+/// A scene whose every text is a marker: `<id>` and what it is.
+pub(super) fn scene(language: Language, id: &str, names: &[&str]) -> Scene {
+    let profile = |name: &str| {
+        vec![
+            attribute("trade", &format!("{name}-public"), Visibility::Public),
+            attribute("secret", &format!("{name}-private"), Visibility::Private),
+        ]
+    };
+    let utterance = |speaker: &str| Utterance {
+        speaker: speaker.to_owned(),
+        thought: Some(format!("{speaker}-thought")),
+        action: Some(format!("{speaker}-action")),
+        speech: Some(format!("{speaker}-speech, that is what I say.")),
+        start: None,
+        end: None,
+        grounded: None,
+        similarity: None,
+    };
+    Scene {
+        id: id.to_owned(),
+        book: id.split('@').next().unwrap_or(id).to_owned(),
+        language,
+        chapter: String::new(),
+        start: 0,
+        end: 1,
+        summary: "scene-summary".to_owned(),
+        worldview: "scene-worldview".to_owned(),
+        situation: "scene-situation".to_owned(),
+        motivations: names
+            .iter()
+            .map(|name| Motivation { character: (*name).to_owned(), motivation: format!("{name}-motivation") })
+            .collect(),
+        characters: names
+            .iter()
+            .map(|name| SceneCharacter { name: (*name).to_owned(), aliases: Vec::new(), profile: profile(name) })
+            .collect(),
+        dialogue: names.iter().chain(&[Utterance::ENVIRONMENT]).map(|name| utterance(name)).collect(),
+        grounding: 1.0,
+        model: "model".to_owned(),
+    }
+}
+
+/// A test character called `Tess`, whose texts are markers.
+pub(super) fn character(language: Language) -> Character {
+    Character {
+        id: "tess".to_owned(),
+        name: "Tess".to_owned(),
+        aliases: vec!["The Guest".to_owned()],
+        language,
+        kind: CharacterType::Established,
+        book: Some("home".to_owned()),
+        worldview: None,
+        profile: vec![
+            attribute("trade", "Tess-public", Visibility::Public),
+            attribute("secret", "Tess-private", Visibility::Private),
+        ],
+        lines: vec!["Tess-line".to_owned()],
+        model: None,
+    }
+}
+
+/// A pool of scenes in a language.
+pub(super) fn pool(language: Language, scenes: u32) -> Vec<Arc<Scene>> {
+    (0..scenes).map(|n| Arc::new(scene(language, &format!("book@{n}"), &["Ann", "Bob", "Cid"]))).collect()
+}

@@ -1,0 +1,615 @@
+//! A lane: one test character with one source model, from its first conversation to τ.
+
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use rand::Rng as _;
+
+use super::conversation::play;
+use super::filter::rate;
+use super::sample::samples;
+use super::setting::Setting;
+use super::{Count, Counts, Params};
+use crate::llm::{AskError, Model};
+use crate::schema::{Character, Conversation, Dimension, Reject, Sample, Scene, TurnKind};
+use crate::seed::seeded;
+use crate::stages::select;
+
+/// What all lanes of a run share.
+#[derive(Debug, Clone, Copy)]
+pub struct Stage<'a> {
+    /// Who decides the next speaker.
+    pub director: &'a Model,
+    /// Who plays the scene characters.
+    pub scene: &'a Model,
+    /// Whom every source is held against.
+    pub base: &'a Model,
+    /// Who compares replies and rates conversations.
+    pub judge: &'a Model,
+    /// The table `[simulate]`.
+    pub params: &'a Params,
+    /// The table `[select]`.
+    pub select: &'a select::Params,
+    /// The table of dimensions, at least one.
+    pub dimensions: &'a [Dimension],
+    /// The run's seed.
+    pub seed: u64,
+    /// The most conversations of each lane in this run (`--limit`). Those that are played are the first of a full run.
+    pub limit: Option<u32>,
+}
+
+impl Stage<'_> {
+    /// Returns a dimension of the table.
+    pub(super) fn dimension(&self, code: &str) -> Option<&Dimension> {
+        self.dimensions.iter().find(|dimension| dimension.code == code)
+    }
+}
+
+/// How far a lane is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Conversations that have ended, dropped ones included.
+    pub conversations: u32,
+    /// Counts reached, those over τ left out; moves between waves.
+    pub counted: u32,
+    /// Counts wanted: τ for each dimension.
+    pub wanted: u32,
+}
+
+/// What a lane yields, in the order of its conversations.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LanePlayed {
+    /// Every conversation that came to its end, kept or not.
+    pub conversations: Vec<Conversation>,
+    /// The samples of the kept ones.
+    pub samples: Vec<Sample>,
+    /// What was dropped: conversations, turns, and at last the lane itself if it fell short of τ.
+    pub rejects: Vec<Reject>,
+    /// The counts at the end.
+    pub counts: Counts,
+}
+
+/// Plays a lane in waves until every dimension has τ counts, or its conversations or scenes run out.
+///
+/// The conversations of a wave run side by side; their targets are planned before, on a copy of the counts, and the counts
+/// move after, in conversation order: how fast anything runs changes nothing. A conversation that fails is dropped with
+/// a reject and its unused targets are given back with the copy. Only an error that ends the run is returned, and only
+/// when every conversation of the wave has come to its own end, so that answers in flight are kept.
+pub async fn play_lane(
+    stage: &Stage<'_>,
+    character: &Character,
+    source: &Model,
+    scenes: &[Arc<Scene>],
+    counts: Counts,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<LanePlayed, AskError> {
+    let lane = format!("{}/{}", character.id, source.name());
+    let most = stage.limit.map_or(stage.params.max_conversations, |limit| limit.min(stage.params.max_conversations));
+    let order = order(stage.seed, &lane, character, scenes, stage.params);
+    let mut settings = order.into_iter().filter_map(|scene| Setting::new(scene, character, stage.params));
+    let mut played = LanePlayed { conversations: Vec::new(), samples: Vec::new(), rejects: Vec::new(), counts };
+    let (mut begun, mut ended) = (0, 0);
+    for wave in 0.. {
+        if played.counts.met(stage.params.tau) {
+            break;
+        }
+        let wanted = conversations_wanted(stage.params, &played.counts).min(most - begun);
+        let settings: Vec<Setting<'_>> = settings.by_ref().take(wanted as usize).collect();
+        if settings.is_empty() {
+            played.rejects.push(short(&lane, stage, &played.counts, begun, begun == most));
+            break;
+        }
+        let mut ahead = played.counts.clone();
+        let mut running: FuturesUnordered<_> = settings
+            .iter()
+            .enumerate()
+            .map(|(place, setting)| {
+                let id = format!("{lane}/{begun}");
+                begun += 1;
+                let mut rng = seeded(stage.seed, &["simulate", "targets", &id]);
+                let plan = ahead.plan(stage.params.max_turns.div_ceil(2), stage.params.emphasis, &mut rng);
+                async move { (place, one(stage, setting, source, id, wave, plan).await) }
+            })
+            .collect();
+        let mut outcomes = Vec::with_capacity(settings.len());
+        while let Some(outcome) = running.next().await {
+            outcomes.push(outcome);
+            ended += 1;
+            progress(report(stage.params, &played.counts, ended));
+        }
+        outcomes.sort_by_key(|(place, _)| *place);
+        for (_, outcome) in outcomes {
+            let outcome = outcome?;
+            outcome.count(stage.params.count, &mut played.counts);
+            played.conversations.extend(outcome.conversation);
+            played.samples.extend(outcome.samples);
+            played.rejects.extend(outcome.rejects);
+        }
+        progress(report(stage.params, &played.counts, ended));
+    }
+    Ok(played)
+}
+
+/// What came of one conversation.
+struct Outcome {
+    conversation: Option<Conversation>,
+    samples: Vec<Sample>,
+    rejects: Vec<Reject>,
+}
+
+impl Outcome {
+    /// Moves the counts.
+    fn count(&self, count: Count, counts: &mut Counts) {
+        let turns = self.conversation.iter().flat_map(|conversation| &conversation.turns);
+        let test_turns = turns.filter(|turn| turn.kind == TurnKind::Test);
+        let codes: Vec<&String> = match count {
+            Count::Targeted => test_turns.filter_map(|turn| turn.target.as_ref()).collect(),
+            Count::Judged => test_turns.filter_map(|turn| turn.dimension.as_ref()).collect(),
+            Count::Accepted => self.samples.iter().map(|sample| &sample.dimension).collect(),
+        };
+        for code in codes {
+            counts.add(code);
+        }
+    }
+}
+
+/// Plays, rates and samples one conversation. An error that does not end the run drops it.
+async fn one(
+    stage: &Stage<'_>,
+    setting: &Setting<'_>,
+    source: &Model,
+    id: String,
+    wave: u32,
+    plan: Vec<Option<String>>,
+) -> Result<Outcome, AskError> {
+    let mut conversation = match play(stage, setting, source, id.clone(), wave, &plan).await {
+        Ok(conversation) => conversation,
+        Err(error) if error.ends_the_run() => return Err(error),
+        Err(error) => {
+            let reject = Reject::new("simulate", id, error.reason(), error.to_string());
+            return Ok(Outcome { conversation: None, samples: Vec::new(), rejects: vec![reject] });
+        }
+    };
+    let mut rejects: Vec<Reject> = rate(stage, setting, &mut conversation).await?.into_iter().collect();
+    let (samples, faulty) = samples(stage, setting, &conversation)?;
+    rejects.extend(faulty);
+    Ok(Outcome { conversation: Some(conversation), samples, rejects })
+}
+
+/// Returns the scenes that a lane plays, in its own order: language, own book, then a hash of lane and scene, so that a
+/// scene more or less moves no other. Ids are unique in a pool; the id breaks a tie of hashes.
+fn order<'a>(
+    seed: u64,
+    lane: &str,
+    character: &Character,
+    scenes: &'a [Arc<Scene>],
+    params: &Params,
+) -> Vec<&'a Scene> {
+    let mut order: Vec<(u64, &Scene)> = scenes
+        .iter()
+        .map(Arc::as_ref)
+        .filter(|scene| scene.language == character.language)
+        .filter(|scene| params.own_book || character.book.as_ref() != Some(&scene.book))
+        .map(|scene| (seeded(seed, &["simulate", "scenes", lane, &scene.id]).next_u64(), scene))
+        .collect();
+    order.sort_by(|(one, a), (other, b)| one.cmp(other).then_with(|| a.id.cmp(&b.id)));
+    order.into_iter().map(|(_, scene)| scene).collect()
+}
+
+/// Returns how many conversations the next wave has: `wave`, but no more than what is missing calls for when each has as
+/// few targeted test turns as `test_every` and `emphasis` lead to expect. Depends on the counts alone.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1 and below the missing counts")]
+fn conversations_wanted(params: &Params, counts: &Counts) -> u32 {
+    let fewest = f64::from(params.max_turns / params.test_every.max(1)) * params.emphasis;
+    let wanted = f64::from(counts.missing(params.tau)) / fewest.max(1.0);
+    (wanted.ceil() as u32).clamp(1, params.wave.max(1))
+}
+
+fn report(params: &Params, counts: &Counts, conversations: u32) -> Progress {
+    let wanted = params.tau * u32::try_from(counts.iter().count()).expect("few dimensions");
+    Progress { conversations, counted: wanted - counts.missing(params.tau), wanted }
+}
+
+/// Returns the entry of a lane that ends before τ.
+fn short(lane: &str, stage: &Stage<'_>, counts: &Counts, begun: u32, at_most: bool) -> Reject {
+    let tau = stage.params.tau;
+    let short: Vec<String> = counts
+        .iter()
+        .filter(|(_, count)| *count < tau)
+        .map(|(code, count)| format!("{code} has {count} of {tau}"))
+        .collect();
+    let short = short.join(", ");
+    let (reason, detail) = if at_most {
+        ("conversations_exhausted", format!("after {begun} conversations, the most allowed: {short}"))
+    } else if begun == 0 {
+        ("no_scene", format!("no scene of its language, from another book, with somebody to talk to: {short}"))
+    } else {
+        ("scenes_exhausted", format!("after {begun} conversations, one for each scene that fits: {short}"))
+    };
+    Reject::new("simulate", lane, reason, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::llm::{Ask as _, Record};
+    use crate::schema::{Candidate, EndedBy, Language, Quality};
+    use crate::stages::simulate::TestReply;
+    use crate::stages::simulate::conversation::line;
+    use crate::stages::simulate::fixtures::{House, MemoryJournal, character, pool, prompts, scene};
+
+    fn params() -> Params {
+        Params { tau: 4, wave: 3, min_turns: 6, max_turns: 12, test_every: 3, ..Params::default() }
+    }
+
+    async fn lane(house: &House, stage: &Stage<'_>, language: Language, scenes: &[Arc<Scene>]) -> LanePlayed {
+        let counts = Counts::new(stage.dimensions);
+        play_lane(stage, &character(language), &house.source, scenes, counts, &|_| {}).await.expect("the lane ends")
+    }
+
+    fn house() -> House {
+        House::new(Arc::default(), false)
+    }
+
+    fn by_code(counts: &Counts) -> BTreeMap<String, u32> {
+        counts.iter().map(|(code, count)| (code.to_owned(), count)).collect()
+    }
+
+    #[test]
+    fn a_lane_can_run_on_any_thread() {
+        fn is_send<T: Send>(value: T) -> T {
+            value
+        }
+        let (house, params, tess) = (house(), params(), character(Language::En));
+        let stage = house.stage(&params);
+        drop(is_send(play_lane(&stage, &tess, &house.source, &[], Counts::new(&house.dimensions), &|_| {})));
+    }
+
+    #[tokio::test]
+    async fn a_lane_reaches_tau_and_says_so() {
+        for language in Language::ALL {
+            let (house, params) = (house(), params());
+            let stage = house.stage(&params);
+            let reports = std::sync::Mutex::new(Vec::new());
+            let report = |progress: Progress| reports.lock().unwrap().push(progress);
+            let counts = Counts::new(stage.dimensions);
+            let played =
+                play_lane(&stage, &character(language), &house.source, &pool(language, 40), counts, &report).await;
+            let played = played.expect("the lane ends");
+            assert!(played.counts.met(4), "{:?}", played.counts);
+            assert!(played.rejects.iter().all(|reject| reject.id != "tess/source"), "{:?}", played.rejects);
+            let reports = reports.into_inner().unwrap();
+            let last = reports.last().expect("at least one report");
+            assert_eq!((last.counted, last.wanted), (20, 20));
+            assert_eq!(last.conversations as usize, played.conversations.len());
+            assert!(reports.windows(2).all(|pair| pair[0].counted <= pair[1].counted));
+        }
+    }
+
+    /// What is planned but not played is given back: counts are the targets of the test turns that took place, no more.
+    #[tokio::test]
+    async fn counts_are_what_was_played() {
+        for (count, language) in
+            [(Count::Targeted, Language::En), (Count::Judged, Language::Zh), (Count::Accepted, Language::En)]
+        {
+            let (house, params) = (house(), Params { count, ..params() });
+            let played = lane(&house, &house.stage(&params), language, &pool(language, 60)).await;
+            let mut expected: BTreeMap<String, u32> =
+                house.dimensions.iter().map(|dimension| (dimension.code.clone(), 0)).collect();
+            let turns = played.conversations.iter().flat_map(|conversation| &conversation.turns);
+            let codes: Vec<String> = match count {
+                Count::Targeted => {
+                    turns.filter(|turn| turn.kind == TurnKind::Test).filter_map(|turn| turn.target.clone()).collect()
+                }
+                Count::Judged => turns.filter_map(|turn| turn.dimension.clone()).collect(),
+                Count::Accepted => played.samples.iter().map(|sample| sample.dimension.clone()).collect(),
+            };
+            for code in codes {
+                *expected.get_mut(&code).expect("a code of the table") += 1;
+            }
+            assert_eq!(by_code(&played.counts), expected, "{count:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn targets_stay_balanced_at_any_wave() {
+        for wave in [1, 2, 4, 8] {
+            let (house, params) = (house(), Params { wave, tau: 10, ..params() });
+            let played = lane(&house, &house.stage(&params), Language::En, &pool(Language::En, 60)).await;
+            let counts: Vec<u32> = played.counts.iter().map(|(_, count)| count).collect();
+            let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+            assert!(most - least <= 2 * wave, "wave {wave}: {counts:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn turns_keep_the_rules() {
+        let (house, params) = (house(), params());
+        let played = lane(&house, &house.stage(&params), Language::En, &pool(Language::En, 40)).await;
+        for conversation in &played.conversations {
+            let length = u32::try_from(conversation.turns.len()).unwrap();
+            assert!((params.min_turns..=params.max_turns).contains(&length));
+            assert_eq!(conversation.ended_by == EndedBy::MaxTurns, length == params.max_turns);
+            let mut target = &conversation.turns[0].target;
+            for (turn, next) in conversation.turns.iter().zip(conversation.turns.iter().skip(1)) {
+                assert_eq!(&turn.target, target, "a target holds until the next test turn");
+                if turn.kind == TurnKind::Test {
+                    target = &next.target;
+                }
+            }
+            for turn in conversation.turns.iter().filter(|turn| turn.kind == TurnKind::Test) {
+                let kept = if turn.score.unwrap() <= 3 { &turn.source_reply } else { &turn.base_reply };
+                assert_eq!(kept.as_ref(), Some(&turn.content));
+                assert_eq!(turn.kept_reply == Some(Candidate::Source), turn.score.unwrap() <= 3);
+            }
+        }
+        let targets: Vec<_> =
+            played.conversations.iter().flat_map(|conversation| &conversation.turns).map(|turn| &turn.target).collect();
+        assert!(targets.iter().any(|target| target.is_some()) && targets.iter().any(|target| target.is_none()));
+    }
+
+    #[tokio::test]
+    async fn samples_are_what_a_model_under_test_is_sent() {
+        for language in Language::ALL {
+            let (house, params) = (house(), params());
+            let played = lane(&house, &house.stage(&params), language, &pool(language, 40)).await;
+            let conversations: BTreeMap<_, _> =
+                played.conversations.iter().map(|conversation| (&conversation.id, conversation)).collect();
+            let better = played
+                .conversations
+                .iter()
+                .filter(|conversation| conversation.kept)
+                .flat_map(|conversation| &conversation.turns)
+                .filter(|turn| turn.score.is_some_and(|score| score <= 2));
+            let faulty = played.rejects.iter().filter(|reject| reject.id.contains('#'));
+            assert_eq!(better.count(), played.samples.len() + faulty.count());
+            for sample in &played.samples {
+                let conversation = conversations[&sample.conversation_id];
+                let turn = &conversation.turns[sample.turn as usize];
+                assert_eq!(sample.id, format!("{}#{}", conversation.id, turn.index));
+                assert_eq!(conversation.quality, Some(Quality::High));
+                assert_eq!((Some(&sample.dimension), &sample.target), (turn.dimension.as_ref(), &turn.target));
+                assert_eq!((Some(sample.score), Some(&sample.reference)), (turn.score, turn.source_reply.as_ref()));
+                let history: Vec<_> = conversation.turns[..sample.turn as usize].iter().map(line).collect();
+                assert_eq!(sample.history, history);
+                let dimension = house.dimensions.iter().find(|dimension| dimension.code == sample.dimension).unwrap();
+                assert_eq!(&sample.strategy, dimension.strategy.get(language));
+                assert_eq!(&sample.criteria, dimension.definition.get(language));
+                let ask = TestReply {
+                    language,
+                    worldview: sample.worldview.clone(),
+                    situation: sample.situation.clone(),
+                    name: sample.test_character.clone(),
+                    profile: sample.profile.clone(),
+                    lines: vec!["Tess-line".to_owned()],
+                    others: sample.scene_characters.clone(),
+                    history,
+                    dimension: Some(sample.dimension.clone()),
+                    strategy: Some(sample.strategy.clone()),
+                    max_sentences: params.max_sentences,
+                };
+                assert_eq!(sample.messages, ask.messages(&prompts()).expect("renders"));
+                assert!(sample.messages.last().unwrap().content.contains(&sample.strategy));
+            }
+        }
+    }
+
+    /// Two runs whose calls end in another order, over a pool in another order, are equal.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn order_of_events_changes_nothing() {
+        for language in Language::ALL {
+            let params = Params { tau: 12, ..params() };
+            let mut played = Vec::new();
+            for unrest in [0, 1, 5] {
+                let house = House::new(Arc::new(MemoryJournal { unrest, ..MemoryJournal::default() }), false);
+                let mut scenes = pool(language, 30);
+                scenes.rotate_left(unrest * 5);
+                if unrest == 5 {
+                    scenes.reverse();
+                }
+                let lane = lane(&house, &house.stage(&params), language, &scenes).await;
+                played.push((lane, house.journal.by_draw().into_iter().map(timeless).collect::<Vec<_>>()));
+            }
+            assert!(played[0].0.conversations.len() > 3, "more than one wave");
+            assert_eq!(played[0], played[1]);
+            assert_eq!(played[0], played[2]);
+        }
+    }
+
+    fn timeless(record: Record) -> Record {
+        Record { latency_ms: 0, ..record }
+    }
+
+    #[tokio::test]
+    async fn every_draw_is_asked_once() {
+        let (house, params) = (house(), params());
+        lane(&house, &house.stage(&params), Language::En, &pool(Language::En, 30)).await;
+        let draws: Vec<String> = house.journal.by_draw().into_iter().map(|record| record.draw).collect();
+        assert!(draws.windows(2).all(|pair| pair[0] != pair[1]), "a draw names one call");
+        for draw in ["tess/source/0/rate", "tess/source/0/0/director"] {
+            assert!(draws.iter().any(|known| known == draw), "{draw}");
+        }
+        for part in ["scene", "source", "base", "judge"] {
+            assert!(draws.iter().any(|draw| draw.starts_with("tess/source/0/") && draw.ends_with(part)), "{part}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_limited_lane_is_the_beginning_of_a_full_one() {
+        let (house, params) = (house(), Params { tau: 20, ..params() });
+        let scenes = pool(Language::En, 30);
+        let full = lane(&house, &house.stage(&params), Language::En, &scenes).await;
+        for limit in [1, 2, 4] {
+            let stage = Stage { limit: Some(limit), ..house.stage(&params) };
+            let limited = lane(&house, &stage, Language::En, &scenes).await;
+            assert_eq!(limited.conversations, full.conversations[..limit as usize]);
+            let last = limited.rejects.last().expect("the lane fell short");
+            assert_eq!((last.id.as_str(), last.reason.as_str()), ("tess/source", "conversations_exhausted"));
+            assert!(last.detail.contains(" of 20"), "{}", last.detail);
+        }
+    }
+
+    #[tokio::test]
+    async fn one_scene_more_moves_no_other() {
+        let (scenes, tess, params) = (pool(Language::En, 20), character(Language::En), params());
+        let ids = |scenes: &[Arc<Scene>]| -> Vec<String> {
+            order(7, "tess/source", &tess, scenes, &params).into_iter().map(|scene| scene.id.clone()).collect()
+        };
+        let mut without = ids(&scenes);
+        without.retain(|id| id != "book@11");
+        assert_eq!(ids(&[&scenes[..11], &scenes[12..]].concat()), without);
+        let other: Vec<String> =
+            order(7, "tess/other", &tess, &scenes, &params).into_iter().map(|scene| scene.id.clone()).collect();
+        assert_ne!(ids(&scenes), other, "lanes have orders of their own");
+    }
+
+    #[tokio::test]
+    async fn a_lane_uses_scenes_that_fit_and_each_once() {
+        let (house, params) = (house(), Params { tau: 1000, ..params() });
+        let mut scenes = pool(Language::En, 3);
+        scenes.push(Arc::new(scene(Language::Zh, "zh@0", &["Ann"])));
+        scenes.push(Arc::new(scene(Language::En, "home@0", &["Ann"])));
+        scenes.push(Arc::new(scene(Language::En, "alone@0", &["Tess"])));
+        let played = lane(&house, &house.stage(&params), Language::En, &scenes).await;
+        let mut used: Vec<&str> =
+            played.conversations.iter().map(|conversation| conversation.scene_id.as_str()).collect();
+        used.sort_unstable();
+        assert_eq!(used, ["book@0", "book@1", "book@2"]);
+        assert_eq!(played.rejects.last().map(|reject| reject.reason.as_str()), Some("scenes_exhausted"));
+        let own = Params { own_book: true, ..params };
+        let played = lane(&house, &house.stage(&own), Language::En, &scenes).await;
+        assert!(played.conversations.iter().any(|conversation| conversation.scene_id == "home@0"));
+        let played = lane(&house, &house.stage(&own), Language::Zh, &scenes[..3]).await;
+        assert_eq!(played.rejects.len(), 1);
+        let reject = &played.rejects[0];
+        assert_eq!((reject.id.as_str(), reject.reason.as_str()), ("tess/source", "no_scene"));
+        for dimension in &house.dimensions {
+            assert!(reject.detail.contains(&format!("{} has 0 of 1000", dimension.code)), "{}", reject.detail);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_failed_item_drops_its_conversation_alone() {
+        let (house, params) = (house(), params());
+        let scenes = pool(Language::En, 30);
+        let before = lane(&house, &house.stage(&params), Language::En, &scenes).await;
+        let turn = before.conversations[1].turns.iter().find(|turn| turn.kind == TurnKind::Test).unwrap().index;
+        house.journal.change(&format!("tess/source/1/{turn}/base"), |record| {
+            record.reply.finish = Some("content_filter".to_owned());
+        });
+        let after = lane(&house, &house.stage(&params), Language::En, &scenes).await;
+        assert_eq!(after.conversations[0], before.conversations[0]);
+        assert_eq!(after.conversations[1], before.conversations[2], "the wave plays on");
+        let rejects: Vec<_> = after.rejects.iter().filter(|reject| reject.reason == "model_refused").collect();
+        assert_eq!(rejects.iter().map(|reject| reject.id.as_str()).collect::<Vec<_>>(), ["tess/source/1"]);
+        assert!(after.counts.met(4), "others make up for it");
+    }
+
+    #[tokio::test]
+    async fn a_failed_rating_keeps_the_record_but_not_the_samples() {
+        let (house, params) = (house(), params());
+        let scenes = pool(Language::En, 30);
+        lane(&house, &house.stage(&params), Language::En, &scenes).await;
+        house.journal.change("tess/source/0/rate", |record| record.reply.text = "no idea".to_owned());
+        set(&house.journal, "tess/source/1/rate", "quality", "moderate");
+        set(&house.journal, "tess/source/2/rate", "quality", "high");
+        let played = lane(&house, &house.stage(&params), Language::En, &scenes).await;
+        let reasons: BTreeMap<&str, &str> =
+            played.rejects.iter().map(|reject| (reject.id.as_str(), reject.reason.as_str())).collect();
+        assert_eq!(reasons["tess/source/0"], "bad_reply");
+        assert_eq!(reasons["tess/source/1"], "quality:moderate");
+        assert!(!reasons.contains_key("tess/source/2"));
+        let verdicts: Vec<_> =
+            played.conversations.iter().take(3).map(|conversation| (conversation.quality, conversation.kept)).collect();
+        assert_eq!(verdicts, [(None, false), (Some(Quality::Moderate), false), (Some(Quality::High), true)]);
+        let dropped = ["tess/source/0", "tess/source/1"];
+        assert!(played.samples.iter().all(|sample| !dropped.contains(&sample.conversation_id.as_str())));
+    }
+
+    /// Sets a key of the answer in every record of a draw.
+    fn set(journal: &MemoryJournal, draw: &str, key: &str, value: impl Into<serde_json::Value>) {
+        let value = value.into();
+        for record in journal.records.lock().unwrap().values_mut().filter(|record| record.draw == draw) {
+            let mut answer: serde_json::Value = serde_json::from_str(&record.reply.text).unwrap();
+            answer[key] = value.clone();
+            record.reply.text = answer.to_string();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_faulty_form_keeps_a_turn_or_a_conversation_out() {
+        const ID: &str = "tess/source/0";
+        let params = Params { tau: 1000, max_conversations: 1, ..params() };
+        let scenes = pool(Language::En, 3);
+        let mut tried = [0, 0];
+        for (reply, whole, reason) in [
+            ("I was just about to", false, "format:cut_ending"),
+            ("As a language model I cannot.", true, "format:reveals_ai"),
+        ] {
+            for score in [1, 5] {
+                let house = house();
+                let stage = house.stage(&params);
+                let play = || lane(&house, &stage, Language::En, &scenes);
+                let before = play().await;
+                let mut turns = before.conversations[0].turns.iter();
+                let turn = turns.rfind(|turn| turn.kind == TurnKind::Test).expect("a test turn").index;
+                house.journal.change(&format!("{ID}/{turn}/source"), |record| record.reply.text = reply.to_owned());
+                // What follows is asked anew, and the answers are set as they come.
+                play().await;
+                set(&house.journal, &format!("{ID}/{turn}/judge"), "score", score);
+                play().await;
+                set(&house.journal, &format!("{ID}/rate"), "quality", "high");
+                let played = play().await;
+                let conversation = &played.conversations[0];
+                let turn = &conversation.turns[turn as usize];
+                assert_eq!(turn.source_reply.as_deref(), Some(reply));
+                let id = if whole { ID.to_owned() } else { format!("{ID}#{}", turn.index) };
+                let reject = played.rejects.iter().find(|reject| reject.id == id);
+                if turn.kept_reply == Some(Candidate::Source) {
+                    assert_eq!(reject.map(|reject| reject.reason.as_str()), Some(reason));
+                    assert_eq!(conversation.kept, !whole);
+                    tried[0] += 1;
+                } else {
+                    assert_eq!(reject, None);
+                    assert!(conversation.kept);
+                    tried[1] += 1;
+                }
+                assert!(played.samples.iter().all(|sample| sample.reference != reply));
+            }
+        }
+        assert_eq!(tried, [2, 2], "one score keeps the source's reply, the other the base's");
+    }
+
+    #[tokio::test]
+    async fn an_error_that_ends_the_run_ends_the_lane() {
+        let (house, params) = (house(), params());
+        let scenes = pool(Language::En, 30);
+        let full = lane(&house, &house.stage(&params), Language::En, &scenes).await;
+        let records = house.journal.records.lock().unwrap().clone();
+        let replay = House::new(Arc::new(MemoryJournal { records: std::sync::Mutex::new(records), unrest: 0 }), true);
+        assert_eq!(lane(&replay, &replay.stage(&params), Language::En, &scenes).await, full);
+        replay.journal.records.lock().unwrap().retain(|_, record| record.draw != "tess/source/1/rate");
+        let (stage, tess) = (replay.stage(&params), character(Language::En));
+        let counts = Counts::new(stage.dimensions);
+        let error =
+            play_lane(&stage, &tess, &replay.source, &scenes, counts, &|_| {}).await.expect_err("a call is gone");
+        assert!(matches!(&error, AskError::Missing { draw, .. } if draw == "tess/source/1/rate"), "{error}");
+    }
+
+    #[test]
+    fn the_last_wave_is_as_small_as_what_is_missing() {
+        let params = Params { tau: 10, wave: 8, max_turns: 20, test_every: 4, emphasis: 0.8, ..Params::default() };
+        let house = house();
+        let mut counts = Counts::new(&house.dimensions);
+        assert_eq!(conversations_wanted(&params, &counts), 8);
+        for dimension in &house.dimensions {
+            (0..9).for_each(|_| counts.add(&dimension.code));
+        }
+        assert_eq!(conversations_wanted(&params, &counts), 2, "five are missing, four come of one");
+        let normal = Params { emphasis: 0.0, ..params };
+        assert_eq!(conversations_wanted(&normal, &counts), 5);
+    }
+}

@@ -1,0 +1,396 @@
+//! The form of a reply: an optional action in parentheses, then a short utterance. Mends what can be mended without
+//! changing what is said, and names what cannot. Pure; it asks nothing and decides nothing.
+
+use super::script::{self, Script};
+use super::sentences::{is_closer, is_mark, sentences};
+use crate::schema::{Language, Line};
+
+/// Nothing was said or done.
+pub(super) const EMPTY: &str = "empty";
+/// The speaker's own name stood in front.
+pub(super) const OWN_NAME: &str = "own_name";
+/// It went on to speak for someone else; it ends before that.
+pub(super) const SPEAKS_FOR_OTHERS: &str = "speaks_for_others";
+/// An action stood in other marks than parentheses.
+pub(super) const ACTION_MARKS: &str = "action_marks";
+/// The whole speech stood in quotation marks.
+pub(super) const QUOTED: &str = "quoted";
+/// More sentences than allowed; it ends after the last one allowed.
+pub(super) const TOO_MANY_SENTENCES: &str = "too_many_sentences";
+/// A parenthesis is not closed, or not opened.
+pub(super) const UNBALANCED_PARENTHESES: &str = "unbalanced_parentheses";
+/// It is in another language than the conversation.
+pub(super) const WRONG_LANGUAGE: &str = "wrong_language";
+/// A sentence of it has been said before.
+pub(super) const REPEATS_HISTORY: &str = "repeats_history";
+/// It speaks as a language model.
+pub(super) const REVEALS_AI: &str = "reveals_ai";
+/// It has no final mark, as if it were cut off.
+pub(super) const CUT_ENDING: &str = "cut_ending";
+
+/// What follows the name of a fault that was mended.
+const MENDED: &str = ":mended";
+
+/// Phrases that only a model out of its part says, in lower case.
+const OUT_OF_PART: [&str; 14] = [
+    "language model",
+    "as an ai",
+    "i'm an ai",
+    "i’m an ai",
+    "i am an ai",
+    "ai assistant",
+    "chatgpt",
+    "openai",
+    "作为ai",
+    "作为一个ai",
+    "作为一名ai",
+    "语言模型",
+    "人工智能助手",
+    "ai助手",
+];
+
+/// The least weight of a sentence that may not be said twice: six words or eight Chinese characters.
+const LONG: usize = 16;
+
+/// Who speaks besides the cast when a model writes a whole script.
+const NARRATORS: [&str; 6] = ["narrator", "user", "assistant", "旁白", "用户", "助手"];
+
+/// What a reply is held against.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Format<'a> {
+    /// The language of the conversation.
+    pub language: Language,
+    /// Who speaks.
+    pub name: &'a str,
+    /// The names of everyone else present.
+    pub others: &'a [&'a str],
+    /// The most sentences.
+    pub max_sentences: u32,
+    /// Whether the world has artificial minds of its own, so that speaking of them is in the part.
+    pub artificial: bool,
+}
+
+/// A reply in form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reply {
+    /// One line: `(action) speech`, either may be absent.
+    pub text: String,
+    /// The faults by name, in the order in which they are looked for; mended ones end in `:mended`.
+    pub faults: Vec<String>,
+}
+
+impl Format<'_> {
+    /// Puts a model's reply in form.
+    pub(super) fn clean(&self, raw: &str, history: &[Line]) -> Reply {
+        let (text, mended) = self.mend(raw);
+        let mut faults: Vec<String> = mended.into_iter().map(|fault| format!("{fault}{MENDED}")).collect();
+        faults.extend(self.faults(&text, history).into_iter().map(str::to_owned));
+        Reply { text, faults }
+    }
+
+    /// Returns the faults of a text that no mending takes away.
+    pub(super) fn faults(&self, text: &str, history: &[Line]) -> Vec<&'static str> {
+        if !text.chars().any(char::is_alphanumeric) {
+            return vec![EMPTY];
+        }
+        let lower = text.to_lowercase();
+        [
+            (UNBALANCED_PARENTHESES, !balanced(text)),
+            (WRONG_LANGUAGE, script::is_foreign(text, self.language)),
+            (TOO_MANY_SENTENCES, sentences(text).len() > self.max_sentences as usize),
+            (REPEATS_HISTORY, repeats(text, history)),
+            (REVEALS_AI, !self.artificial && OUT_OF_PART.iter().any(|phrase| lower.contains(phrase))),
+            (CUT_ENDING, cut(text)),
+        ]
+        .into_iter()
+        .filter_map(|(fault, found)| found.then_some(fault))
+        .collect()
+    }
+
+    fn mend(&self, raw: &str) -> (String, Vec<&'static str>) {
+        let mut mended = Vec::new();
+        let mut mend = |fault, found: bool| {
+            if found && !mended.contains(&fault) {
+                mended.push(fault);
+            }
+        };
+        let raw = raw.replace('（', "(").replace('）', ")");
+        let mut text = String::new();
+        for line in raw.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let (line, own) = self.without_own_name(line);
+            mend(OWN_NAME, own);
+            if self.is_of_another(line) {
+                mend(SPEAKS_FOR_OTHERS, true);
+                break;
+            }
+            join(&mut text, line);
+        }
+        let (marked, found) = actions(&text);
+        mend(ACTION_MARKS, found);
+        let (action, speech) = split_action(&marked);
+        let (mut speech, own) = self.without_own_name(speech);
+        mend(OWN_NAME, own);
+        while let Some(inner) = unquoted(speech) {
+            mend(QUOTED, true);
+            speech = inner.trim();
+        }
+        let mut text = [action, speech].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        let most = self.max_sentences as usize;
+        let sentences = sentences(&text);
+        if sentences.len() > most && most > 0 {
+            mend(TOO_MANY_SENTENCES, true);
+            text.truncate(sentences[most - 1].end);
+        }
+        (text, mended)
+    }
+
+    /// Cuts the speaker's own name and a colon off the front of a line.
+    fn without_own_name<'t>(&self, line: &'t str) -> (&'t str, bool) {
+        match label(line) {
+            Some((label, rest)) if names(label, self.name) => (rest, true),
+            _ => (line, false),
+        }
+    }
+
+    /// Says whether a line begins with someone else's name and a colon.
+    fn is_of_another(&self, line: &str) -> bool {
+        label(line).is_some_and(|(label, _)| {
+            let narrator = NARRATORS.contains(&label.to_lowercase().as_str());
+            narrator || self.others.iter().any(|other| names(label, other))
+        })
+    }
+}
+
+/// Splits `Name: rest`, with any emphasis or brackets around the name taken off.
+fn label(line: &str) -> Option<(&str, &str)> {
+    let (label, rest) = line.split_once([':', '：'])?;
+    let marks = ['*', '_', '#', '[', ']', '【', '】', '<', '>', '"', '“', '”', ' '];
+    let label = label.trim_matches(marks);
+    let fits = !label.is_empty() && label.chars().count() <= 40;
+    fits.then(|| (label, rest.trim_start_matches('*').trim_start()))
+}
+
+/// Says whether a label is a name: all of it, or its first or last word.
+fn names(label: &str, name: &str) -> bool {
+    let (label, name) = (label.to_lowercase(), name.to_lowercase());
+    label == name || name.split_whitespace().next() == Some(&label) || name.split_whitespace().last() == Some(&label)
+}
+
+/// Adds a line, with a space between unless both neighbours are of a script that has none.
+fn join(text: &mut String, line: &str) {
+    let tight = |c: char| matches!(script::of(c), Script::Han | Script::Wide);
+    let (last, first) = (text.chars().last(), line.chars().next());
+    if last.is_some_and(|last| !(tight(last) && first.is_some_and(tight))) {
+        text.push(' ');
+    }
+    for (index, word) in line.split_whitespace().enumerate() {
+        if index > 0 {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+}
+
+/// Turns `*action*` and `【action】` at the start of a sentence into `(action)` and drops emphasis marks elsewhere.
+fn actions(text: &str) -> (String, bool) {
+    let (mut result, mut rest, mut found) = (String::with_capacity(text.len()), text, false);
+    while let Some(open) = rest.find(['*', '【']) {
+        let close = if rest[open..].starts_with('*') { '*' } else { '】' };
+        let inside = rest[open..].trim_start_matches(['*', '【']);
+        let begin = rest.len() - inside.len();
+        result.push_str(&rest[..open]);
+        let Some(length) = inside.find(close) else {
+            result.push_str(inside);
+            return (result, found);
+        };
+        let action = inside[..length].trim();
+        let before = result.trim_end().chars().last();
+        if before.is_none_or(|c| is_mark(c) || is_closer(c) || c == ')') && !action.starts_with('(') {
+            found = true;
+            result.push('(');
+            result.push_str(action);
+            result.push(')');
+        } else {
+            result.push_str(action);
+        }
+        rest = rest[begin + length..].trim_start_matches(close);
+    }
+    result.push_str(rest);
+    (result, found)
+}
+
+/// Splits a leading action in parentheses from the speech.
+fn split_action(text: &str) -> (&str, &str) {
+    let mut depth = 0_u32;
+    for (byte, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return (&text[..=byte], text[byte + 1..].trim());
+                }
+            }
+            _ if depth == 0 => break,
+            _ => {}
+        }
+    }
+    ("", text.trim())
+}
+
+/// Returns what stands in quotation marks that surround the whole.
+fn unquoted(text: &str) -> Option<&str> {
+    [('“', '”'), ('"', '"'), ('「', '」'), ('『', '』')].into_iter().find_map(|(open, close)| {
+        let inner = text.strip_prefix(open)?.strip_suffix(close)?;
+        (!inner.contains(open) && !inner.contains(close)).then_some(inner)
+    })
+}
+
+fn balanced(text: &str) -> bool {
+    let mut depth = 0_i32;
+    for c in text.chars() {
+        depth += i32::from(matches!(c, '(' | '（')) - i32::from(matches!(c, ')' | '）'));
+        if depth < 0 {
+            return false;
+        }
+    }
+    depth == 0
+}
+
+/// Says whether a text stops without a final mark. A dash is one: speech breaks off like that.
+fn cut(text: &str) -> bool {
+    let last = text.trim_end().trim_end_matches(|c| is_closer(c) || matches!(c, ')' | ' ')).chars().last();
+    let action = text.trim_end().ends_with(')');
+    !action && last.is_some_and(|c| !is_mark(c) && !matches!(c, '—' | '–' | '～' | '~' | '-' | '―'))
+}
+
+/// Says whether a sentence of some length has been said before, marks and case aside.
+fn repeats(text: &str, history: &[Line]) -> bool {
+    let said = |text: &str| -> Vec<String> {
+        let plain = |range| outside_parentheses(&text[range]);
+        sentences(text).into_iter().map(plain).filter(|sentence| script::weight(sentence) >= LONG).collect()
+    };
+    let new = said(text);
+    !new.is_empty() && history.iter().any(|line| said(&line.content).iter().any(|sentence| new.contains(sentence)))
+}
+
+/// Returns the letters and digits outside of parentheses in lower case, with single spaces between words.
+fn outside_parentheses(sentence: &str) -> String {
+    let mut depth = 0_u32;
+    let mut plain = String::new();
+    for c in sentence.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ if depth > 0 => {}
+            _ if c.is_alphanumeric() => plain.extend(c.to_lowercase()),
+            _ if matches!(c, '\'' | '’') || plain.ends_with(' ') || plain.is_empty() => {}
+            _ => plain.push(' '),
+        }
+    }
+    plain.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format<'a>(language: Language, name: &'a str, others: &'a [&'a str]) -> Format<'a> {
+        Format { language, name, others, max_sentences: 2, artificial: false }
+    }
+
+    fn check(format: Format<'_>, raw: &str, text: &str, faults: &[&str]) {
+        let reply = format.clean(raw, &[]);
+        assert_eq!(
+            (reply.text.as_str(), reply.faults.iter().map(String::as_str).collect::<Vec<_>>()),
+            (text, faults.to_vec())
+        );
+        // Putting a reply in form twice changes nothing more.
+        assert_eq!(format.clean(&reply.text, &[]).text, reply.text, "{raw}");
+    }
+
+    #[test]
+    fn english_replies_are_mended() {
+        let format = format(Language::En, "Elizabeth Bennet", &["Mr. Darcy", "Jane"]);
+        for (raw, text, faults) in [
+            ("(smiles) Good day.", "(smiles) Good day.", &[][..]),
+            ("Elizabeth Bennet: Good day.", "Good day.", &["own_name:mended"]),
+            ("**Elizabeth:** (smiles) Good day.", "(smiles) Good day.", &["own_name:mended"]),
+            ("(smiles) Elizabeth: Good day.", "(smiles) Good day.", &["own_name:mended"]),
+            ("Good day.\nMr. Darcy: (bows) Madam.", "Good day.", &["speaks_for_others:mended"]),
+            ("Good day.\n\n[Narrator]: It rained.", "Good day.", &["speaks_for_others:mended"]),
+            ("*smiles* Good day.", "(smiles) Good day.", &["action_marks:mended"]),
+            ("Good day. *She leaves.*", "Good day. (She leaves.)", &["action_marks:mended"]),
+            ("I *do* mean it.", "I do mean it.", &[]),
+            ("“Good day.”", "Good day.", &["quoted:mended"]),
+            ("(smiles)  \"Good day.\"", "(smiles) Good day.", &["quoted:mended"]),
+            ("“Yes,” he said. “No.”", "“Yes,” he said. “No.”", &[]),
+            ("（smiles）\n Good\n day.", "(smiles) Good day.", &[]),
+            ("One. Two (softly). Three.", "One. Two (softly).", &["too_many_sentences:mended"]),
+            ("Remember: never again.", "Remember: never again.", &[]),
+            ("I only thought—", "I only thought—", &[]),
+            ("(nods)", "(nods)", &[]),
+        ] {
+            check(format, raw, text, faults);
+        }
+    }
+
+    #[test]
+    fn chinese_replies_are_mended() {
+        let format = format(Language::Zh, "薛嵩", &["红线", "老妓女"]);
+        for (raw, text, faults) in [
+            ("（拱手）久仰。", "(拱手) 久仰。", &[][..]),
+            ("薛嵩：（拱手）久仰。", "(拱手) 久仰。", &["own_name:mended"]),
+            ("【拱手】久仰。", "(拱手) 久仰。", &["action_marks:mended"]),
+            ("久仰。\n红线：哼。", "久仰。", &["speaks_for_others:mended"]),
+            ("“久仰。”", "久仰。", &["quoted:mended"]),
+            ("「久仰。」", "久仰。", &["quoted:mended"]),
+            ("久仰。\n请坐。", "久仰。请坐。", &[]),
+            ("一。二！三？", "一。二！", &["too_many_sentences:mended"]),
+            ("我只是……", "我只是……", &[]),
+        ] {
+            check(format, raw, text, faults);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_mended_is_named() {
+        let english = format(Language::En, "Ann", &["Bob"]);
+        let chinese = format(Language::Zh, "薛嵩", &["红线"]);
+        for (format, raw, faults) in [
+            (english, "Bob: Hello.", &["speaks_for_others:mended", "empty"][..]),
+            (english, "…", &["empty"]),
+            (english, "(smiles Good day.", &["unbalanced_parentheses"]),
+            (english, "我不知道。", &["wrong_language"]),
+            (english, "I was about to", &["cut_ending"]),
+            (english, "Yes,", &["cut_ending"]),
+            (english, "As an AI, I cannot say.", &["reveals_ai"]),
+            (chinese, "I do not know.", &["wrong_language"]),
+            (chinese, "我是一个语言模型。", &["reveals_ai"]),
+            (chinese, "我正要", &["cut_ending"]),
+        ] {
+            assert_eq!(format.clean(raw, &[]).faults, faults, "{raw}");
+        }
+        let artificial = Format { artificial: true, ..english };
+        assert!(artificial.clean("As an AI, I cannot say.", &[]).faults.is_empty());
+    }
+
+    #[test]
+    fn a_long_sentence_is_not_said_twice() {
+        let line = |content: &str| Line { speaker: "Bob".to_owned(), content: content.to_owned(), is_test: false };
+        let history = [
+            line("(sits) The bridge was gone before the rain came. Yes."),
+            line("(坐下) 雨还没来，桥就已经断了。好。"),
+        ];
+        for (language, raw, repeats) in [
+            (Language::En, "(stands) The bridge was gone, before the rain came!", true),
+            (Language::En, "The bridge was gone before the rain.", false),
+            (Language::En, "Yes.", false),
+            (Language::Zh, "雨还没来，桥就已经断了！", true),
+            (Language::Zh, "好。", false),
+        ] {
+            let faults = format(language, "Ann", &["Bob"]).clean(raw, &history).faults;
+            assert_eq!(faults == [REPEATS_HISTORY], repeats, "{raw}: {faults:?}");
+        }
+    }
+}

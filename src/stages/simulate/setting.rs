@@ -1,0 +1,435 @@
+//! What a conversation is set in: a scene with the test character among its cast, and what each of them may see.
+//!
+//! The only place that makes asks of `simulate`, and so the only one that decides who sees what (CONTRACTS, Chat).
+
+use super::asks::{Direct, Rate, SceneReply, TestReply};
+use super::reply::Format;
+use super::{Params, floor};
+use crate::schema::{
+    Attribute, CastMember, Character, Dimension, Language, Line, Motivation, Scene, SceneCharacter, Utterance, public,
+    slug,
+};
+
+/// A scene that a test character has stepped into.
+#[derive(Debug)]
+pub(super) struct Setting<'a> {
+    /// The scene.
+    pub scene: &'a Scene,
+    /// The test character.
+    pub character: &'a Character,
+    max_sentences: u32,
+    /// The test character's examples of its way of speaking.
+    pub lines: Vec<String>,
+    /// The cast beside the test character.
+    members: Vec<&'a SceneCharacter>,
+    /// Everyone with public attributes only, the test character first.
+    cast: Vec<CastMember>,
+    motivations: Vec<Motivation>,
+    dialogue: Vec<Line>,
+    artificial: bool,
+}
+
+impl<'a> Setting<'a> {
+    /// Sets a scene; none when nobody of its cast is left to talk with.
+    ///
+    /// Whoever of the scene *is* the test character, by name or alias, is left out, with its motivation and its lines:
+    /// nobody remembers the words of a person who is not there. The same holds for those beyond `max_cast`.
+    pub(super) fn new(scene: &'a Scene, character: &'a Character, params: &Params) -> Option<Self> {
+        let members = members(scene, character, params.max_cast as usize);
+        if members.is_empty() {
+            return None;
+        }
+        let cast = std::iter::once(member(&character.name, &character.profile))
+            .chain(members.iter().map(|member_| member(&member_.name, &member_.profile)))
+            .collect();
+        let present = |name: &str| {
+            let named = members.iter().find(|member| is_same(&member.name, name));
+            named.or_else(|| members.iter().find(|member| is_called(member, name))).map(|member| &member.name)
+        };
+        let motivations = scene
+            .motivations
+            .iter()
+            .filter_map(|motivation| {
+                let name = present(&motivation.character)?;
+                Some(Motivation { character: name.clone(), motivation: motivation.motivation.clone() })
+            })
+            .collect();
+        let dialogue = scene
+            .dialogue
+            .iter()
+            .filter_map(|utterance| {
+                let environment = (utterance.speaker == Utterance::ENVIRONMENT).then_some(&utterance.speaker);
+                let speaker = environment.or_else(|| present(&utterance.speaker))?.clone();
+                let content = utterance.content();
+                (!content.is_empty()).then_some(Line { speaker, content, is_test: false })
+            })
+            .collect();
+        let lines = spread(&character.lines, params.example_lines as usize);
+        let artificial = has_artificial_minds(scene, character);
+        let max_sentences = params.max_sentences;
+        Some(Self { scene, character, max_sentences, lines, members, cast, motivations, dialogue, artificial })
+    }
+
+    /// Returns how many take part, the test character included.
+    pub(super) const fn len(&self) -> usize {
+        self.cast.len()
+    }
+
+    /// Returns the name of a member of the cast.
+    pub(super) fn name(&self, member: usize) -> &str {
+        &self.cast[member].name
+    }
+
+    /// Returns the language of the conversation.
+    pub(super) const fn language(&self) -> Language {
+        self.character.language
+    }
+
+    /// Returns the cast beside the test character, with public attributes only.
+    pub(super) fn others(&self) -> &[CastMember] {
+        &self.cast[floor::TEST + 1..]
+    }
+
+    /// Asks who speaks next: public attributes, situation and history.
+    pub(super) fn direct(&self, history: &[Line], choices: &[usize], may_end: bool, turns_left: u32) -> Direct {
+        Direct {
+            language: self.language(),
+            situation: self.scene.situation.clone(),
+            cast: self.cast.clone(),
+            history: history.to_vec(),
+            choices: choices.iter().map(|&member| self.name(member).to_owned()).collect(),
+            may_end,
+            turns_left,
+        }
+    }
+
+    /// Asks the test character: its own profile whole, the others' public attributes, the history, S(d).
+    pub(super) fn test_reply(&self, history: &[Line], dimension: Option<&Dimension>) -> TestReply {
+        TestReply {
+            language: self.language(),
+            worldview: self.scene.worldview.clone(),
+            situation: self.scene.situation.clone(),
+            name: self.character.name.clone(),
+            profile: self.character.profile.clone(),
+            lines: self.lines.clone(),
+            others: self.others().to_vec(),
+            history: history.to_vec(),
+            dimension: dimension.map(|dimension| dimension.code.clone()),
+            strategy: dimension.map(|dimension| dimension.strategy.get(self.language()).clone()),
+            max_sentences: self.max_sentences,
+        }
+    }
+
+    /// Asks a scene character: its own profile whole, the others' public attributes, the history, the motivations, the
+    /// original dialogue, I(d).
+    pub(super) fn scene_reply(&self, member: usize, history: &[Line], dimension: Option<&Dimension>) -> SceneReply {
+        let others = self.cast.iter().enumerate().filter(|(other, _)| *other != member);
+        let eliciting =
+            |dimension: &Dimension| dimension.eliciting.get(self.language()).replace("{name}", &self.character.name);
+        SceneReply {
+            language: self.language(),
+            worldview: self.scene.worldview.clone(),
+            situation: self.scene.situation.clone(),
+            name: self.name(member).to_owned(),
+            profile: self.members[member - 1].profile.clone(),
+            others: others.map(|(_, other)| other.clone()).collect(),
+            motivations: self.motivations.clone(),
+            dialogue: self.dialogue.clone(),
+            history: history.to_vec(),
+            dimension: dimension.map(|dimension| dimension.code.clone()),
+            eliciting: dimension.map(eliciting),
+            max_sentences: self.max_sentences,
+        }
+    }
+
+    /// Asks how good the whole is.
+    pub(super) fn rate(&self, history: &[Line]) -> Rate {
+        Rate {
+            language: self.language(),
+            situation: self.scene.situation.clone(),
+            cast: self.cast.iter().map(|member| member.name.clone()).collect(),
+            history: history.to_vec(),
+        }
+    }
+
+    /// Calls a function with what the replies of a member of the cast are held against.
+    pub(super) fn with_format<T>(&self, member: usize, then: impl FnOnce(Format<'_>) -> T) -> T {
+        let others = self.cast.iter().enumerate().filter(|(other, _)| *other != member);
+        let others: Vec<&str> = others.map(|(_, other)| other.name.as_str()).collect();
+        then(Format {
+            language: self.language(),
+            name: self.name(member),
+            others: &others,
+            max_sentences: self.max_sentences,
+            artificial: self.artificial,
+        })
+    }
+}
+
+/// Returns the scene characters with most lines, in the scene's order, without the test character and double names.
+fn members<'a>(scene: &'a Scene, character: &Character, most: usize) -> Vec<&'a SceneCharacter> {
+    let same: Vec<Sameness> = scene.characters.iter().map(|member| sameness(member, character)).collect();
+    let named = same.contains(&Sameness::Name);
+    let mut members: Vec<&SceneCharacter> = Vec::new();
+    for (member, same) in scene.characters.iter().zip(same) {
+        let test = same == Sameness::Name || (same == Sameness::Alias && !named);
+        let known = members.iter().any(|other| is_same(&other.name, &member.name));
+        if !known && !test && member.name != Utterance::ENVIRONMENT && !member.name.trim().is_empty() {
+            members.push(member);
+        }
+    }
+    let lines = |member: &SceneCharacter| scene.dialogue.iter().filter(|line| is_called(member, &line.speaker)).count();
+    let mut ranked: Vec<(std::cmp::Reverse<usize>, usize)> =
+        members.iter().enumerate().map(|(index, member)| (std::cmp::Reverse(lines(member)), index)).collect();
+    ranked.sort_unstable();
+    ranked.truncate(most);
+    let mut stay: Vec<usize> = ranked.into_iter().map(|(_, index)| index).collect();
+    stay.sort_unstable();
+    stay.into_iter().map(|index| members[index]).collect()
+}
+
+/// How surely a scene character is the test character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sameness {
+    /// The name of one is a name or alias of the other.
+    Name,
+    /// They share an alias. That may be a form of address such as `Miss Bennet`, so it counts only where nobody of the
+    /// scene has the name.
+    Alias,
+    /// Not at all.
+    None,
+}
+
+fn sameness(member: &SceneCharacter, character: &Character) -> Sameness {
+    let by_name = is_called(member, &character.name) || character.aliases.iter().any(|own| is_same(own, &member.name));
+    if by_name {
+        Sameness::Name
+    } else if character.aliases.iter().any(|own| is_called(member, own)) {
+        Sameness::Alias
+    } else {
+        Sameness::None
+    }
+}
+
+fn member(name: &str, profile: &[Attribute]) -> CastMember {
+    CastMember { name: name.to_owned(), profile: public(profile) }
+}
+
+/// Says whether a scene character goes by a name.
+fn is_called(member: &SceneCharacter, name: &str) -> bool {
+    std::iter::once(&member.name).chain(&member.aliases).any(|own| is_same(own, name))
+}
+
+/// Compares names by their letters and digits. Names without any are nobody's.
+fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (slug(one), slug(other));
+    one == other && one != "-"
+}
+
+/// Returns at most `most` lines, evenly spread over all, in order.
+fn spread(lines: &[String], most: usize) -> Vec<String> {
+    let count = most.min(lines.len());
+    (0..count).map(|index| lines[index * lines.len() / count].clone()).collect()
+}
+
+/// Says whether the world or the cast knows artificial minds, so that a character may speak of them.
+fn has_artificial_minds(scene: &Scene, character: &Character) -> bool {
+    let profiles = std::iter::once(&character.profile).chain(scene.characters.iter().map(|member| &member.profile));
+    profiles.flatten().map(|attribute| &attribute.value).chain([&scene.worldview, &scene.situation]).any(|text| {
+        let is_word = text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "AI" || word == "A.I");
+        is_word || text.contains("人工智能") || text.to_lowercase().contains("artificial intelligence")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::Ask as _;
+    use crate::schema::{Message, Visibility};
+    use crate::stages::select::{self, Pair};
+    use crate::stages::simulate::fixtures::{attribute, character, prompts, scene};
+
+    fn names(setting: &Setting<'_>) -> Vec<String> {
+        setting.cast.iter().map(|member| member.name.clone()).collect()
+    }
+
+    #[test]
+    fn those_with_most_lines_stay_in_the_scenes_order() {
+        let mut scene = scene(Language::En, "book@0", &["Ann", "Bob", "Cid", "Dot", "ann"]);
+        scene.characters[3].aliases.push("Lady Dot".to_owned());
+        let line = |speaker: &str| Utterance { speaker: speaker.to_owned(), ..scene.dialogue[0].clone() };
+        scene.dialogue.extend([line("Lady Dot"), line("Bob")]);
+        let tess = character(Language::En);
+        let params = Params { max_cast: 2, ..Params::default() };
+        let setting = Setting::new(&scene, &tess, &params).expect("somebody is left");
+        // Ann has two lines as well, as `ann` is her, but comes before Bob; Dot's two include one by her alias.
+        assert_eq!(names(&setting), ["Tess", "Ann", "Bob"]);
+        let dialogue: Vec<_> = setting.dialogue.iter().map(|line| line.speaker.as_str()).collect();
+        assert_eq!(dialogue, ["Ann", "Bob", "Ann", "Environment", "Bob"], "nobody who is absent is quoted");
+        let motivations: Vec<_> = setting.motivations.iter().map(|motivation| motivation.character.as_str()).collect();
+        assert_eq!(motivations, ["Ann", "Bob", "Ann"]);
+        assert!(!setting.dialogue[0].content.contains("thought"));
+    }
+
+    #[test]
+    fn the_test_character_does_not_meet_itself() {
+        let tess = character(Language::En);
+        let params = Params::default();
+        let mut scene = scene(Language::En, "book@0", &["the guest", "Bob", "Maid"]);
+        scene.characters[2].aliases.push("tess".to_owned());
+        let setting = Setting::new(&scene, &tess, &params).expect("somebody is left");
+        assert_eq!(names(&setting), ["Tess", "Bob"]);
+        let prompt = format!("{:?}", setting.scene_reply(1, &[], None));
+        assert!(!prompt.contains("guest") && !prompt.contains("Maid"), "{prompt}");
+        scene.characters.remove(1);
+        assert!(Setting::new(&scene, &tess, &params).is_none(), "nobody to talk with");
+    }
+
+    #[test]
+    fn a_shared_form_of_address_is_no_name() {
+        let tess = character(Language::En);
+        let mut scene = scene(Language::En, "book@0", &["Ann", "Bob", "Tess"]);
+        scene.characters[0].aliases.push("the guest".to_owned());
+        let setting = Setting::new(&scene, &tess, &Params::default()).expect("somebody is left");
+        assert_eq!(names(&setting), ["Tess", "Ann", "Bob"], "Tess is there by name, so Ann is somebody else");
+        scene.characters.pop();
+        let setting = Setting::new(&scene, &tess, &Params::default()).expect("somebody is left");
+        assert_eq!(names(&setting), ["Tess", "Bob"], "nobody else could be her");
+    }
+
+    #[test]
+    fn examples_are_spread_over_all_lines() {
+        let lines: Vec<String> = (0..10).map(|n| n.to_string()).collect();
+        assert_eq!(spread(&lines, 4), ["0", "2", "5", "7"]);
+        assert_eq!(spread(&lines, 20).len(), 10);
+        assert!(spread(&[], 3).is_empty() && spread(&lines, 0).is_empty());
+    }
+
+    #[test]
+    fn the_eliciting_names_the_test_character() {
+        let (scene, tess) = (scene(Language::Zh, "book@0", &["Ann"]), character(Language::Zh));
+        let setting = Setting::new(&scene, &tess, &Params::default()).expect("somebody is left");
+        for dimension in crate::stages::select::dimensions(None).expect("well formed") {
+            let eliciting = setting.scene_reply(1, &[], Some(&dimension)).eliciting.expect("aimed at");
+            assert!(eliciting.contains("Tess") && !eliciting.contains('{'), "{eliciting}");
+        }
+    }
+
+    #[test]
+    fn artificial_minds_are_told_by_the_world() {
+        let mut tess = character(Language::En);
+        let scene = scene(Language::En, "book@0", &["Ann"]);
+        assert!(!has_artificial_minds(&scene, &tess));
+        tess.profile.push(attribute("kind", "An AI of the third fleet.", Visibility::Private));
+        assert!(has_artificial_minds(&scene, &tess));
+    }
+
+    /// Every marker that a prompt may show, and who it belongs to. Tess steps into a scene of Ann, Bob and The Guest, who
+    /// is Tess by an alias and so not there.
+    fn shown(messages: &[Message]) -> Vec<String> {
+        let text: String = messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n");
+        let mut markers = Vec::new();
+        for name in ["Tess", "Ann", "Bob", "The Guest"] {
+            for kind in ["public", "private", "line", "motivation", "action", "speech", "thought"] {
+                markers.push(format!("{name}-{kind}"));
+            }
+        }
+        for marker in ["Environment-speech", "scene-worldview", "scene-situation", "scene-summary", "said-before"] {
+            markers.push(marker.to_owned());
+        }
+        markers.into_iter().filter(|marker| text.contains(marker.as_str())).collect()
+    }
+
+    #[test]
+    fn everyone_sees_what_is_theirs_to_see() {
+        for language in Language::ALL {
+            let scene = scene(language, "book@0", &["Ann", "Bob", "The Guest"]);
+            let tess = character(language);
+            let setting = Setting::new(&scene, &tess, &Params::default()).expect("somebody is left");
+            let line = |speaker: &str| Line {
+                speaker: speaker.to_owned(),
+                content: "said-before".to_owned(),
+                is_test: speaker == "Tess",
+            };
+            let history = [line("Ann"), line("Tess"), line("Bob")];
+            let prompts = prompts();
+            let sorted = |markers: &[&str]| {
+                let mut markers: Vec<String> = markers.iter().map(|marker| (*marker).to_owned()).collect();
+                markers.sort_unstable();
+                markers
+            };
+            let check = |messages: Vec<Message>, expected: &[&str]| {
+                let mut shown = shown(&messages);
+                shown.sort_unstable();
+                assert_eq!(shown, sorted(expected), "{language}: {messages:#?}");
+            };
+            let dimension = &crate::stages::select::dimensions(None).expect("well formed")[0];
+            let guest = setting.test_reply(&history, Some(dimension)).messages(&prompts).expect("renders");
+            assert!(guest.last().expect("a last message").content.contains(dimension.strategy.get(language)));
+            check(
+                guest,
+                &[
+                    "Tess-public",
+                    "Tess-private",
+                    "Tess-line",
+                    "Ann-public",
+                    "Bob-public",
+                    "scene-worldview",
+                    "scene-situation",
+                    "said-before",
+                ],
+            );
+            let ann = setting.scene_reply(1, &history, Some(dimension)).messages(&prompts).expect("renders");
+            assert!(ann.last().expect("a last message").content.contains("Tess"));
+            check(
+                ann,
+                &[
+                    "Ann-public",
+                    "Ann-private",
+                    "Tess-public",
+                    "Bob-public",
+                    "Ann-motivation",
+                    "Bob-motivation",
+                    "Ann-action",
+                    "Ann-speech",
+                    "Bob-action",
+                    "Bob-speech",
+                    "Environment-speech",
+                    "scene-worldview",
+                    "scene-situation",
+                    "said-before",
+                ],
+            );
+            check(
+                setting.direct(&history, &[0, 1], true, 3).messages(&prompts).expect("renders"),
+                &["Tess-public", "Ann-public", "Bob-public", "scene-situation", "said-before"],
+            );
+            check(setting.rate(&history).messages(&prompts).expect("renders"), &["scene-situation", "said-before"]);
+            let pair = Pair {
+                language,
+                name: &tess.name,
+                profile: &tess.profile,
+                lines: &setting.lines,
+                others: setting.others(),
+                situation: &scene.situation,
+                history: &history,
+                source: "one",
+                base: "two",
+                target: None,
+            };
+            let judge = pair.ask(&select::Params::default(), std::slice::from_ref(dimension), true);
+            check(
+                judge.messages(&prompts).expect("renders"),
+                &[
+                    "Tess-public",
+                    "Tess-private",
+                    "Tess-line",
+                    "Ann-public",
+                    "Bob-public",
+                    "scene-situation",
+                    "said-before",
+                ],
+            );
+        }
+    }
+}
