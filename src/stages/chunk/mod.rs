@@ -1,4 +1,18 @@
 //! The stage `chunk`: a book's bytes become text, chapters, and chunks that fit a model's context.
+//!
+//! Everything here is a function of the bytes and the [`Params`]; it opens no file and asks no model. Work is linear in
+//! the length of the book.
+
+mod chapters;
+mod chunks;
+mod decode;
+mod headings;
+mod language;
+mod numerals;
+
+pub use chapters::chapters;
+pub use chunks::chunk;
+pub use decode::{ChunkError, read};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,496 @@
+//! A book's chapters: which of the lines that may be headings are. Splits nothing; `chunks` does.
+
+use super::headings::{self, Candidate, Room, Strength};
+use super::language::is_han;
+use crate::schema::{Book, Chapter, Level};
+
+/// A line of the book, in bytes, its end without the line break.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    start: usize,
+    end: usize,
+}
+
+/// A heading on its way to a chapter.
+#[derive(Debug, Clone)]
+struct Heading {
+    candidate: Candidate,
+    /// Index of its line, and of the last line that belongs to it.
+    line: usize,
+    last: usize,
+    title: String,
+}
+
+/// Returns the book's headings, each with the text up to the next, in order. A table of contents has no part in them,
+/// nor has what a distributor put around the book. One pass over the lines; offsets in code points are counted on the way.
+#[must_use]
+pub fn chapters(book: &Book) -> Vec<Chapter> {
+    let text = book.text.as_str();
+    let (body_start, body_end) = body(text);
+    let lines: Vec<Line> = lines(text, body_start, body_end);
+    let line_before = text[..body_start].matches('\n').count();
+    let number_of = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let (mut byte, mut point) = (0, 0_u32);
+    let mut point_at = |at: usize| {
+        point += count(&text[byte..at]);
+        byte = at;
+        point
+    };
+    let mut chapters: Vec<Chapter> = Vec::new();
+    for (index, heading) in stand(found(book, &lines), text, &lines).into_iter().enumerate() {
+        let start = point_at(lines[heading.line].start);
+        if let Some(before) = chapters.last_mut() {
+            before.end = start;
+        }
+        chapters.push(Chapter {
+            book: book.slug.clone(),
+            index: number_of(index),
+            level: heading.candidate.level,
+            number: heading.candidate.number,
+            title: heading.title,
+            line: Some(number_of(line_before + heading.line + 1)),
+            start,
+            end: start,
+        });
+    }
+    let body_end = point_at(body_end);
+    if let Some(last) = chapters.last_mut() {
+        last.end = body_end;
+    }
+    chapters
+}
+
+/// Returns how many code points a text has.
+pub(super) fn count(text: &str) -> u32 {
+    u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
+}
+
+/// Finds the book itself between what Project Gutenberg puts before and after it, in bytes.
+pub(super) fn body(text: &str) -> (usize, usize) {
+    let (mut start, mut end, mut at) = (0, text.len(), 0);
+    for line in text.split_inclusive('\n') {
+        let next = at + line.len();
+        if line.len() < 200 && line.is_char_boundary(3) {
+            let upper = line.trim().to_ascii_uppercase();
+            let gutenberg = upper.contains("PROJECT GUTENBERG");
+            let opens = (upper.starts_with("***") && upper.contains("START OF") && gutenberg)
+                || upper.starts_with("*END*THE SMALL PRINT")
+                || upper.starts_with("*END THE SMALL PRINT");
+            let closes = gutenberg
+                && ((upper.starts_with("***") && upper.contains("END OF"))
+                    || upper.starts_with("END OF PROJECT GUTENBERG")
+                    || upper.starts_with("END OF THE PROJECT GUTENBERG")
+                    || upper.starts_with("END OF THIS PROJECT GUTENBERG"));
+            if opens && at < text.len() / 2 {
+                start = next;
+            } else if closes && at > start {
+                end = at;
+                break;
+            }
+        }
+        at = next;
+    }
+    (start, end)
+}
+
+fn lines(text: &str, start: usize, end: usize) -> Vec<Line> {
+    let mut at = start;
+    text[start..end]
+        .split_inclusive('\n')
+        .map(|line| {
+            let begun = at;
+            at += line.len();
+            Line { start: begun, end: begun + line.trim_end_matches(['\n', '\r']).len() }
+        })
+        .collect()
+}
+
+/// Finds the lines that may be headings and have the room around them that their rule asks for.
+fn found(book: &Book, lines: &[Line]) -> Vec<Heading> {
+    let text = book.text.as_str();
+    let of = |line: &Line| text[line.start..line.end].trim();
+    let blank = |at: usize| lines.get(at).is_none_or(|line| of(line).is_empty());
+    let markdown = book.script
+        || book.path.to_ascii_lowercase().ends_with(".md")
+        || lines.iter().filter(|line| hashes(of(line)).is_some()).count() >= 3;
+    let depths = Depths::of(lines.iter().filter(|_| markdown).filter_map(|line| hashes(of(line))));
+    let mut headings: Vec<Heading> = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let words = of(line);
+        if words.is_empty() || has_leader(words) || headings.last().is_some_and(|before| at <= before.last) {
+            continue;
+        }
+        if markdown && let Some((depth, rest)) = hashes(words) {
+            if let Some(candidate) = depths.open(depth, rest, book.script) {
+                headings.push(Heading { candidate, line: at, last: at, title: rest.to_owned() });
+            }
+            continue;
+        }
+        if book.script && headings::is_slugline(words) && (at == 0 || blank(at - 1)) {
+            match headings.last_mut() {
+                // A slug line straight below a numbered scene is its title.
+                Some(scene) if scene.candidate.level == Level::Scene && (scene.last + 1..at).all(&blank) => {
+                    scene.title = format!("{} {words}", scene.title);
+                    scene.last = at;
+                }
+                _ => {
+                    let candidate = plain(Level::Scene);
+                    headings.push(Heading { candidate, line: at, last: at, title: words.to_owned() });
+                }
+            }
+            continue;
+        }
+        let Some(candidate) = headings::candidate(words) else { continue };
+        let before = at == 0 || blank(at - 1) || headings.last().is_some_and(|heading| heading.last + 1 == at);
+        let room = match candidate.room {
+            Room::Any => true,
+            Room::Before => before,
+            Room::Alone => before && blank(at + 1),
+        };
+        if !room {
+            continue;
+        }
+        let (title, last) =
+            if candidate.titled || !candidate.story { (one_line(words), at) } else { with_title(text, lines, at) };
+        headings.push(Heading { candidate, line: at, last, title });
+    }
+    headings
+}
+
+/// Joins a heading with the title on the line below it, or below one blank line, where one stands there.
+fn with_title(text: &str, lines: &[Line], at: usize) -> (String, usize) {
+    let of = |at: usize| lines.get(at).map_or("", |line| text[line.start..line.end].trim());
+    let alone = (one_line(of(at)), at);
+    let below = if of(at + 1).is_empty() { at + 2 } else { at + 1 };
+    let title = of(below);
+    let letters = title.chars().filter(|c| c.is_alphabetic()).count();
+    let short = title.chars().count() <= 70 && title.chars().filter(|c| is_han(*c)).count() <= 24;
+    let begins = title.starts_with(|c: char| c.is_uppercase() || is_han(c) || matches!(c, '“' | '‘' | '"'));
+    let ends = !title.ends_with(['.', ',', ';', ':', '!', '。', '，', '；', '：', '！', '—', '-']);
+    // A line of dialogue in quotation marks opens a text as well as a title does: only one straight below is a title.
+    let quoted = title.ends_with(['”', '"', '’', '」']) && below != at + 1;
+    let another = has_leader(title)
+        || headings::candidate(title).is_some()
+        || headings::is_slugline(title)
+        || hashes(title).is_some();
+    let text_follows = (below + 1..below + 4).any(|next| !of(next).is_empty());
+    if letters > 0 && short && begins && ends && !quoted && !another && of(below + 1).is_empty() && text_follows {
+        (one_line(&format!("{} {title}", of(at))), below)
+    } else {
+        alone
+    }
+}
+
+/// Puts a heading into one line with single blanks.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a line ends in a leader and a page number, as in a table of contents.
+fn has_leader(line: &str) -> bool {
+    let rest = line.trim_end_matches(|c: char| c.is_ascii_digit());
+    let dots = rest.chars().rev().take_while(|c| matches!(c, '.' | ' ' | '·' | '…' | '\t'));
+    rest.len() < line.len() && dots.filter(|c| matches!(c, '.' | '·' | '…')).count() >= 2
+}
+
+/// Splits a Markdown heading into depth and text.
+fn hashes(line: &str) -> Option<(usize, &str)> {
+    let rest = line.trim_start_matches('#');
+    let depth = line.len() - rest.len();
+    ((1..=6).contains(&depth) && rest.starts_with(' ') && !rest.trim().is_empty()).then(|| (depth, rest.trim()))
+}
+
+const fn plain(level: Level) -> Candidate {
+    Candidate {
+        level,
+        number: None,
+        titled: true,
+        strength: Strength::Strong,
+        room: Room::Any,
+        story: true,
+        rule: usize::MAX,
+        section: false,
+    }
+}
+
+/// How often each depth of Markdown heading is used: what a depth means depends on the others.
+struct Depths([usize; 7]);
+
+impl Depths {
+    fn of<'a>(headings: impl Iterator<Item = (usize, &'a str)>) -> Self {
+        let mut counts = [0; 7];
+        for (depth, _) in headings {
+            counts[depth] += 1;
+        }
+        Self(counts)
+    }
+
+    /// Says what a heading opens: what its words say; else by depth. A lone heading above the others is the book's title.
+    fn open(&self, depth: usize, title: &str, script: bool) -> Option<Candidate> {
+        if let Some(candidate) = headings::candidate(title).filter(|candidate| candidate.strength == Strength::Strong) {
+            return Some(Candidate { room: Room::Any, titled: true, ..candidate });
+        }
+        let top = self.0.iter().position(|count| *count > 0)?;
+        let deeper = self.0[top + 1..].iter().any(|count| *count > 0);
+        if script {
+            return Some(plain(if depth == top && deeper { Level::Act } else { Level::Scene }));
+        }
+        let titled = self.0[top] == 1 && deeper;
+        let chapters = if deeper { top + 1 + self.0[top + 1..].iter().position(|count| *count > 0)? } else { top };
+        match depth {
+            _ if depth == top && titled => None,
+            _ if depth == chapters => Some(plain(Level::Chapter)),
+            _ if depth < chapters => Some(plain(Level::Part)),
+            _ => None,
+        }
+    }
+}
+
+/// Chooses, of the lines that may be headings, those that are.
+fn stand(found: Vec<Heading>, text: &str, lines: &[Line]) -> Vec<Heading> {
+    let strong_chapters = found
+        .iter()
+        .filter(|heading| {
+            heading.candidate.strength == Strength::Strong
+                && matches!(heading.candidate.level, Level::Chapter | Level::Letter | Level::Scene)
+                && !heading.candidate.section
+        })
+        .count();
+    let found: Vec<Heading> = found
+        .into_iter()
+        .filter(|heading| match heading.candidate.strength {
+            Strength::Strong => !heading.candidate.section || strong_chapters == 0,
+            Strength::Next => true,
+            Strength::Sequence => strong_chapters < 2,
+        })
+        .collect();
+    let found = without_contents(found, text, lines);
+    in_sequence(found)
+}
+
+const fn rank(level: Level) -> u8 {
+    match level {
+        Level::Volume => 0,
+        Level::Part | Level::Act => 1,
+        Level::Front | Level::Back | Level::Chapter | Level::Letter | Level::Scene => 2,
+    }
+}
+
+/// Drops runs of headings that have no text between them: they are a table of contents. What ends such a run and opens
+/// a text (a part and its first chapter, say) stays.
+fn without_contents(found: Vec<Heading>, text: &str, lines: &[Line]) -> Vec<Heading> {
+    let bare = |at: usize| {
+        let next = found[at + 1].line;
+        let between = lines[found[at].last + 1..next].iter().map(|line| text[line.start..line.end].trim());
+        let mut letters = 0;
+        for line in between.filter(|line| !line.is_empty() && !has_leader(line)) {
+            letters += line.chars().count();
+            if letters > 160 || line.ends_with(['.', '!', '?', '。', '！', '？', '”', '’', '」', '．']) {
+                return false;
+            }
+        }
+        true
+    };
+    let mut drop = vec![false; found.len()];
+    let mut start = 0;
+    while start < found.len() {
+        let mut end = start;
+        while end + 1 < found.len() && bare(end) {
+            end += 1;
+        }
+        let mut keep = end;
+        while keep > start && rank(found[keep - 1].candidate.level) < rank(found[keep].candidate.level) {
+            keep -= 1;
+        }
+        let run = keep - start;
+        if run >= 2 {
+            drop[start..keep].fill(true);
+            // When prose that has no heading follows, the last line of the table would open it.
+            let (last, before) = (&found[end].candidate, &found[end - 1].candidate);
+            let goes_on = keep == end && last.level == before.level && last.number > before.number;
+            let again = found[end + 1..]
+                .iter()
+                .any(|later| later.candidate.level == last.level && later.candidate.number == last.number);
+            if goes_on && again && last.number.is_some() {
+                drop[end] = true;
+            }
+        }
+        start = end + 1;
+    }
+    let mut drop = drop.into_iter();
+    found.into_iter().filter(|_| !drop.next().unwrap_or(false)).collect()
+}
+
+/// Drops what breaks the count: a heading that repeats the one before it, a bare number that is not the next.
+fn in_sequence(found: Vec<Heading>) -> Vec<Heading> {
+    // Of the rules that need a sequence, the one with the longest stands alone: page numbers do not mix with chapters.
+    let length = |rule: usize| {
+        let numbers = found.iter().filter(|heading| heading.candidate.rule == rule);
+        numbers.fold((0, 0), |(count, last), heading| match heading.candidate.number {
+            Some(number) if follows(last, number) => (count + 1, number),
+            Some(1) => (count + 1, 1),
+            _ => (count, last),
+        })
+    };
+    let mut rules: Vec<usize> = found
+        .iter()
+        .filter(|heading| heading.candidate.strength == Strength::Sequence)
+        .map(|heading| heading.candidate.rule)
+        .collect();
+    rules.sort_unstable();
+    rules.dedup();
+    let best = rules.iter().copied().max_by_key(|rule| length(*rule).0).filter(|rule| length(*rule).0 >= 2);
+    let mut kept: Vec<Heading> = Vec::with_capacity(found.len());
+    let mut last: Option<u32> = None;
+    for heading in found {
+        let candidate = &heading.candidate;
+        let higher = rank(candidate.level) < rank(Level::Chapter);
+        let number = candidate.number;
+        let stands = match candidate.strength {
+            Strength::Strong => higher || number.is_none() || number != last || fresh(&kept, candidate),
+            Strength::Next => number.is_some() && number == last.map(|last| last + 1),
+            Strength::Sequence => {
+                let restarted = number == Some(1) && kept.last().is_none_or(|before| rank(before.candidate.level) < 2);
+                Some(candidate.rule) == best
+                    && number.is_some_and(|number| restarted || follows(last.unwrap_or(0), number))
+            }
+        };
+        if !stands {
+            continue;
+        }
+        if !higher && number.is_some() {
+            last = number;
+        }
+        kept.push(heading);
+    }
+    kept
+}
+
+/// Whether a number may come after another: one or two may be missing.
+const fn follows(last: u32, number: u32) -> bool {
+    number > last && number <= last + 3
+}
+
+/// Whether a repeated number is another heading all the same: a new part came between, or the level differs.
+fn fresh(kept: &[Heading], candidate: &Candidate) -> bool {
+    kept.iter()
+        .rev()
+        .find(|before| before.candidate.number == candidate.number || rank(before.candidate.level) < 2)
+        .is_none_or(|before| before.candidate.level != candidate.level)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read;
+    use super::*;
+
+    fn headings(path: &str, text: &str) -> Vec<(String, Level, Option<u32>, u32)> {
+        let book = read(path, text.as_bytes(), None).expect("reads");
+        let of = |chapter: Chapter| (chapter.title, chapter.level, chapter.number, chapter.line.expect("a line"));
+        chapters(&book).into_iter().map(of).collect()
+    }
+
+    fn titles(path: &str, text: &str) -> Vec<String> {
+        headings(path, text).into_iter().map(|heading| heading.0).collect()
+    }
+
+    const PROSE: &str = "It rained on the weir all that night, and nobody slept.\n\n";
+
+    #[test]
+    fn a_title_may_stand_on_the_next_line() {
+        let text = format!("CHAPTER I.\nLow Water\n\n{PROSE}CHAPTER II.\n\nHigh Water\n\n{PROSE}Chapter 3\n\n{PROSE}");
+        let expected = [
+            ("CHAPTER I. Low Water", Level::Chapter, Some(1), 1),
+            ("CHAPTER II. High Water", Level::Chapter, Some(2), 6),
+            ("Chapter 3", Level::Chapter, Some(3), 12),
+        ];
+        let expected = expected.map(|(title, level, number, line)| (title.to_owned(), level, number, line));
+        assert_eq!(headings("a.txt", &text), expected);
+    }
+
+    #[test]
+    fn a_table_of_contents_is_no_chapter() {
+        let contents = "CONTENTS\n\nCHAPTER I. Low Water\nCHAPTER II. High Water\nCHAPTER III. No Water\n\n";
+        let text = format!(
+            "{contents}CHAPTER I. Low Water\n\n{PROSE}CHAPTER II. High Water\n\n{PROSE}CHAPTER III. No Water\n\n{PROSE}"
+        );
+        assert_eq!(titles("a.txt", &text).len(), 3);
+        assert_eq!(headings("a.txt", &text)[0].3, 7);
+        let dotted = format!("PART ONE\nThe Mill . . . 3\n\n1. MUD . . . 5\n\n{PROSE}");
+        assert_eq!(titles("a.txt", &dotted), ["PART ONE"]);
+        let zh = "第一回　看灯\n第二回　听雨\n第三回　过河\n\n第一回　看灯\n河上无风。\n第二回　听雨\n雨大。\n第三回　过河\n桥断了。\n";
+        assert_eq!(headings("b.txt", zh).iter().map(|heading| heading.3).collect::<Vec<_>>(), [5, 7, 9]);
+    }
+
+    #[test]
+    fn prose_after_a_table_of_contents_is_not_its_last_chapter() {
+        let contents = "Chapter 1\n\nChapter 2\n\nChapter 3\n\n";
+        let text = format!("{contents}{PROSE}Chapter 1\n\n{PROSE}Chapter 2\n\n{PROSE}Chapter 3\n\n{PROSE}");
+        assert_eq!(headings("a.txt", &text).iter().map(|heading| heading.3).collect::<Vec<_>>(), [9, 13, 17]);
+    }
+
+    #[test]
+    fn bare_numbers_need_their_neighbours() {
+        let text = format!("1\n\n{PROSE}2\n\nThe Sluice\n\n{PROSE}He counted:\n\n9\n\n{PROSE}3\n\n{PROSE}");
+        assert_eq!(titles("a.txt", &text), ["1", "2 The Sluice", "3"]);
+        let roman = format!(
+            "I. THE MILL\n\n{PROSE}II. THE WEIR\n\n{PROSE}I. Ho, ho! Was I funny\n\n{PROSE}III. THE END\n\n{PROSE}"
+        );
+        assert_eq!(titles("a.txt", &roman), ["I. THE MILL", "II. THE WEIR", "III. THE END"]);
+        assert!(titles("a.txt", &format!("I\n\n{PROSE}")).is_empty());
+        let zh = "一\n\n河上无风。\n\n二\n\n雨大。\n\n三\n\n桥断了。\n";
+        assert_eq!(titles("b.txt", zh), ["一", "二", "三"]);
+    }
+
+    #[test]
+    fn chinese_headings_need_no_blank_lines_and_may_lack_their_unit() {
+        let zh = "楔子\n　　话说从前。\n第一章 归来\n　　他回来了。\n第二　他出门去\n　　他走了。\n第三章 远行\n　　第三章里说过的事，不再说。\n　　第三章远行——\n尾声\n　　完了。\n";
+        assert_eq!(titles("b.txt", zh), ["楔子", "第一章 归来", "第二 他出门去", "第三章 远行", "尾声"]);
+    }
+
+    #[test]
+    fn sections_open_chapters_only_alone() {
+        let within = "第一章 归来\n他回来。\n第一节\n他坐下。\n第二节\n他起来。\n第二章 出门\n他走了。\n";
+        assert_eq!(titles("b.txt", within), ["第一章 归来", "第二章 出门"]);
+        assert_eq!(titles("b.txt", "第一节\n他坐下。\n第二节\n他起来。\n"), ["第一节", "第二节"]);
+    }
+
+    #[test]
+    fn scripts_and_markdown_have_their_own_headings() {
+        let play = "Title: Rain\n\n# Act One\n\n## Scene 1\n\nINT. SHED - NIGHT\n\nA shed.\n\nANNA\nRain.\n\nEXT. YARD - DAY\n\nMud.\n";
+        let expected = [
+            ("Act One", Level::Act, Some(1), 3),
+            ("Scene 1 INT. SHED - NIGHT", Level::Scene, Some(1), 5),
+            ("EXT. YARD - DAY", Level::Scene, None, 14),
+        ];
+        let expected = expected.map(|(title, level, number, line)| (title.to_owned(), level, number, line));
+        assert_eq!(headings("a.fountain", play), expected);
+        let markdown = format!("# Rain\n\n## Mud\n\n{PROSE}## Sun\n\n{PROSE}### A note\n\n{PROSE}");
+        assert_eq!(titles("a.md", &markdown), ["Mud", "Sun"]);
+    }
+
+    #[test]
+    fn a_distributors_header_and_licence_are_outside() {
+        let text = format!(
+            "Title: Rain\n\nChapter 9\n\nnoise.\n\n*** START OF THIS PROJECT GUTENBERG EBOOK RAIN ***\n\nChapter 1\n\n{PROSE}Chapter 2\n\n{PROSE}End of Project Gutenberg’s Rain\n\n*** END OF THIS PROJECT GUTENBERG EBOOK RAIN ***\n\nChapter 10\n\nlicence."
+        );
+        let book = read("a.txt", text.as_bytes(), None).expect("reads");
+        let chapters = chapters(&book);
+        assert_eq!(
+            chapters.iter().map(|chapter| chapter.title.as_str()).collect::<Vec<_>>(),
+            ["Chapter 1", "Chapter 2"]
+        );
+        let end: String = text.chars().skip(chapters[1].end as usize).take(14).collect();
+        assert_eq!(end, "End of Project");
+    }
+
+    #[test]
+    fn offsets_are_code_points() {
+        let text = "序\n河。\n第一回　看灯\n河上无风。\r\n第二回　听雨\n雨大。\n";
+        let book = read("b.txt", text.as_bytes(), None).expect("reads");
+        for chapter in chapters(&book) {
+            let begun: String = text.chars().skip(chapter.start as usize).take(chapter.title.chars().count()).collect();
+            assert_eq!(begun.replace('　', " "), chapter.title);
+        }
+    }
+}

@@ -1,0 +1,535 @@
+//! Chapters become chunks: stretches of the book within a token budget, cut where a plot is least hurt.
+//!
+//! The chunks of a book follow each other without a gap and hold its story whole; what stands around the story goes into
+//! rejects.
+
+use super::chapters::{body, count};
+use super::{Params, headings};
+use crate::llm::estimate_tokens;
+use crate::schema::{Book, Chapter, Chunk, Reject};
+
+/// What it costs to cut at the end of a unit, in shares of a chunk's length away from the best length.
+mod cost {
+    /// Inside a quotation that is still open.
+    pub(super) const OPEN: f64 = 0.3;
+    /// Inside a paragraph.
+    pub(super) const WITHIN: f64 = 0.2;
+    /// Between two paragraphs of talk.
+    pub(super) const TALK: f64 = 0.04;
+    /// At a line that parts scenes; a gain.
+    pub(super) const BORDER: f64 = -0.15;
+}
+
+/// A paragraph, or a part of one that is too long. In bytes, the blank lines after it included.
+#[derive(Debug, Clone, Copy)]
+struct Unit {
+    start: usize,
+    end: usize,
+    /// Its tokens, never less than what it adds to a text.
+    tokens: u32,
+    /// What a cut after it costs.
+    cost: f64,
+}
+
+/// A run of whole units.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    start: usize,
+    end: usize,
+    tokens: u32,
+}
+
+/// Cuts a book into chunks of at most `max_tokens`.
+///
+/// Whole chapters are merged while a chunk holds less than `min_share` of that; a chapter that is longer is cut into even
+/// pieces, at paragraph ends and outside open quotations where it can be. The chunks concatenate to the story; what
+/// stands before, after or in front of it as a preface comes back as rejects. Linear in the length of the book.
+#[must_use]
+pub fn chunk(book: &Book, chapters: &[Chapter], params: &Params) -> (Vec<Chunk>, Vec<Reject>) {
+    let text = book.text.as_str();
+    let starts = bytes_of(text, chapters);
+    let (body_start, body_end) = body(text);
+    let story = Story::of(text, chapters, &starts, body_start, body_end);
+    let rejects = rejects(book, &starts, &story);
+    let max = params.max_tokens.max(1);
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (start, end) in sections(text, &story, max) {
+        let units = units(&text[start..end], start, max);
+        split(&units, max, &mut pieces);
+    }
+    let chunks = merge(&pieces, max, params.min_share);
+    (records(book, chapters, &starts, story.start, &chunks), rejects)
+}
+
+/// Turns the chapters' code points into bytes.
+fn bytes_of(text: &str, chapters: &[Chapter]) -> Vec<usize> {
+    let mut at = text.char_indices().map(|(byte, _)| byte);
+    let mut passed = 0;
+    chapters
+        .iter()
+        .map(|chapter| {
+            let skip = chapter.start as usize - passed;
+            passed = chapter.start as usize + 1;
+            at.nth(skip).unwrap_or(text.len())
+        })
+        .collect()
+}
+
+/// Where the story lies, in bytes, and the starts of the chapters in it.
+#[derive(Debug)]
+struct Story {
+    start: usize,
+    end: usize,
+    body_end: usize,
+    borders: Vec<usize>,
+}
+
+impl Story {
+    fn of(text: &str, chapters: &[Chapter], starts: &[usize], body_start: usize, body_end: usize) -> Self {
+        let matter: Vec<bool> = chapters.iter().map(|chapter| headings::opens_matter(&chapter.title)).collect();
+        let Some(first) = matter.iter().position(|matter| !matter) else {
+            return Self { start: body_start, end: body_end, body_end, borders: Vec::new() };
+        };
+        let last = matter.iter().rposition(|matter| !matter).unwrap_or(first);
+        let end = starts.get(last + 1).copied().unwrap_or(body_end);
+        let mean = (end - starts[first]) / (last - first + 1);
+        // A long text before the first heading is a part of the story that has no heading, not a title page.
+        let headless = first == 0 && text[body_start..starts[0]].trim().len() > mean;
+        let start = if headless { body_start } else { starts[first] };
+        Self { start, end, body_end, borders: starts[first..=last].to_vec() }
+    }
+}
+
+fn rejects(book: &Book, starts: &[usize], story: &Story) -> Vec<Reject> {
+    let text = book.text.as_str();
+    let mut rejects = Vec::new();
+    let (mut byte, mut point) = (0, 0);
+    let mut leave = |start: usize, end: usize, reason: &str, what: &str| {
+        if text[start..end].trim().is_empty() {
+            return;
+        }
+        let begin = point + count(&text[byte..start]);
+        point = begin + count(&text[start..end]);
+        byte = end;
+        let opening: String =
+            text[start..end].split_whitespace().collect::<Vec<_>>().join(" ").chars().take(60).collect();
+        let detail = format!("{what}, code points {begin} to {point}: “{opening}…”");
+        rejects.push(Reject::new("chunk", format!("{}@{begin}", book.slug), reason, detail));
+    };
+    // Each heading of matter before the story has its own entry; so has each after it.
+    let mut from = 0;
+    for &start in starts.iter().take_while(|start| **start <= story.start) {
+        leave(from, start, "front_matter", "stands before the story");
+        from = start;
+    }
+    leave(from.min(story.start), story.start, "front_matter", "stands before the story");
+    let after: Vec<usize> = starts.iter().copied().filter(|start| *start >= story.end).collect();
+    for (at, start) in after.iter().enumerate() {
+        leave(*start, after.get(at + 1).copied().unwrap_or(story.body_end), "back_matter", "stands after the story");
+    }
+    leave(story.body_end, text.len(), "licence", "stands after the book");
+    rejects
+}
+
+/// Returns the story's chapters, those that are hardly more than a heading joined with the next.
+fn sections(text: &str, story: &Story, max: u32) -> Vec<(usize, usize)> {
+    let mut borders: Vec<usize> = story.borders.iter().copied().filter(|border| *border > story.start).collect();
+    borders.push(story.end);
+    let small = max.min(400) / 5;
+    let mut sections: Vec<(usize, usize)> = Vec::new();
+    let mut start = story.start;
+    for (at, &end) in borders.iter().enumerate() {
+        // Only a short text is worth counting.
+        let tiny = end - start < 1600 && estimate_tokens(&text[start..end]) < small;
+        if tiny && at + 1 < borders.len() {
+            continue;
+        }
+        if end > start {
+            sections.push((start, end));
+        }
+        start = end;
+    }
+    sections
+}
+
+/// Cuts a section into paragraphs, and paragraphs over the bound into sentences, then words, then characters.
+fn units(text: &str, offset: usize, max: u32) -> Vec<Unit> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let wrapped = is_wrapped(&lines);
+    let mut units: Vec<Unit> = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    for (index, line) in lines.iter().enumerate() {
+        at += line.len();
+        let next = lines.get(index + 1);
+        let blank = line.trim().is_empty();
+        let next_blank = next.is_some_and(|next| next.trim().is_empty());
+        let ends = next.is_none() || (!next_blank && (blank || !wrapped));
+        // Blank lines before the first paragraph belong to it.
+        if ends && (next.is_none() || !text[start..at].trim().is_empty()) {
+            let next = next.map_or("", |next| next.trim());
+            paragraph(&text[start..at], offset + start, next, max, &mut units);
+            start = at;
+        }
+    }
+    units
+}
+
+/// Whether paragraphs run over several short lines, so that only a blank line ends one.
+fn is_wrapped(lines: &[&str]) -> bool {
+    let (mut filled, mut run_on, mut long) = (0_usize, 0_usize, 0_usize);
+    for (at, line) in lines.iter().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        filled += 1;
+        run_on += usize::from(lines.get(at + 1).is_some_and(|next| !next.trim().is_empty()));
+        long += usize::from(line.chars().take(101).count() > 100);
+    }
+    run_on * 3 > filled && long * 10 < filled && run_on < filled.saturating_sub(1)
+}
+
+fn paragraph(text: &str, offset: usize, next: &str, max: u32, units: &mut Vec<Unit>) {
+    let words = text.trim();
+    let tokens = estimate_tokens(text);
+    let open = is_open(words);
+    let border = is_border(words) || is_border(next);
+    let talk = starts_talk(words) && starts_talk(next);
+    let end_cost = if open {
+        cost::OPEN
+    } else if border {
+        cost::BORDER
+    } else if talk {
+        cost::TALK
+    } else {
+        0.0
+    };
+    if tokens <= max {
+        units.push(Unit { start: offset, end: offset + text.len(), tokens, cost: end_cost });
+        return;
+    }
+    let mut start = 0;
+    let mut push = |end: usize, cost: f64, within_word: bool| {
+        let part = &text[start..end];
+        // A word cut in two can weigh one more token joined than apart.
+        let tokens = estimate_tokens(part) + u32::from(within_word);
+        units.push(Unit { start: offset + start, end: offset + end, tokens, cost });
+        start = end;
+    };
+    let (mut begun, mut open) = (0, false);
+    for end in sentence_ends(text) {
+        let sentence = &text[begun..end];
+        if estimate_tokens(sentence) > max {
+            for (at, within_word) in clause_ends(sentence, max) {
+                push(begun + at, cost::WITHIN * 2.0, within_word);
+            }
+        }
+        open = opens(open, sentence);
+        let cost = if open { cost::OPEN } else { cost::WITHIN };
+        push(end, if end == text.len() { end_cost } else { cost }, false);
+        begun = end;
+    }
+}
+
+/// Returns where the sentences of a paragraph end, the last at its end; marks and blanks after a sentence belong to it.
+fn sentence_ends(text: &str) -> Vec<usize> {
+    let mut ends = Vec::new();
+    let mut closing = false;
+    for (at, c) in text.char_indices() {
+        if matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '．' | '…') {
+            closing = true;
+        } else if closing && !(c.is_whitespace() || matches!(c, '”' | '"' | '’' | '\'' | '」' | '』' | '）' | ')'))
+        {
+            // A full stop of Latin script ends a sentence only before a blank.
+            let before = text[..at].chars().next_back();
+            if before.is_some_and(char::is_whitespace) || !text[..at].ends_with('.') {
+                ends.push(at);
+            }
+            closing = false;
+        }
+    }
+    ends.push(text.len());
+    ends
+}
+
+/// Returns where a sentence over the bound is cut, its own end aside, and whether within a word: at blanks and commas
+/// while it can be. No part weighs more than half of the bound.
+fn clause_ends(text: &str, max: u32) -> Vec<(usize, bool)> {
+    // A character weighs at most one token and a line end a quarter, so this many never weigh more than half of the bound.
+    let most = (max as usize / 2).saturating_sub(2).max(1);
+    let mut ends = Vec::new();
+    let (mut start, mut length, mut blank) = (0, 0, None);
+    for (at, c) in text.char_indices() {
+        if length >= most {
+            let (end, within_word) = match blank {
+                Some(blank) if blank > start => (blank, false),
+                _ => (at, c.is_alphanumeric()),
+            };
+            ends.push((end, within_word));
+            length = text[end..at].chars().count();
+            (start, blank) = (end, None);
+        }
+        length += 1;
+        if c.is_whitespace() || matches!(c, '，' | '、' | '；' | '：') {
+            blank = Some(at + c.len_utf8());
+        }
+    }
+    ends
+}
+
+/// Whether a paragraph ends inside a quotation. Marks that do not match are read by what is open.
+fn is_open(text: &str) -> bool {
+    opens(false, text)
+}
+
+/// Carries on whether a quotation is open over a further stretch of text.
+fn opens(open: bool, text: &str) -> bool {
+    text.chars().fold(open, |open, c| match c {
+        '“' | '「' | '『' => true,
+        '”' | '」' | '』' => false,
+        '"' | '＂' => !open,
+        _ => open,
+    })
+}
+
+fn starts_talk(text: &str) -> bool {
+    text.starts_with(['“', '"', '「', '『', '‘'])
+}
+
+/// Whether a line only parts scenes.
+fn is_border(line: &str) -> bool {
+    (1..=40).contains(&line.chars().count())
+        && line.chars().all(|c| c.is_whitespace() || "*＊#＃~～-—_=•·…◇◆○●☆★※□■".contains(c))
+}
+
+/// Cuts a section's units into even pieces of at most `max` tokens.
+fn split(units: &[Unit], max: u32, pieces: &mut Vec<Piece>) {
+    let mut left = units.iter().fold(0_u32, |sum, unit| sum.saturating_add(unit.tokens));
+    let mut rest = units;
+    while let Some(first) = rest.first() {
+        let target = f64::from(left) / f64::from(left.div_ceil(max).max(1));
+        let (mut best, mut tokens, mut sum) = (0, first.tokens, 0_u32);
+        let mut best_cost = f64::INFINITY;
+        for (at, unit) in rest.iter().enumerate() {
+            sum = sum.saturating_add(unit.tokens);
+            if sum > max && at > 0 {
+                break;
+            }
+            let last = at + 1 == rest.len();
+            let cost = if last && left <= max {
+                f64::NEG_INFINITY
+            } else {
+                (f64::from(sum) - target).abs() / f64::from(max) + unit.cost
+            };
+            if cost < best_cost {
+                (best, best_cost) = (at, cost);
+                tokens = sum;
+            }
+        }
+        pieces.push(Piece { start: first.start, end: rest[best].end, tokens });
+        left = left.saturating_sub(tokens);
+        rest = &rest[best + 1..];
+    }
+}
+
+/// Merges pieces while a chunk holds less than `min_share` of `max`, and never beyond `max`.
+fn merge(pieces: &[Piece], max: u32, min_share: f64) -> Vec<Piece> {
+    let enough = f64::from(max) * min_share;
+    let mut chunks: Vec<Piece> = Vec::new();
+    for &piece in pieces {
+        match chunks.last_mut() {
+            Some(chunk) if f64::from(chunk.tokens) < enough && chunk.tokens.saturating_add(piece.tokens) <= max => {
+                chunk.end = piece.end;
+                chunk.tokens += piece.tokens;
+            }
+            _ => chunks.push(piece),
+        }
+    }
+    // A short rest at the end goes to the chunk before it.
+    if let [.., before, last] = chunks[..]
+        && f64::from(last.tokens) < enough
+        && before.tokens.saturating_add(last.tokens) <= max
+    {
+        chunks.pop();
+        if let Some(chunk) = chunks.last_mut() {
+            chunk.end = last.end;
+            chunk.tokens += last.tokens;
+        }
+    }
+    chunks
+}
+
+fn records(book: &Book, chapters: &[Chapter], starts: &[usize], start: usize, pieces: &[Piece]) -> Vec<Chunk> {
+    let mut point = count(&book.text[..start]);
+    let mut chunks = Vec::with_capacity(pieces.len());
+    for (index, piece) in pieces.iter().enumerate() {
+        let text = &book.text[piece.start..piece.end];
+        if text.is_empty() {
+            continue;
+        }
+        let end = point + count(text);
+        let within = |at: &usize| (piece.start..piece.end).contains(at);
+        let first = starts.partition_point(|at| *at < piece.start);
+        let headings: Vec<(u32, String)> = starts[first..]
+            .iter()
+            .zip(&chapters[first..])
+            .take_while(|(at, _)| within(at))
+            .map(|(_, chapter)| (chapter.start, chapter.title.clone()))
+            .collect();
+        chunks.push(Chunk {
+            book: book.slug.clone(),
+            title: book.title.clone(),
+            index: u32::try_from(index).unwrap_or(u32::MAX),
+            language: book.language,
+            chapter: opening(&book.text, chapters, starts, piece.start),
+            start: point,
+            end,
+            text: text.to_owned(),
+            tokens: estimate_tokens(text),
+            headings,
+        });
+        point = end;
+    }
+    chunks
+}
+
+/// Returns the heading that a place stands under; of headings that open each other at once, the innermost.
+fn opening(text: &str, chapters: &[Chapter], starts: &[usize], place: usize) -> String {
+    let Some(mut at) = starts.partition_point(|start| *start <= place).checked_sub(1) else { return String::new() };
+    if starts[at] == place || text[starts[at]..place].trim().is_empty() {
+        while let Some(&next) = starts.get(at + 1)
+            && next - starts[at] < 400
+            && text[starts[at]..next].split_whitespace().map(str::len).sum::<usize>() <= chapters[at].title.len() + 8
+        {
+            at += 1;
+        }
+    }
+    chapters[at].title.clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{chapters, read};
+    use super::*;
+
+    fn book(text: &str) -> Book {
+        read("a_book.txt", text.as_bytes(), None).expect("reads")
+    }
+
+    fn params(max_tokens: u32) -> Params {
+        Params { max_tokens, ..Params::default() }
+    }
+
+    fn cut(text: &str, max_tokens: u32) -> (Vec<Chunk>, Vec<Reject>) {
+        let book = book(text);
+        chunk(&book, &chapters(&book), &params(max_tokens))
+    }
+
+    /// A chapter of about `tokens` tokens in short paragraphs.
+    fn prose(tokens: u32) -> String {
+        "The mill stood still and the river went by.\n\n".repeat(tokens as usize / 10)
+    }
+
+    #[test]
+    fn small_chapters_merge_and_long_ones_are_cut_evenly() {
+        let text = format!("Chapter 1\n\n{}Chapter 2\n\n{}Chapter 3\n\n{}", prose(100), prose(100), prose(2000));
+        let (chunks, rejects) = cut(&text, 600);
+        assert!(rejects.is_empty(), "{rejects:?}");
+        assert_eq!(chunks[0].headings.len(), 2);
+        assert_eq!(chunks[0].chapter, "Chapter 1");
+        let long: Vec<u32> = chunks[1..].iter().map(|chunk| chunk.tokens).collect();
+        assert!(long.len() == 4 && long.iter().all(|tokens| (450..=600).contains(tokens)), "{long:?}");
+        assert!(chunks[1..].iter().all(|chunk| chunk.chapter == "Chapter 3"));
+        assert_eq!(chunks.iter().map(|chunk| chunk.index).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_cut_avoids_an_open_quotation_and_seeks_a_border() {
+        let speech = "“It went on.\n\n“And on.\n\n“And on again and again,” he said.\n\n";
+        let text = format!("{}{}{}", prose(500), speech.repeat(3), prose(500));
+        for chunk in cut(&text, 600).0 {
+            assert!(!is_open(chunk.text.trim_end().rsplit("\n\n").next().expect("a paragraph")), "{}", chunk.text);
+        }
+        let text = format!("{}* * *\n\n{}", prose(460), prose(540));
+        assert!(cut(&text, 600).0[0].text.ends_with("* * *\n\n") || cut(&text, 600).0[1].text.starts_with("* * *"));
+    }
+
+    #[test]
+    fn a_paragraph_over_the_bound_is_cut_at_sentence_ends() {
+        let zh =
+            format!("第一回　看灯\n{}\n第二回　听雨\n雨停了。\n", "河上无风，水车不动。守夜的人都睡了！".repeat(80));
+        let (chunks, _) = cut(&zh, 300);
+        assert!(chunks.len() >= 4);
+        assert!(chunks[..3].iter().all(|chunk| chunk.text.ends_with(['。', '！'])), "{}", chunks[0].text);
+        let (chunks, _) = cut(&"water".repeat(4000), 300);
+        assert!(chunks.iter().all(|chunk| chunk.tokens <= 300));
+    }
+
+    #[test]
+    fn what_stands_around_the_story_is_rejected_with_its_place() {
+        let text = format!(
+            "Rain\n\nby nobody\n\nPREFACE\n\nI wrote it.\n\nChapter 1\n\n{0}Chapter 2\n\n{0}APPENDIX\n\nA map.\n\n*** END OF THE PROJECT GUTENBERG EBOOK RAIN ***\nlicence\n",
+            prose(300)
+        );
+        let (chunks, rejects) = cut(&text, 8000);
+        assert_eq!(chunks.len(), 1);
+        let reasons: Vec<&str> = rejects.iter().map(|reject| reject.reason.as_str()).collect();
+        assert_eq!(reasons, ["front_matter", "front_matter", "back_matter", "licence"]);
+        assert_eq!(rejects[1].id, format!("a-book@{}", text.find("PREFACE").expect("there")));
+        assert!(chunks[0].text.starts_with("Chapter 1") && chunks[0].text.ends_with("by.\n\n"));
+    }
+
+    #[test]
+    fn a_story_without_headings_is_whole() {
+        let (chunks, rejects) = cut(&prose(300), 8000);
+        assert_eq!((chunks.len(), rejects.len(), chunks[0].chapter.as_str()), (1, 0, ""));
+        let (chunks, rejects) = cut(&format!("{}EPILOGUE\n\n{}", prose(3000), prose(100)), 8000);
+        assert!(rejects.is_empty() && chunks[0].text.starts_with("The mill"), "{rejects:?}");
+    }
+
+    #[test]
+    fn a_part_and_its_first_chapter_begin_together() {
+        let text = format!("PART ONE\n\nChapter 1\n\n{0}PART TWO\n\nChapter 2\n\n{0}", prose(900));
+        let (chunks, _) = cut(&text, 1000);
+        assert_eq!(chunks.iter().map(|chunk| chunk.chapter.as_str()).collect::<Vec<_>>(), ["Chapter 1", "Chapter 2"]);
+        assert!(chunks[1].text.starts_with("PART TWO"));
+    }
+
+    fn paragraphs() -> impl Strategy<Value = String> {
+        let part = prop_oneof![
+            Just("Chapter 3\n\n".to_owned()),
+            Just("第五回　过河\n".to_owned()),
+            Just("* * *\r\n\r\n".to_owned()),
+            Just("\n\n  \n".to_owned()),
+            "[“”\"a-zA-Z ,.?!\n]{0,400}",
+            "[“”「」河上无风水车不动，。！？\n　]{0,200}",
+            "[a-z]{200,900}\n\n",
+            "\\PC{0,80}\r\n",
+        ];
+        proptest::collection::vec(part, 1..24).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_are_the_story_within_the_bound(text in paragraphs(), max in 40_u32..400, share in 0.0..1.0_f64) {
+            let Ok(book) = read("a.txt", text.as_bytes(), None) else { return Ok(()) };
+            let chapters = chapters(&book);
+            let params = Params { max_tokens: max, min_share: share, encoding: None };
+            let (chunks, rejects) = chunk(&book, &chapters, &params);
+            let joined: String = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
+            let start = chunks.first().map_or(0, |chunk| chunk.start as usize);
+            let expected: String = book.text.chars().skip(start).take(joined.chars().count()).collect();
+            prop_assert_eq!(&joined, &expected);
+            prop_assert!(chunks.windows(2).all(|pair| pair[0].end == pair[1].start));
+            for chunk in &chunks {
+                prop_assert!(chunk.tokens <= max, "{} > {max}: {:?}", chunk.tokens, chunk.text);
+                prop_assert_eq!(chunk.end - chunk.start, count(&chunk.text));
+            }
+            // Nothing is lost without a word: what no chunk holds is blank or stands in a reject.
+            let end = chunks.last().map_or(0, |chunk| chunk.end as usize);
+            let outside: String = book.text.chars().take(start).chain(book.text.chars().skip(end)).collect();
+            prop_assert!(outside.trim().is_empty() || !rejects.is_empty());
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The table of heading rules: what a single line may open. Which of the candidates stand is decided in `chapters`.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::numerals;
+use crate::schema::Level;
+
+/// How much a rule's match needs to be borne out by the rest of the book.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Strength {
+    /// Stands by itself.
+    Strong,
+    /// Stands where the numbers of its kind run on from one to the next, and no strong chapter heading is there.
+    Sequence,
+    /// Stands where its number is the one that comes next among strong ones.
+    Next,
+}
+
+/// What a line must have around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// Anything.
+    Any,
+    /// A blank line, or another heading, before.
+    Before,
+    /// Blank lines on both sides.
+    Alone,
+}
+
+/// One rule. The pattern may capture `n` (the number), `u` (the Chinese unit, which then sets the level) and `t` (the title).
+struct Rule {
+    pattern: &'static str,
+    level: Level,
+    strength: Strength,
+    room: Room,
+    /// Whether what it opens is part of the story; else it is left out, when it stands before or after the story.
+    story: bool,
+}
+
+const fn rule(pattern: &'static str, level: Level, strength: Strength, room: Room, story: bool) -> Rule {
+    Rule { pattern, level, strength, room, story }
+}
+
+const RULES: &[Rule] = &[
+    rule(
+        r"^(?i:chapter|chap\.)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$",
+        Level::Chapter,
+        Strength::Strong,
+        Room::Before,
+        true,
+    ),
+    rule(
+        r"^(?i:volume|vol\.)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$",
+        Level::Volume,
+        Strength::Strong,
+        Room::Before,
+        true,
+    ),
+    rule(r"^(?i:book|part)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$", Level::Part, Strength::Strong, Room::Before, true),
+    rule(r"^(?i:act)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$", Level::Act, Strength::Strong, Room::Before, true),
+    rule(r"^(?i:scene)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$", Level::Scene, Strength::Strong, Room::Before, true),
+    rule(r"^(?i:letter)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$", Level::Letter, Strength::Strong, Room::Before, true),
+    rule(r"^(?:PROLOGUE|Prologue|INDUCTION)(?P<t>T)$", Level::Front, Strength::Strong, Room::Before, true),
+    rule(r"^(?:EPILOGUE|Epilogue)(?P<t>T)$", Level::Back, Strength::Strong, Room::Before, true),
+    rule(
+        r"^(?:PREFACE|Preface|FOREWORD|Foreword|INTRODUCTION|Introduction|DEDICATION|Dedication|TO THE READER|ACKNOWLEDGE?MENTS|Acknowledge?ments)(?P<t>T)$",
+        Level::Front,
+        Strength::Strong,
+        Room::Alone,
+        false,
+    ),
+    rule(
+        r"^(?:APPENDIX|Appendix|AFTERWORD|Afterword|GLOSSARY|Glossary|FOOTNOTES|Footnotes|ENDNOTES|Endnotes|NOTES|TRANSCRIBER[’']S NOTES?|Transcriber[’']s [Nn]otes?|ABOUT THE AUTHOR|About the [Aa]uthor)(?P<t>T)$",
+        Level::Back,
+        Strength::Strong,
+        Room::Alone,
+        false,
+    ),
+    rule(
+        r"^[【〔（(]?第\s*(?P<n>H)\s*(?P<u>[章回節节卷部折集幕場场篇])[】〕）)]?(?P<t>C)$",
+        Level::Chapter,
+        Strength::Strong,
+        Room::Any,
+        true,
+    ),
+    rule(r"^(?P<u>卷)(?P<n>H)(?P<t>C)$", Level::Volume, Strength::Strong, Room::Before, true),
+    rule(
+        r"^(?:楔\s*子|引\s*子|序\s*章|序\s*幕|开\s*篇|開\s*篇)(?P<t>C)$",
+        Level::Front,
+        Strength::Strong,
+        Room::Any,
+        true,
+    ),
+    rule(
+        r"^(?:尾\s*声|尾\s*聲|終\s*章|终\s*章|大结局|大結局)(?P<t>C)$",
+        Level::Back,
+        Strength::Strong,
+        Room::Any,
+        true,
+    ),
+    rule(
+        r"^(?:[自原代]?序[言文]?|前\s*言|引\s*言|凡\s*例|緣起|缘起)[一二三]?$",
+        Level::Front,
+        Strength::Strong,
+        Room::Any,
+        false,
+    ),
+    rule(r"^(?:後\s*記|后\s*记|跋|附\s*录|附\s*錄|作者简介)$", Level::Back, Strength::Strong, Room::Any, false),
+    rule(r"^第(?P<n>H)\s+(?P<t>\S.{2,30})$", Level::Chapter, Strength::Next, Room::Any, true),
+    rule(r"^(?P<n>[0-9]{1,3}|[IVXLC]{1,8})(?P<t>)\.?$", Level::Chapter, Strength::Sequence, Room::Alone, true),
+    rule(
+        r"^(?P<n>[0-9]{1,3}|[IVXLC]{1,8})(?:\.|:|\s*[—–]|\s+-)\s*(?P<t>[A-Z‘“].{1,60})$",
+        Level::Chapter,
+        Strength::Sequence,
+        Room::Alone,
+        true,
+    ),
+    rule(r"^(?P<n>[一二三四五六七八九十百〇零]{1,5})(?P<t>)$", Level::Chapter, Strength::Sequence, Room::Alone, true),
+    rule(
+        r"^[（(](?P<n>[一二三四五六七八九十百]{1,5})[）)](?P<t>)$",
+        Level::Chapter,
+        Strength::Sequence,
+        Room::Alone,
+        true,
+    ),
+];
+
+/// The table with its short forms written out: N an English number, T an English title, H a Chinese number, C a Chinese title.
+static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let long = |pattern: &str| {
+        pattern
+            .replace("<n>N)", r"<n>[0-9]{1,3}|(?i:[ivxlc]{1,8})|(?i:[a-z]{3,9}(?:[- ][a-z]{3,7})?))")
+            .replace("<t>T)", r"<t>|\s*[.:—–]+|\s*(?:[.:—–]|--|-)+\s*\S.*|\s+[A-Z‘“].*)")
+            .replace("<n>H)", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元0-9０-９]{1,8})")
+            .replace("<t>C)", r"<t>|[\s　:：、.．·—-]+[^。！？]*|[^\s，。！？；…“”「」的中][^，。！？；…“”「」]*)")
+    };
+    RULES.iter().map(|rule| Regex::new(&long(rule.pattern)).expect("the table's patterns are valid")).collect()
+});
+
+/// A line that may be a heading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub(super) level: Level,
+    pub(super) number: Option<u32>,
+    /// Whether the line has a title of its own.
+    pub(super) titled: bool,
+    pub(super) strength: Strength,
+    pub(super) room: Room,
+    pub(super) story: bool,
+    /// Which rule of the table; numbers of one sequence come from one rule.
+    pub(super) rule: usize,
+    /// Whether it is a 节, which opens a chapter only where nothing else does.
+    pub(super) section: bool,
+}
+
+/// Returns what a line may open, the first rule of the table that fits. Lines of a script's form are not looked at here.
+pub(super) fn candidate(line: &str) -> Option<Candidate> {
+    let line = line.trim();
+    // A cheap look first: headings are short and begin with few characters.
+    let first = line.chars().next()?;
+    if line.len() > 150 || !may_begin(first) {
+        return None;
+    }
+    if line.chars().count() > 80 || line.ends_with([',', ';', '，', '；', '—', '…']) {
+        return None;
+    }
+    RULES.iter().zip(COMPILED.iter()).enumerate().find_map(|(at, (rule, pattern))| {
+        let found = pattern.captures(line)?;
+        let text = |name| found.name(name).map_or("", |found| found.as_str());
+        let number = found.name("n").map(|n| numerals::number(n.as_str()));
+        // A number that is none, as in "Part of it", makes no heading.
+        let number = match number {
+            Some(None) => return None,
+            Some(number) => number,
+            None => None,
+        };
+        let unit = text("u");
+        let titled = text("t").chars().any(char::is_alphanumeric);
+        if matches!(unit, "节" | "節" | "部" | "集" | "篇") && text("t").chars().count() > 20 {
+            return None;
+        }
+        let level = match unit {
+            "" | "章" | "回" | "节" | "節" => rule.level,
+            "卷" => Level::Volume,
+            "折" | "幕" => Level::Act,
+            "场" | "場" => Level::Scene,
+            _ => Level::Part,
+        };
+        let (strength, room, story) = (rule.strength, rule.room, rule.story);
+        let section = matches!(unit, "节" | "節");
+        Some(Candidate { level, number, titled, strength, room, story, rule: at, section })
+    })
+}
+
+/// Whether any heading of the table can begin with this character.
+fn may_begin(c: char) -> bool {
+    c.is_ascii_digit()
+        || matches!(c, 'A'..='Z' | 'a' | 'b' | 'c' | 'l' | 'p' | 's' | 'v')
+        || "第卷楔引序开開尾終终大自原代前凡緣缘後后跋附作【〔（(一二三四五六七八九十百〇零".contains(c)
+}
+
+/// Whether a line, taken alone, reads as a heading.
+pub(super) fn is_heading(line: &str) -> bool {
+    candidate(line).is_some_and(|candidate| candidate.strength == Strength::Strong)
+}
+
+/// Whether a heading opens matter that is no part of the story, such as a preface.
+pub(super) fn opens_matter(title: &str) -> bool {
+    candidate(title).is_some_and(|candidate| !candidate.story)
+}
+
+/// A screenplay's scene heading, as Fountain knows it.
+pub(super) fn is_slugline(line: &str) -> bool {
+    let upper: String = line.trim().chars().take(9).collect::<String>().to_uppercase();
+    let forced = line.starts_with('.') && line[1..].starts_with(|c: char| c.is_alphanumeric());
+    forced
+        || ["INT.", "EXT.", "EST.", "INT ", "EXT ", "INT/EXT", "I/E.", "I/E "]
+            .iter()
+            .any(|sign| upper.starts_with(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_knows_headings_of_both_languages() {
+        for (line, expected) in [
+            ("CHAPTER I.", Some((Level::Chapter, Some(1), false))),
+            ("Chapter 12", Some((Level::Chapter, Some(12), false))),
+            ("Chapter Twenty-One: The Weir", Some((Level::Chapter, Some(21), true))),
+            ("BOOK THE FIRST", Some((Level::Part, Some(1), false))),
+            ("PART ONE--The Old Mill", Some((Level::Part, Some(1), true))),
+            ("VOLUME II", Some((Level::Volume, Some(2), false))),
+            ("ACT III. A street.", Some((Level::Act, Some(3), true))),
+            ("Scene 2", Some((Level::Scene, Some(2), false))),
+            ("LETTER IV. To Mrs. Grey", Some((Level::Letter, Some(4), true))),
+            ("PROLOGUE", Some((Level::Front, None, false))),
+            ("Preface", Some((Level::Front, None, false))),
+            ("第一回　看河灯", Some((Level::Chapter, Some(1), true))),
+            ("第12章 归来", Some((Level::Chapter, Some(12), true))),
+            ("第十章归来", Some((Level::Chapter, Some(10), true))),
+            ("第三卷", Some((Level::Volume, Some(3), false))),
+            ("第二折", Some((Level::Act, Some(2), false))),
+            ("卷五　狐", Some((Level::Volume, Some(5), true))),
+            ("楔子", Some((Level::Front, None, false))),
+            ("尾声", Some((Level::Back, None, false))),
+            ("XIV", Some((Level::Chapter, Some(14), false))),
+            ("II. THE OPEN SLUICE", Some((Level::Chapter, Some(2), true))),
+            ("Part of it was lost", None),
+            ("Chapter and verse", None),
+            ("Act one way and think another, she said, and be", None),
+            ("Part two lives here and the rest", None),
+            ("第一次见到他的时候，天正下雨。", None),
+            ("第四回中既将诸事表明，此回则暂不写。", None),
+            ("第三部队到了。", None),
+            ("A man of letters", None),
+            ("序曲响起，众人坐定。", None),
+        ] {
+            let found = candidate(line).map(|found| (found.level, found.number, found.titled));
+            assert_eq!(found, expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn sluglines_are_told_from_prose() {
+        for (line, expected) in [
+            ("INT. SHED - NIGHT", true),
+            ("Ext. A quay", true),
+            (".FLASHBACK", true),
+            ("...and then", false),
+            ("INTO THE SHED", false),
+            ("内景", false),
+        ] {
+            assert_eq!(is_slugline(line), expected, "{line}");
+        }
+    }
+}
