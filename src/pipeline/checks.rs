@@ -16,6 +16,7 @@ use crate::stages::{extract, select, simulate, synthesize};
 /// Checks names and figures. Returns the models that play a part.
 pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) -> BTreeSet<String> {
     name(document, problems);
+    model_names(document, problems);
     let used = cast(document, problems);
     figures(document, problems);
     characters(document, problems);
@@ -35,6 +36,18 @@ fn name(document: &Document, problems: &mut Vec<Problem>) {
     }
 }
 
+/// The names of models are parts of ids, `<character>/<source model>/<n>#<turn>`, and of draws.
+fn model_names(document: &Document, problems: &mut Vec<Problem>) {
+    for model in document.keys("/models") {
+        if model.is_empty() || model.contains(|c: char| matches!(c, '/' | '#') || c.is_whitespace()) {
+            let at = document.key(&child("/models", model));
+            let problem = Problem::new(at, format!("{model:?} cannot be a part of an id"));
+            problems
+                .push(problem.expected("a name without `/`, `#` and white space; the server's id goes into `model`"));
+        }
+    }
+}
+
 /// Every member of the cast names a model; no model plays one part twice.
 fn cast(document: &Document, problems: &mut Vec<Problem>) -> BTreeSet<String> {
     let models = document.keys("/models");
@@ -43,9 +56,11 @@ fn cast(document: &Document, problems: &mut Vec<Problem>) -> BTreeSet<String> {
         let pointer = child("/cast", part);
         let mut lists = vec![pointer.clone()];
         lists.extend(document.keys(&pointer).iter().map(|language| child(&pointer, language)));
+        let mut played = false;
         for list in lists {
             let mut seen = BTreeMap::new();
             for (place, name) in document.strings(&list) {
+                played = true;
                 used.insert(name.to_owned());
                 if !models.is_empty() && !models.contains(&name) {
                     let known = one_of(models.iter().map(|model| format!("`{model}`")));
@@ -56,16 +71,17 @@ fn cast(document: &Document, problems: &mut Vec<Problem>) -> BTreeSet<String> {
                     problems.push(Problem::new(document.at(&place), message).expected("each model once"));
                 }
             }
-            let empty = document.value.pointer(&list).and_then(Value::as_array).is_some_and(Vec::is_empty);
-            if empty && part == "sources" {
-                let problem = Problem::new(document.at(&list), format!("`{}` is empty", dotted(&list)));
-                problems.push(problem.expected("at least one model, whose replies the benchmark is made of"));
-            }
-            if empty && part == "synthesizers" && count(document) > 0 {
-                let problem = Problem::new(document.at(&list), format!("`{}` is empty", dotted(&list)));
-                problems.push(problem.expected("at least one model, or `synthesize.count = { en = 0, zh = 0 }`"));
-            }
         }
+        // A language may go without; all of them may not.
+        if played || !document.has(&pointer) {
+            continue;
+        }
+        let expected = match part {
+            "sources" => "at least one model, whose replies the benchmark is made of",
+            "synthesizers" if count(document) > 0 => "at least one model, or `synthesize.count = { en = 0, zh = 0 }`",
+            _ => continue,
+        };
+        problems.push(Problem::new(document.at(&pointer), format!("`cast.{part}` names no model")).expected(expected));
     }
     used
 }

@@ -15,6 +15,8 @@ use crate::stages::{chunk, export, extract, select, simulate, synthesize};
 const SEED: u64 = 7;
 
 /// A pipeline file: books, models, who plays which part, and each stage's numbers. Unknown keys are errors.
+/// `$NAME` in a string stands for an environment variable, `$$` for a dollar sign; paths are resolved from the working
+/// directory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PipelineFile {

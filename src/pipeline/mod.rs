@@ -13,6 +13,7 @@ mod json;
 mod load;
 mod paths;
 mod problems;
+mod reader;
 mod schemas;
 mod shape;
 mod stage;

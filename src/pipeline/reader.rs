@@ -1,0 +1,213 @@
+//! Reads the files that a pipeline file names, and gathers what is wrong with any of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::document::{Document, child, dotted};
+use super::environment::{Environment, expand};
+use super::problems::{At, PipelineError, Problem};
+use super::{paths, shape};
+use crate::prompt::{PromptError, Prompts};
+use crate::schema::{Character, CharacterFile, slug};
+use crate::stages;
+
+/// What has been read, and what is wrong with it.
+pub(super) struct Reader {
+    pub(super) sources: Vec<(String, String)>,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl Reader {
+    /// Expands variables in every string; returns the strings as they were, by pointer.
+    pub(super) fn expand(&mut self, document: &mut Document, environment: &Environment) -> BTreeMap<String, String> {
+        let mut strings = Vec::new();
+        collect_strings("", &document.value, &mut strings);
+        let mut unexpanded = BTreeMap::new();
+        for (pointer, text) in strings {
+            let problem = match expand(&text, environment) {
+                Ok(expanded) if expanded == text => continue,
+                // The request's body stands in the journal, where no secret may be.
+                Ok(_) if pointer.contains("/extra_body/") => {
+                    let problem =
+                        Problem::new(document.at(&pointer), "a variable in `extra_body` would stand in the journal");
+                    problem.expected("the value itself, or `$$` for a dollar sign")
+                }
+                Ok(expanded) => {
+                    if let Some(slot) = document.value.pointer_mut(&pointer) {
+                        *slot = Value::String(expanded);
+                    }
+                    unexpanded.insert(pointer, text);
+                    continue;
+                }
+                Err(variable) => {
+                    let message = format!("the environment variable {variable} is not set");
+                    let problem = Problem::new(document.at(&pointer), message).nearest(&variable, environment.names());
+                    problem.expected("a variable that is set, or `$$` for a dollar sign")
+                }
+            };
+            self.problems.push(problem);
+        }
+        unexpanded
+    }
+
+    /// Checks a document against its type; where its syntax is broken, the problems that follow from that are left out.
+    pub(super) fn shape<T: schemars::JsonSchema>(&mut self, document: &Document, what: &str) {
+        let broken: Vec<At> = self
+            .problems
+            .iter()
+            .filter(|_| !document.complete)
+            .map(|problem| At { source: problem.source, span: problem.span.clone() })
+            .collect();
+        let mut found = Vec::new();
+        shape::check::<T>(document, what, &mut found);
+        shape::forgive_broken_lines(&self.sources, &broken, &mut found);
+        found.retain(|problem| !self.is_told(&At { source: problem.source, span: problem.span.clone() }));
+        self.problems.extend(found);
+    }
+
+    /// Says whether something is wrong at a place already, so that what follows from it need not be told.
+    fn is_told(&self, at: &At) -> bool {
+        !at.span.is_empty()
+            && self.problems.iter().any(|problem| problem.source == at.source && problem.span == at.span)
+    }
+
+    /// Returns the files that a list of patterns names, with the pointer of each pattern.
+    fn files(&mut self, document: &Document, pointer: &str, endings: &[&str]) -> Vec<(String, PathBuf)> {
+        let mut files: Vec<(String, PathBuf)> = Vec::new();
+        for (place, pattern) in document.strings(pointer) {
+            if self.is_told(&document.at(&place)) {
+                continue;
+            }
+            match paths::expand(pattern, endings) {
+                Ok(found) => files.extend(found.into_iter().map(|path| (place.clone(), path))),
+                Err(nothing) => {
+                    let problem = Problem::new(document.at(&place), nothing.message);
+                    self.problems.push(Problem { nearest: nothing.nearest, ..problem });
+                }
+            }
+        }
+        // A file that two patterns name is one file.
+        let mut seen = BTreeSet::new();
+        files.retain(|(_, path)| seen.insert(std::fs::canonicalize(path).unwrap_or_else(|_| path.clone())));
+        files
+    }
+
+    pub(super) fn books(&mut self, document: &Document) -> Vec<PathBuf> {
+        let mut slugs: BTreeMap<String, PathBuf> = BTreeMap::new();
+        let mut books = Vec::new();
+        for (place, path) in self.files(document, "/books/paths", paths::BOOKS) {
+            let id = slug(&path.file_stem().unwrap_or_default().to_string_lossy());
+            if let Some(first) = slugs.insert(id.clone(), path.clone()) {
+                let message = format!("`{}` and `{}` would both be the book `{id}`", first.display(), path.display());
+                self.problems
+                    .push(Problem::new(document.at(&place), message).expected("file names that differ in letters"));
+            }
+            books.push(path);
+        }
+        books.sort();
+        books
+    }
+
+    pub(super) fn characters(&mut self, document: &Document) -> (Vec<Character>, BTreeMap<String, PathBuf>) {
+        let (mut characters, mut by_id) = (Vec::new(), BTreeMap::<String, PathBuf>::new());
+        for (place, path) in self.files(document, "/synthesize/established", paths::CHARACTERS) {
+            let Some(text) = self.read(document, &place, &path) else { continue };
+            let before = self.problems.len();
+            let source = self.sources.len();
+            self.sources.push((path.display().to_string(), text));
+            let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+            let text = &self.sources[source].1;
+            let read = if is_json { Document::json } else { Document::toml };
+            let file = read(source, text, &mut self.problems);
+            self.shape::<CharacterFile>(&file, "the character file");
+            if let Some((pointer, name)) = file.strings("/name").first() {
+                let id = slug(name);
+                if id == "-" {
+                    let problem =
+                        Problem::new(file.at(pointer), "this name has no letter, so that no id can be made of it");
+                    self.problems.push(problem.expected("a name with a letter"));
+                } else if let Some(first) = by_id.insert(id.clone(), path.clone()) {
+                    let message = format!("the character `{id}` stands in `{}` too", first.display());
+                    self.problems.push(Problem::new(file.at(pointer), message).expected("each character once"));
+                }
+            }
+            if self.problems.len() > before {
+                continue;
+            }
+            match serde_json::from_value::<CharacterFile>(file.value) {
+                Ok(mut character) => {
+                    // People write the file's stem as well as the slug.
+                    character.book = character.book.map(|book| slug(&book));
+                    characters.push(Character::from(character));
+                }
+                Err(error) => self.problems.push(Problem::new(At::whole(source), error.to_string())),
+            }
+        }
+        (characters, by_id)
+    }
+
+    pub(super) fn prompts(&mut self, document: &Document) -> BTreeMap<String, String> {
+        let known: Vec<&str> = stages::prompts().map(|(name, _)| name).collect();
+        let mut prompts = BTreeMap::new();
+        for name in document.keys("/prompts") {
+            let place = child("/prompts", name);
+            if !known.contains(&name) {
+                let problem = Problem::new(document.key(&place), format!("no ask has a prompt template `{name}`"));
+                self.problems.push(problem.expected("the name of a template").nearest(name, known.iter().copied()));
+                continue;
+            }
+            let Some(text) = self.text(document, &place) else { continue };
+            let replacement = BTreeMap::from([(name.to_owned(), text.clone())]);
+            if let Err(PromptError::Syntax { source, .. }) = Prompts::new(stages::prompts(), &replacement) {
+                let message = format!("the template of `{}` does not parse: {source}", dotted(&place));
+                self.problems.push(Problem::new(document.at(&place), message));
+            }
+            prompts.insert(name.to_owned(), text);
+        }
+        prompts
+    }
+
+    /// Reads the file that a key names.
+    pub(super) fn text(&mut self, document: &Document, pointer: &str) -> Option<String> {
+        let path = PathBuf::from(document.value.pointer(pointer)?.as_str()?);
+        self.read(document, pointer, &path)
+    }
+
+    fn read(&mut self, document: &Document, pointer: &str, path: &Path) -> Option<String> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let paths::Nothing { message, nearest } = paths::absent(path);
+                self.problems.push(Problem { nearest, ..Problem::new(document.at(pointer), message) });
+                None
+            }
+            Err(error) => {
+                let message = format!("`{}` cannot be read: {error}", path.display());
+                self.problems.push(Problem::new(document.at(pointer), message));
+                None
+            }
+        }
+    }
+
+    pub(super) fn invalid(mut self) -> PipelineError {
+        self.problems.sort_by_key(|problem| (problem.source, problem.span.start, problem.span.end));
+        self.problems.dedup();
+        PipelineError::Invalid { sources: self.sources, problems: self.problems }
+    }
+}
+
+fn collect_strings(pointer: &str, value: &Value, strings: &mut Vec<(String, String)>) {
+    match value {
+        Value::String(text) => strings.push((pointer.to_owned(), text.clone())),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .for_each(|(index, item)| collect_strings(&child(pointer, &index.to_string()), item, strings)),
+        Value::Object(object) => {
+            object.iter().for_each(|(key, value)| collect_strings(&child(pointer, key), value, strings));
+        }
+        _ => {}
+    }
+}
