@@ -68,8 +68,13 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
         RunError::Invalid(PipelineError::Invalid { .. }) => {
             "`schemas/pipeline.schema.json` describes every key; `dramaturg schema` writes it".to_owned()
         }
-        RunError::Store { .. } => format!("mend that and {again}; what is done is kept"),
-        RunError::Interrupted | RunError::Ask(AskError::Interrupted) => {
+        RunError::Prompts(_) => "look at the template that `[prompts]` puts in its place".to_owned(),
+        RunError::Books { .. } => "books are text: `.txt`, `.md` or `.fountain`, in any usual encoding".to_owned(),
+        RunError::SameSlug { .. } => "a book's slug is made of its file name".to_owned(),
+        RunError::Start(_) | RunError::Store(_) | RunError::Export(_) => {
+            format!("mend that and {again}; what is done is kept")
+        }
+        RunError::Ask(AskError::Interrupted) => {
             format!("{again} to go on; what is done is kept")
         }
         RunError::Failures { failed, .. } => format!("{again} to try these {failed}; the rest is kept"),

@@ -34,10 +34,11 @@ impl From<Exit> for ExitCode {
 impl From<&RunError> for Exit {
     fn from(error: &RunError) -> Self {
         match error {
-            RunError::Invalid(_) => Self::Usage,
-            RunError::Store { .. } => Self::Fault,
+            RunError::Invalid(_) | RunError::Prompts(_) | RunError::Books { .. } | RunError::SameSlug { .. } => {
+                Self::Usage
+            }
+            RunError::Start(_) | RunError::Store(_) | RunError::Export(_) => Self::Fault,
             RunError::Ask(error) => error.into(),
-            RunError::Interrupted => Self::Interrupted,
             RunError::Failures { .. } => Self::Failures,
         }
     }

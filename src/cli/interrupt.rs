@@ -1,15 +1,16 @@
 //! Ctrl-C, and the signal that schedulers send: the first ends the run in order, the second at once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::watch::Sender;
 
 use super::Exit;
 use crate::event::{Event, Reporter};
 
 /// Waits for signals. The first sets `stop`; the second ends the process, which costs the calls in flight and no more.
-pub(super) async fn watch(stop: Arc<AtomicBool>, reporter: Arc<dyn Reporter>) {
+pub(super) async fn watch(stop: Sender<bool>, reporter: Arc<dyn Reporter>) {
     signal().await;
-    stop.store(true, Ordering::Relaxed);
+    stop.send_replace(true);
     let note = "stopping: calls in flight are finished and kept; press Ctrl-C again to stop at once";
     reporter.report(Event::Note(note.to_owned()));
     signal().await;

@@ -18,9 +18,9 @@ pub use exit::Exit;
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use clap::Parser as _;
+use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
 
 use crate::event::Reporter;
@@ -78,10 +78,10 @@ fn road(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
     let endpoints = if replay { Endpoints::Unneeded } else { Endpoints::Needed };
     let result = match pipeline::load(&arguments.pipeline, &arguments.sets, &environment, endpoints) {
         Ok(loaded) => {
-            let stop = Arc::new(AtomicBool::new(false));
+            let (sender, stop) = watch::channel(false);
             let (out, limit) = (arguments.out.clone(), arguments.limit);
-            let options = RunOptions { out, limit, replay, until, stop: Arc::clone(&stop) };
-            run(loaded, options, &progress, stop)
+            let options = RunOptions { out, limit, replay, until, stop };
+            run(loaded, options, &progress, sender)
         }
         Err(error) => Err(RunError::Invalid(error)),
     };
@@ -105,23 +105,16 @@ fn run(
     loaded: Loaded,
     options: RunOptions,
     progress: &Arc<Progress>,
-    stop: Arc<AtomicBool>,
+    stop: watch::Sender<bool>,
 ) -> Result<Summary, RunError> {
-    let failed = |source: std::io::Error| RunError::Store { what: "start the run".to_owned(), source: source.into() };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(failed)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(RunError::Start)?;
     let reporter: Arc<dyn Reporter> = Arc::<Progress>::clone(progress);
     runtime.block_on(async {
         let watch = tokio::spawn(interrupt::watch(stop, Arc::clone(&reporter)));
-        let result = connect(loaded, options, reporter).await;
+        let result = pipeline::run(loaded, options, reporter).await;
         watch.abort();
         result
     })
-}
-
-/// Hands a validated pipeline to the road.
-#[expect(clippy::unused_async, reason = "the road is asynchronous")]
-async fn connect(_: Loaded, _: RunOptions, _: Arc<dyn Reporter>) -> Result<Summary, RunError> {
-    Err(RunError::Store { what: "run the pipeline".to_owned(), source: "not connected".into() })
 }
 
 /// Tells what a run left.

@@ -4,16 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{Exit, diagnostics, to_stderr, to_stdout};
-use crate::pipeline;
-
-/// Why a schema cannot be written.
-#[derive(Debug, thiserror::Error)]
-#[error("write the schema `{path}`")]
-struct SchemaError {
-    path: String,
-    #[source]
-    source: std::io::Error,
-}
+use crate::{pipeline, store};
 
 /// Writes the schemas into a folder, or says which files there are not what would be written.
 pub(super) fn schema(dir: &Path, check: bool) -> Exit {
@@ -23,8 +14,7 @@ pub(super) fn schema(dir: &Path, check: bool) -> Exit {
     }
     for (name, text) in &schemas {
         let path = dir.join(name);
-        if let Err(source) = write(&path, text) {
-            let error = SchemaError { path: path.display().to_string(), source };
+        if let Err(error) = store::write(&path, text.as_bytes()) {
             to_stderr(&diagnostics::chain(&error, None, false));
             return Exit::Fault;
         }
@@ -72,11 +62,4 @@ fn found(dir: &Path) -> Vec<String> {
     }
     names.sort();
     names
-}
-
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    std::fs::write(path, text)
 }

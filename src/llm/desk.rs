@@ -84,6 +84,12 @@ impl Desk {
         Flight { desk: self, key: key.to_owned(), guard: Some(lock.lock_owned().await) }
     }
 
+    /// Returns how many calls are in flight.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        self.flights.lock().unwrap_or_else(PoisonError::into_inner).len() as u64
+    }
+
     /// Returns the compiled form of a schema.
     pub(super) fn validator(&self, schema: &Value) -> Result<Arc<Validator>, String> {
         let key = hash(schema);

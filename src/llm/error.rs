@@ -137,6 +137,9 @@ impl AskError {
         }
     }
 
+    /// The reasons of items that failed because a call did.
+    pub const REASONS: [&'static str; 4] = ["no_reply", "request_refused", "model_refused", "bad_reply"];
+
     /// Returns the word that a reject carries as its reason.
     #[must_use]
     pub const fn reason(&self) -> &'static str {

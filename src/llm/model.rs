@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 use super::client::Client;
 use super::json::json_of;
@@ -46,7 +47,7 @@ pub struct Model {
 
 #[derive(Debug)]
 enum Engine {
-    Offline(OfflineOptions),
+    Offline(OfflineOptions, Semaphore),
     Served(Box<Served>),
 }
 
@@ -62,7 +63,9 @@ struct Served {
 impl Model {
     /// Makes a model that the offline engine plays. Its id is `offline:<variant>`.
     pub fn offline(name: impl Into<String>, options: OfflineOptions, desk: Arc<Desk>) -> Self {
-        Self { name: name.into(), id: format!("offline:{}", options.variant), engine: Engine::Offline(options), desk }
+        let id = format!("offline:{}", options.variant);
+        let most = options.concurrency.map_or(Semaphore::MAX_PERMITS, |concurrency| concurrency.max(1) as usize);
+        Self { name: name.into(), id, engine: Engine::Offline(options, Semaphore::new(most)), desk }
     }
 
     /// Makes a model that a server plays. A reply that breaks its schema is asked again up to `max_reasks` times.
@@ -123,7 +126,7 @@ impl Model {
         let prompt = |source| AskError::Prompt { ask: A::NAME, source };
         let shape = ask.shape();
         let (sampling, extra_body, max_reasks) = match &self.engine {
-            Engine::Offline(options) => (json!([ENGINE_VERSION, options]), Value::Null, 0),
+            Engine::Offline(options, _) => (json!([ENGINE_VERSION, options]), Value::Null, 0),
             Engine::Served(served) => (served.sampling.clone(), served.extra_body.clone(), served.max_reasks),
         };
         let mut request = Request {
@@ -188,7 +191,8 @@ impl Model {
         parent: Option<String>,
     ) -> Result<Record, AskError> {
         let (reply, usage, requests, latency) = match &self.engine {
-            Engine::Offline(options) => {
+            Engine::Offline(options, places) => {
+                let _place = places.acquire().await.expect("the places are never closed");
                 self.desk.may_begin()?;
                 let begun = Instant::now();
                 let rng = seeded(self.desk.seed, &["offline", &self.id, A::NAME, draw]);
@@ -220,7 +224,7 @@ impl Model {
 
     const fn price(&self) -> Option<&Price> {
         match &self.engine {
-            Engine::Offline(_) => Some(&Price::FREE),
+            Engine::Offline(..) => Some(&Price::FREE),
             Engine::Served(served) => served.price.as_ref(),
         }
     }

@@ -22,11 +22,15 @@ pub struct OfflineOptions {
     /// How often a reply follows the strategy it is given, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub diligence: f64,
+    /// The most answers at once; no bound when silent. Changes no answer, so it is no part of a request.
+    #[serde(skip_serializing)]
+    #[schemars(range(min = 1, max = 65_536))]
+    pub concurrency: Option<u32>,
 }
 
 impl Default for OfflineOptions {
     fn default() -> Self {
-        Self { variant: "plain".to_owned(), breadth: 8, actions: 0.3, diligence: 0.5 }
+        Self { variant: "plain".to_owned(), breadth: 8, actions: 0.3, diligence: 0.5, concurrency: None }
     }
 }
 

@@ -1,7 +1,13 @@
 //! Why a run ended before its time, or with something missing.
 
+use std::path::PathBuf;
+
 use super::{PipelineError, Summary};
 use crate::llm::AskError;
+use crate::prompt::PromptError;
+use crate::stages::chunk::ChunkError;
+use crate::stages::export::ExportError;
+use crate::store::StoreError;
 
 /// Why a run did not do all that it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -9,23 +15,40 @@ pub enum RunError {
     /// The pipeline file, or a file that it names, is wrong. Nothing was run.
     #[error(transparent)]
     Invalid(#[from] PipelineError),
-    /// A file of the run could not be read or written.
-    #[error("{what}")]
-    Store {
-        /// What was tried, with the path.
-        what: String,
-        /// Why it failed.
+    /// A prompt template that the pipeline file puts in place of the program's is wrong. Nothing was run.
+    #[error(transparent)]
+    Prompts(#[from] PromptError),
+    /// None of the books can be read.
+    #[error("no book can be read, first `{}`", path.display())]
+    Books {
+        /// The first of them.
+        path: PathBuf,
+        /// What is wrong with it.
         #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: ChunkError,
     },
-    /// A call ended the run.
+    /// Two books would have the same scene ids.
+    #[error("two books have the slug `{slug}`, `{path}` is the second; rename it")]
+    SameSlug {
+        /// The slug.
+        slug: String,
+        /// The second book's path.
+        path: String,
+    },
+    /// The program cannot use the machine's cores or signals.
+    #[error("start the run")]
+    Start(#[source] std::io::Error),
+    /// A file of the run could not be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The tables could not be built.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    /// A call ended the run; what was done is kept.
     #[error(transparent)]
     Ask(#[from] AskError),
-    /// The run was asked to stop; what was done is kept.
-    #[error("interrupted")]
-    Interrupted,
     /// The run went to its end, but some of its calls failed.
-    #[error("{failed} of {total} calls failed, first {first}")]
+    #[error("{failed} of {total} calls failed, first `{first}` in `{stage}`")]
     Failures {
         /// What the run left all the same.
         summary: Box<Summary>,
@@ -33,10 +56,17 @@ pub enum RunError {
         failed: u64,
         /// How many there were.
         total: u64,
-        /// Stage and id of the first.
+        /// The stage of the first.
+        stage: String,
+        /// Its id.
         first: String,
-        /// Why the first one failed.
+        /// Why it failed.
         #[source]
-        source: Option<Box<AskError>>,
+        cause: Cause,
     },
 }
+
+/// Why a call failed, as its entry among the rejects tells it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Cause(pub String);

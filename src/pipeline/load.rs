@@ -11,7 +11,7 @@ use super::problems::{At, PipelineError, Problem};
 use super::reader::Reader;
 use super::{Environment, ModelEntry, PipelineFile, checks, paths};
 use crate::llm::{AskError, Desk, Endpoint, Model, Secret};
-use crate::schema::Character;
+use crate::schema::{Character, Dimension};
 
 /// Whether the run may open connections; a replay does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,12 +37,14 @@ pub struct Loaded {
     pub character_paths: BTreeMap<String, PathBuf>,
     /// Texts of the prompt templates that take the place of the program's, by name.
     pub prompts: BTreeMap<String, String>,
-    /// Text of the file that `[select] dimensions` names.
-    pub dimensions: Option<String>,
+    /// The dimensions: those of the file that `[select] dimensions` names, else the paper's.
+    pub dimensions: Vec<Dimension>,
     /// How the served models of the cast are reached. The keys show themselves nowhere.
     pub endpoints: BTreeMap<String, Endpoint>,
     /// Text of the pipeline file.
     pub source: String,
+    /// What `--set` laid over the file, as given, where it can change a row.
+    pub overrides: Vec<String>,
     /// The whole configuration as TOML, for the manifest: `--set` and defaults in place, variables by name only.
     pub effective: String,
 }
@@ -94,7 +96,7 @@ pub fn load(
     let book_paths = reader.books(&document);
     let (characters, character_paths) = reader.characters(&document);
     let prompts = reader.prompts(&document);
-    let dimensions = reader.text(&document, "/select/dimensions");
+    let dimensions = reader.dimensions(&document);
 
     let mut typed: Option<PipelineFile> = None;
     if reader.problems.is_empty() {
@@ -118,8 +120,17 @@ pub fn load(
         dimensions,
         endpoints,
         source,
+        overrides: sets.iter().filter(|set| !only_pace(set)).cloned().collect(),
         effective,
     })
+}
+
+/// Says whether a `--set` changes nothing but pace, cost or place.
+fn only_pace(set: &str) -> bool {
+    let key = set.split_once('=').map_or(set, |(key, _)| key).trim();
+    let last = key.rsplit('.').next().unwrap_or(key).trim();
+    key.starts_with("budget")
+        || matches!(last, "concurrency" | "timeout_s" | "max_tries" | "base_url" | "api_key_env" | "price" | "pool")
 }
 
 /// Puts the models' ids into the file, since they make the data set what it is; addresses and keys stay outside.
@@ -129,14 +140,14 @@ fn resolve(file: &mut PipelineFile, reached: BTreeMap<String, checks::Reached>) 
         let Some(ModelEntry::OpenAi(served)) = file.models.get_mut(&name) else { continue };
         let model = reached.model.unwrap_or_default();
         served.model = Some(model.clone());
+        // A replay opens no connection; the reserved name would fail if one did.
+        let base_url = reached.base_url.unwrap_or_else(|| "http://replay.invalid/v1".to_owned());
         let endpoint = Endpoint {
-            // A replay opens no connection; the reserved name would fail if one did.
-            base_url: reached.base_url.unwrap_or_else(|| "http://replay.invalid/v1".to_owned()),
             api_key: reached.api_key.map(Secret::new),
-            model,
             concurrency: served.concurrency as usize,
             timeout: served.timeout(),
             max_tries: served.max_tries,
+            ..Endpoint::new(base_url, model)
         };
         endpoints.insert(name, endpoint);
     }

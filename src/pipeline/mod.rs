@@ -4,6 +4,7 @@
 //! character files; it writes nothing (that is `store`'s), prints nothing and looks up no environment variable (that is
 //! `cli`'s, which passes in what it found).
 
+mod about;
 mod checks;
 mod document;
 mod environment;
@@ -11,9 +12,12 @@ mod error;
 mod file;
 mod json;
 mod load;
+mod manifest;
+mod models;
 mod paths;
 mod problems;
 mod reader;
+mod run;
 mod schemas;
 mod shape;
 mod stage;
@@ -24,6 +28,7 @@ pub use error::RunError;
 pub use file::{Books, Cast, Member, Members, ModelEntry, PipelineFile, Served};
 pub use load::{Endpoints, Loaded, load};
 pub use problems::{PipelineError, Problem};
+pub use run::run;
 pub use schemas::schemas;
 pub use stage::Stage;
 pub use summary::{Calls, RunOptions, Summary, Tokens};

@@ -10,8 +10,9 @@ use super::environment::{Environment, expand};
 use super::problems::{At, PipelineError, Problem};
 use super::{paths, shape};
 use crate::prompt::{PromptError, Prompts};
-use crate::schema::{Character, CharacterFile, slug};
+use crate::schema::{Character, CharacterFile, Dimension, slug};
 use crate::stages;
+use crate::stages::select;
 
 /// What has been read, and what is wrong with it.
 pub(super) struct Reader {
@@ -169,10 +170,20 @@ impl Reader {
         prompts
     }
 
-    /// Reads the file that a key names.
-    pub(super) fn text(&mut self, document: &Document, pointer: &str) -> Option<String> {
-        let path = PathBuf::from(document.value.pointer(pointer)?.as_str()?);
-        self.read(document, pointer, &path)
+    /// Returns the dimensions of the file that `[select] dimensions` names, else the paper's.
+    pub(super) fn dimensions(&mut self, document: &Document) -> Vec<Dimension> {
+        let pointer = "/select/dimensions";
+        let path = document.value.pointer(pointer).and_then(Value::as_str).map(PathBuf::from);
+        let Some(path) = path else {
+            return select::dimensions(None).expect("the program's own table is tested");
+        };
+        let Some(text) = self.read(document, pointer, &path) else { return Vec::new() };
+        select::dimensions(Some(&text)).unwrap_or_else(|error| {
+            let at = At { source: self.sources.len(), span: error.span().unwrap_or(0..0) };
+            self.problems.push(Problem::new(at, error.message()));
+            self.sources.push((path.display().to_string(), text));
+            Vec::new()
+        })
     }
 
     fn read(&mut self, document: &Document, pointer: &str, path: &Path) -> Option<String> {

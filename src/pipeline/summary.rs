@@ -1,14 +1,16 @@
 //! What a run is told, and what it says at its end.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::path::{Path, PathBuf};
 
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
+use tokio::sync::watch;
 
 use super::Stage;
+use crate::llm::Totals;
+use crate::schema::Reject;
+use crate::stages::export::Table;
 
 /// What the command line says about a run, beside the pipeline file.
 #[derive(Debug, Clone)]
@@ -21,8 +23,8 @@ pub struct RunOptions {
     pub replay: bool,
     /// The last stage that runs.
     pub until: Stage,
-    /// Set from outside to end the run: nothing new begins, what is in flight is finished and kept.
-    pub stop: Arc<AtomicBool>,
+    /// Becomes true to end the run: nothing new begins, what is in flight is finished and kept.
+    pub stop: watch::Receiver<bool>,
 }
 
 /// Calls by how they ended.
@@ -72,6 +74,32 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Gathers what a run left, its tables aside.
+    pub(super) fn new(run: &Path, totals: &Totals, rejects: &[Reject]) -> Self {
+        let mut rejected: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+        for reject in rejects {
+            *rejected.entry(reject.stage.clone()).or_default().entry(reject.reason.clone()).or_default() += 1;
+        }
+        let usage = totals.usage;
+        Self {
+            run: run.to_owned(),
+            calls: Calls { made: totals.made, journal: totals.journal, failed: totals.failed },
+            requests: totals.requests,
+            tokens: Tokens { prompt: usage.prompt, cached: usage.cached, completion: usage.completion },
+            usd: totals.usd,
+            rejected,
+            ..Self::default()
+        }
+    }
+
+    /// Counts the rows of the tables.
+    pub(super) fn count(&mut self, tables: &[Table]) {
+        for table in tables {
+            let splits = self.rows.entry(table.config.to_owned()).or_default();
+            splits.insert(table.split.to_owned(), table.frame.height() as u64);
+        }
+    }
+
     /// Returns the rows of all configs and splits.
     #[must_use]
     pub fn total_rows(&self) -> u64 {

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::StoreError;
 
 /// Replaces a file; its folder is made when it is missing.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let folder = path.parent().expect("a file stands in a folder");
     fs::create_dir_all(folder).map_err(StoreError::io("make the folder", folder))?;
     let mut name = path.file_name().expect("a file has a name").to_owned();

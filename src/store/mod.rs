@@ -10,6 +10,7 @@ mod parquet;
 mod pool;
 mod run;
 
+pub use atomic::write;
 pub use error::StoreError;
 pub use journal::FileJournal;
 pub use parquet::Table;

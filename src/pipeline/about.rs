@@ -1,0 +1,33 @@
+//! What the data set card tells of a run.
+
+use super::Loaded;
+use super::models::Models;
+use crate::schema::Book;
+use crate::stages::export::{About, AboutBook, AboutPart};
+
+/// Gathers what the card tells of a run.
+pub(super) fn about(loaded: &Loaded, books: &[Book], models: &Models) -> About {
+    let file = &loaded.file;
+    About {
+        name: file.name.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: file.seed,
+        pipeline: loaded.source.clone(),
+        overrides: loaded.overrides.clone(),
+        books: books
+            .iter()
+            .map(|book| AboutBook { slug: book.slug.clone(), title: book.title.clone(), language: book.language })
+            .collect(),
+        parts: models
+            .parts()
+            .into_iter()
+            .map(|(part, model)| AboutPart { part, name: model.name().to_owned(), model: model.id().to_owned() })
+            .collect(),
+        dimensions: loaded.dimensions.clone(),
+        tau: file.simulate.tau,
+        emphasis: file.simulate.emphasis,
+        wave: file.simulate.wave,
+        keep_source: file.select.keep_source,
+        sample: file.select.sample,
+    }
+}

@@ -1,0 +1,135 @@
+//! `manifest.json`: what made a data set, so that it can be made again and checked.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::models::Models;
+use super::{Loaded, Summary};
+use crate::llm::{Desk, Usage};
+use crate::schema::{Book, Language};
+
+/// What made a data set. Nothing in it depends on when the run was, how fast, or how much came from the journal.
+#[derive(Debug, Serialize)]
+pub(super) struct Manifest {
+    format: u32,
+    name: String,
+    version: &'static str,
+    seed: u64,
+    /// The whole configuration as TOML: `--set` and defaults in place, variables by name only.
+    configuration: String,
+    books: Vec<ManifestBook>,
+    /// Part of the cast → name and id of its models.
+    cast: Vec<ManifestPart>,
+    /// blake3 of each prompt template.
+    prompts: BTreeMap<String, String>,
+    /// blake3 of the table of dimensions.
+    dimensions: String,
+    /// blake3 of the scenes that were read from the pool.
+    pool: Option<String>,
+    calls: u64,
+    requests: u64,
+    tokens: Usage,
+    usd: Option<f64>,
+    /// The same by model and ask.
+    asks: Vec<ManifestAsk>,
+    rows: BTreeMap<String, BTreeMap<String, u64>>,
+    rejected: BTreeMap<String, BTreeMap<String, u64>>,
+    /// SHA-256 of each file of the data set, by its path in there.
+    files: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ManifestBook {
+    slug: String,
+    title: String,
+    path: String,
+    language: Language,
+    encoding: String,
+    blake3: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ManifestPart {
+    part: String,
+    model: String,
+    id: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ManifestAsk {
+    ask: &'static str,
+    model: String,
+    calls: u64,
+    failed: u64,
+    requests: u64,
+    tokens: Usage,
+    usd: Option<f64>,
+}
+
+impl Manifest {
+    /// The form's version: raised when a key changes its meaning.
+    const FORMAT: u32 = 1;
+
+    /// Gathers what made a data set.
+    pub(super) fn new(
+        loaded: &Loaded,
+        books: &[Book],
+        models: &Models,
+        desk: &Desk,
+        pool: Option<String>,
+        summary: &Summary,
+        files: BTreeMap<String, String>,
+    ) -> Self {
+        let totals = desk.ledger.totals();
+        let asks = desk.ledger.by_model_and_ask().into_iter().map(|(model, ask, totals)| ManifestAsk {
+            ask,
+            model,
+            calls: totals.made + totals.journal,
+            failed: totals.failed,
+            requests: totals.requests,
+            tokens: totals.usage,
+            usd: totals.usd,
+        });
+        let dimensions = serde_json::to_vec(&loaded.dimensions).expect("dimensions are plain data");
+        Self {
+            format: Self::FORMAT,
+            name: loaded.file.name.clone(),
+            version: env!("CARGO_PKG_VERSION"),
+            seed: loaded.file.seed,
+            configuration: loaded.effective.clone(),
+            books: books.iter().map(ManifestBook::new).collect(),
+            cast: models.parts().into_iter().map(|(part, model)| ManifestPart::new(part, &model)).collect(),
+            prompts: desk.prompts.hashes().clone(),
+            dimensions: blake3::hash(&dimensions).to_hex().to_string(),
+            pool,
+            calls: totals.made + totals.journal,
+            requests: totals.requests,
+            tokens: totals.usage,
+            usd: totals.usd,
+            asks: asks.collect(),
+            rows: summary.rows.clone(),
+            rejected: summary.rejected.clone(),
+            files,
+        }
+    }
+}
+
+impl ManifestBook {
+    fn new(book: &Book) -> Self {
+        Self {
+            slug: book.slug.clone(),
+            title: book.title.clone(),
+            path: book.path.clone(),
+            language: book.language,
+            encoding: book.encoding.clone(),
+            blake3: book.hash.clone(),
+        }
+    }
+}
+
+impl ManifestPart {
+    fn new(part: String, model: &crate::llm::Model) -> Self {
+        Self { part, model: model.name().to_owned(), id: model.id().to_owned() }
+    }
+}

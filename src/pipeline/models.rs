@@ -1,0 +1,90 @@
+//! The models of a run by the parts that they play.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Loaded, Member, Members};
+use crate::llm::{AskError, Desk, Model};
+use crate::schema::{ByLanguage, Language};
+
+/// Who plays which part, in each language. A model that plays several parts is one model, with one bound on its requests.
+#[derive(Debug)]
+pub(super) struct Models {
+    /// Makes scenes of chunks.
+    pub extractor: ByLanguage<Arc<Model>>,
+    /// Make up test characters, in turn.
+    pub synthesizers: ByLanguage<Vec<Arc<Model>>>,
+    /// Decides who speaks next.
+    pub director: ByLanguage<Arc<Model>>,
+    /// Plays the characters of the scenes.
+    pub scene: ByLanguage<Arc<Model>>,
+    /// Play the test characters.
+    pub sources: ByLanguage<Vec<Arc<Model>>>,
+    /// Answers beside the source.
+    pub base: ByLanguage<Arc<Model>>,
+    /// Compares the two and rates whole conversations.
+    pub judge: ByLanguage<Arc<Model>>,
+}
+
+impl Models {
+    /// Makes the models that the cast names; those that nobody names are not made.
+    pub(super) fn new(loaded: &Loaded, desk: &Arc<Desk>) -> Result<Self, AskError> {
+        let mut made: BTreeMap<String, Arc<Model>> = BTreeMap::new();
+        let mut model = |name: &str| -> Result<Arc<Model>, AskError> {
+            match made.get(name) {
+                Some(model) => Ok(Arc::clone(model)),
+                None => {
+                    let model = Arc::new(loaded.model(name, desk)?);
+                    made.insert(name.to_owned(), Arc::clone(&model));
+                    Ok(model)
+                }
+            }
+        };
+        let mut one = |member: &Member| -> Result<ByLanguage<Arc<Model>>, AskError> {
+            Ok(ByLanguage { en: model(member.get(Language::En))?, zh: model(member.get(Language::Zh))? })
+        };
+        let cast = &loaded.file.cast;
+        let extractor = one(&cast.extractor)?;
+        let director = one(&cast.director)?;
+        let scene = one(&cast.scene)?;
+        let base = one(&cast.base)?;
+        let judge = one(&cast.judge)?;
+        let mut several = |members: &Members| -> Result<ByLanguage<Vec<Arc<Model>>>, AskError> {
+            let mut list = |language| members.get(language).iter().map(|name| model(name)).collect();
+            Ok(ByLanguage { en: list(Language::En)?, zh: list(Language::Zh)? })
+        };
+        let synthesizers = several(&cast.synthesizers)?;
+        let sources = several(&cast.sources)?;
+        Ok(Self { extractor, synthesizers, director, scene, sources, base, judge })
+    }
+
+    /// Returns (part, model) in the order of the cast; a part that languages divide is named once for each.
+    pub(super) fn parts(&self) -> Vec<(String, Arc<Model>)> {
+        let one = |models: &ByLanguage<Arc<Model>>| ByLanguage {
+            en: vec![Arc::clone(&models.en)],
+            zh: vec![Arc::clone(&models.zh)],
+        };
+        let cast = [
+            ("extractor", one(&self.extractor)),
+            ("synthesizers", self.synthesizers.clone()),
+            ("director", one(&self.director)),
+            ("scene", one(&self.scene)),
+            ("sources", self.sources.clone()),
+            ("base", one(&self.base)),
+            ("judge", one(&self.judge)),
+        ];
+        let names = |models: &[Arc<Model>]| models.iter().map(|model| model.name().to_owned()).collect::<Vec<_>>();
+        let mut parts = Vec::new();
+        for (part, models) in cast {
+            if names(&models.en) == names(&models.zh) {
+                parts.extend(models.en.into_iter().map(|model| (part.to_owned(), model)));
+            } else {
+                for language in Language::ALL {
+                    let models = models.get(language).iter().cloned();
+                    parts.extend(models.map(|model| (format!("{part} ({language})"), model)));
+                }
+            }
+        }
+        parts
+    }
+}

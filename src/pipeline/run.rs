@@ -1,0 +1,436 @@
+//! The road of a run: books, chunks, scenes, characters, conversations, data set.
+//!
+//! Order, concurrency, resume and failures are decided here, once for all stages. A stage gives records; this file hands
+//! them to `store` and tells a [`Reporter`] what happens. It knows no prompt and no rule of any stage.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::about::about;
+use super::error::Cause;
+use super::manifest::Manifest;
+use super::models::Models;
+use super::{Loaded, RunError, RunOptions, Stage, Summary};
+use crate::event::{Event, Reporter};
+use crate::llm::{AskError, Desk};
+use crate::prompt::Prompts;
+use crate::schema::{Book, Character, CharacterType, Chunk, Language, Reject, Scene};
+use crate::stages::export::{self, Records};
+use crate::stages::{self, chunk, extract, simulate, synthesize};
+use crate::store::{Pool, RunFolder, Table};
+
+/// Runs a pipeline up to and including a stage, and returns what it left.
+///
+/// What an earlier run in the same folder asked is read back from its journal, so that running again is how a run is
+/// resumed. On an error that ends the run, calls in flight are finished and kept first.
+pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter>) -> Result<Summary, RunError> {
+    let begun = Instant::now();
+    let out = options.out.clone().unwrap_or_else(|| PathBuf::from("outputs").join(&loaded.file.name));
+    let folder = RunFolder::open(&out)?;
+    let journal = Arc::clone(folder.journal());
+    if journal.damaged() > 0 {
+        let damaged = journal.damaged();
+        reporter.report(Event::Note(format!("{damaged} damaged journal lines left out; their calls are made again")));
+    }
+    let prompts = Prompts::new(stages::prompts(), &loaded.prompts)?;
+    let (seed, budget) = (loaded.file.seed, loaded.file.budget.clone());
+    let desk = Arc::new(Desk::new(seed, prompts, journal, budget, options.replay));
+    let models = Models::new(&loaded, &desk)?;
+    let stopping = tokio::spawn(stopping(options.stop.clone(), Arc::clone(&desk)));
+    let road = Arc::new(Road { loaded, options, reporter, desk, models });
+
+    let mut records = Records::default();
+    let walked = road.walk(&mut records).await;
+    stopping.abort();
+    records.rejects.sort();
+    records.rejects.dedup();
+    folder.write_rejected(&records.rejects)?;
+    let (books, pool_hash) = walked?;
+
+    let mut summary = Summary::new(&out, &road.desk.ledger.totals(), &records.rejects);
+    if road.options.until == Stage::Export {
+        road.start(Stage::Export, None);
+        let tables = export::tables(&records)?;
+        let about = about(&road.loaded, &books, &road.models);
+        let card = export::card(&road.loaded.file.export, &about, &tables);
+        summary.count(&tables);
+        let tables = tables.into_iter().map(|table| Table {
+            config: table.config.to_owned(),
+            split: table.split.to_owned(),
+            frame: table.frame,
+        });
+        let files = folder.write_dataset(&card, tables.collect())?;
+        let manifest = Manifest::new(&road.loaded, &books, &road.models, &road.desk, pool_hash, &summary, files);
+        folder.write_manifest(&manifest)?;
+        summary.dataset = Some(folder.dataset());
+        road.end(Stage::Export, format!("{} rows in {}", summary.total_rows(), folder.dataset().display()));
+    }
+    summary.wall_s = begun.elapsed().as_secs_f64();
+    failures(summary, &records.rejects)
+}
+
+/// Stops the desk when the run is asked to stop.
+async fn stopping(mut stop: watch::Receiver<bool>, desk: Arc<Desk>) {
+    // Whoever could ask for it may be gone.
+    if stop.wait_for(|stop| *stop).await.is_ok() {
+        desk.stop();
+    }
+}
+
+/// Tells a run whose calls were all answered from one whose were not.
+fn failures(summary: Summary, rejects: &[Reject]) -> Result<Summary, RunError> {
+    let failed = summary.calls.failed;
+    if failed == 0 {
+        return Ok(summary);
+    }
+    let first = rejects.iter().find(|reject| AskError::REASONS.contains(&reject.reason.as_str()));
+    Err(RunError::Failures {
+        failed,
+        total: summary.calls.made + summary.calls.journal + failed,
+        stage: first.map_or_else(String::new, |reject| reject.stage.clone()),
+        first: first.map_or_else(String::new, |reject| reject.id.clone()),
+        cause: Cause(first.map_or_else(String::new, |reject| reject.detail.clone())),
+        summary: Box::new(summary),
+    })
+}
+
+/// A book with all that the stages after `chunk` need of it.
+struct Shelved {
+    book: Book,
+    chunks: Vec<Chunk>,
+    facts: extract::BookFacts,
+}
+
+/// What all stages of a run share.
+struct Road {
+    loaded: Loaded,
+    options: RunOptions,
+    reporter: Arc<dyn Reporter>,
+    desk: Arc<Desk>,
+    models: Models,
+}
+
+impl Road {
+    /// Goes from stage to stage; what is made goes into `records` even when a later stage fails.
+    async fn walk(self: &Arc<Self>, records: &mut Records) -> Result<(Vec<Book>, Option<String>), RunError> {
+        let shelf = self.chunk(records).await?;
+        let books: Vec<Book> = shelf.iter().map(|shelved| shelved.book.clone()).collect();
+        if self.options.until == Stage::Chunk {
+            return Ok((books, None));
+        }
+        let pool_hash = self.extract(shelf, records).await?;
+        if self.options.until == Stage::Extract {
+            return Ok((books, Some(pool_hash)));
+        }
+        self.synthesize(records).await?;
+        if self.options.until == Stage::Synthesize {
+            return Ok((books, Some(pool_hash)));
+        }
+        self.simulate(records).await?;
+        Ok((books, Some(pool_hash)))
+    }
+
+    /// Reads the books and cuts them into chunks. A book that cannot be read is left out and named; the others go on.
+    async fn chunk(self: &Arc<Self>, records: &mut Records) -> Result<Vec<Shelved>, RunError> {
+        self.start(Stage::Chunk, Some(self.loaded.book_paths.len() as u64));
+        let mut reading = JoinSet::new();
+        for (index, path) in self.loaded.book_paths.iter().enumerate() {
+            let (road, path) = (Arc::clone(self), path.clone());
+            reading.spawn_blocking(move || (index, path.clone(), road.shelve(&path)));
+        }
+        let mut shelf = BTreeMap::new();
+        let mut first = None;
+        while let Some(joined) = reading.join_next().await {
+            let (index, path, shelved) = joined.expect("reading a book does not panic");
+            match shelved {
+                Ok((shelved, rejects)) => {
+                    records.rejects.extend(rejects);
+                    shelf.insert(index, shelved);
+                }
+                Err(source) => {
+                    self.reject(
+                        records,
+                        Reject::new("chunk", path.display().to_string(), "unreadable", chain(&source)),
+                    );
+                    first.get_or_insert((path, source));
+                }
+            }
+            self.advance(Stage::Chunk, shelf.len() as u64, Some(self.loaded.book_paths.len() as u64));
+        }
+        if let (true, Some((path, source))) = (shelf.is_empty(), first) {
+            return Err(RunError::Books { path, source });
+        }
+        let shelf: Vec<Shelved> = shelf.into_values().collect();
+        let mut seen = BTreeSet::new();
+        for shelved in &shelf {
+            if !seen.insert(&shelved.book.slug) {
+                return Err(RunError::SameSlug { slug: shelved.book.slug.clone(), path: shelved.book.path.clone() });
+            }
+        }
+        let chunks: usize = shelf.iter().map(|shelved| shelved.chunks.len()).sum();
+        self.end(Stage::Chunk, format!("{chunks} chunks of {} books", shelf.len()));
+        Ok(shelf)
+    }
+
+    fn shelve(&self, path: &std::path::Path) -> Result<(Shelved, Vec<Reject>), chunk::ChunkError> {
+        let params = &self.loaded.file.chunk;
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|source| chunk::ChunkError::Open { path: name.clone(), source })?;
+        let book = chunk::read(&name, &bytes, params.encoding.as_deref())?;
+        let chapters = chunk::chapters(&book);
+        let (mut chunks, rejects) = chunk::chunk(&book, &chapters, params);
+        if let Some(limit) = self.options.limit {
+            chunks.truncate(limit as usize);
+        }
+        let reading = extract::reading::read(&book.text, book.language, book.script);
+        let facts = extract::BookFacts::new(&book, reading);
+        Ok((Shelved { book, chunks, facts }, rejects))
+    }
+
+    /// Makes scenes of the chunks, each book's in order, the books side by side; fills the pool and reads it back with
+    /// what people added to it. Returns the pool's hash.
+    async fn extract(self: &Arc<Self>, shelf: Vec<Shelved>, records: &mut Records) -> Result<String, RunError> {
+        let total: usize = shelf.iter().map(|shelved| shelved.chunks.len()).sum();
+        self.start(Stage::Extract, Some(total as u64));
+        let slugs: Vec<String> = shelf.iter().map(|shelved| shelved.book.slug.clone()).collect();
+        let done = Arc::new(AtomicU64::new(0));
+        let mut folds = JoinSet::new();
+        for shelved in shelf {
+            let (road, done) = (Arc::clone(self), Arc::clone(&done));
+            folds.spawn(async move { road.fold(&shelved, &done, total as u64).await });
+        }
+        let pool = Pool::open(self.loaded.file.extract.pool.as_ref())?;
+        for (slug, scenes, rejects) in all(folds, &self.desk).await? {
+            rejects.into_iter().for_each(|reject| self.reject(records, reject));
+            pool.write_book(&slug, &scenes)?;
+        }
+        records.scenes = pool.scenes(&slugs)?;
+        let books: BTreeSet<&str> = records.scenes.iter().map(|scene| scene.book.as_str()).collect();
+        self.end(Stage::Extract, format!("{} scenes of {} books", records.scenes.len(), books.len()));
+        Ok(pool.hash(&slugs)?)
+    }
+
+    async fn fold(
+        &self,
+        shelved: &Shelved,
+        done: &AtomicU64,
+        total: u64,
+    ) -> Result<(String, Vec<Scene>, Vec<Reject>), AskError> {
+        let (mut scenes, mut rejects) = (Vec::new(), Vec::new());
+        let mut carry = extract::Carry::default();
+        for chunk in &shelved.chunks {
+            let model = self.models.extractor.get(chunk.language);
+            let extracted = extract::extract(model, &self.loaded.file.extract, &shelved.facts, chunk, carry).await?;
+            scenes.extend(extracted.scenes);
+            rejects.extend(extracted.rejects);
+            carry = extracted.carry;
+            self.advance(Stage::Extract, done.fetch_add(1, Ordering::Relaxed) + 1, Some(total));
+        }
+        if let Some(last) = shelved.chunks.last() {
+            let model = self.models.extractor.get(last.language);
+            let extracted = extract::finish(model, &self.loaded.file.extract, &shelved.facts, carry).await?;
+            scenes.extend(extracted.scenes);
+            rejects.extend(extracted.rejects);
+        }
+        Ok((shelved.book.slug.clone(), scenes, rejects))
+    }
+
+    /// Takes the established characters and makes up the others.
+    async fn synthesize(self: &Arc<Self>, records: &mut Records) -> Result<(), RunError> {
+        let params = &self.loaded.file.synthesize;
+        let limit = self.options.limit.unwrap_or(u32::MAX);
+        let mut characters: Vec<Character> = Vec::new();
+        for character in &self.loaded.characters {
+            let same = |other: &&Character| other.language == character.language;
+            if characters.iter().filter(same).count() < limit as usize {
+                characters.push(character.clone());
+            }
+        }
+        let wanted = |language: Language| {
+            if self.models.synthesizers.get(language).is_empty() { 0 } else { (*params.count.get(language)).min(limit) }
+        };
+        let total: u64 = Language::ALL.iter().map(|&language| u64::from(wanted(language))).sum();
+        self.start(Stage::Synthesize, Some(total));
+        let mut made = JoinSet::new();
+        for language in Language::ALL {
+            let mut left = wanted(language);
+            for world in 0.. {
+                if left == 0 {
+                    break;
+                }
+                let count = left.min(params.characters_per_world.max(1));
+                left -= count;
+                let road = Arc::clone(self);
+                made.spawn(async move {
+                    let models = road.models.synthesizers.get(language);
+                    let (params, seed) = (&road.loaded.file.synthesize, road.loaded.file.seed);
+                    // No name is forbidden beforehand: a further book or character must not change those made up so far.
+                    let made = synthesize::synthesize(models, params, seed, language, world, count, &[]).await?;
+                    road.advance(Stage::Synthesize, u64::from(count), None);
+                    Ok((language, world, made))
+                });
+            }
+        }
+        let mut made = all(made, &self.desk).await?;
+        made.sort_by_key(|(language, world, _)| (*language, *world));
+        for (language, world, made) in made {
+            made.rejects.into_iter().for_each(|reject| self.reject(records, reject));
+            for character in made.characters {
+                if let Some(likeness) = synthesize::resembles(&character, &characters) {
+                    let id = format!("{language}/{world}/{}", character.id);
+                    self.reject(records, Reject::new("synthesize", id, "resembles", likeness));
+                } else {
+                    characters.push(character);
+                }
+            }
+        }
+        characters.sort_by(|a, b| a.id.cmp(&b.id));
+        let count = |kind| characters.iter().filter(|character| character.kind == kind).count();
+        let (established, synthesized) = (count(CharacterType::Established), count(CharacterType::Synthesized));
+        self.end(Stage::Synthesize, format!("{synthesized} made-up and {established} established characters"));
+        records.characters = characters;
+        Ok(())
+    }
+
+    /// Plays every lane, side by side.
+    async fn simulate(self: &Arc<Self>, records: &mut Records) -> Result<(), RunError> {
+        let params = &self.loaded.file.simulate;
+        let scenes: Arc<Vec<Arc<Scene>>> = Arc::new(records.scenes.iter().cloned().map(Arc::new).collect());
+        let sets = |character: &Character| match (params.scope, self.models.sources.get(character.language).len()) {
+            (simulate::Scope::Character, sources) => sources.min(1),
+            (simulate::Scope::Lane, sources) => sources,
+        };
+        // Each set of counts goes to τ for each dimension.
+        let sets: usize = records.characters.iter().map(sets).sum();
+        let total = sets as u64 * u64::from(params.tau) * self.loaded.dimensions.len() as u64;
+        self.start(Stage::Simulate, Some(total));
+        let done = Arc::new(AtomicU64::new(0));
+        let mut plays = JoinSet::new();
+        for character in &records.characters {
+            let sources = self.models.sources.get(character.language).clone();
+            let groups: Vec<Vec<_>> = match params.scope {
+                simulate::Scope::Lane => sources.into_iter().map(|source| vec![source]).collect(),
+                simulate::Scope::Character => vec![sources],
+            };
+            for group in groups {
+                let (road, done) = (Arc::clone(self), Arc::clone(&done));
+                let (character, scenes) = (character.clone(), Arc::clone(&scenes));
+                plays.spawn(async move { road.play(&character, &group, &scenes, &done, total).await });
+            }
+        }
+        let mut conversations = 0;
+        for played in all(plays, &self.desk).await?.into_iter().flatten() {
+            conversations += played.conversations.len();
+            records.conversations.extend(played.conversations);
+            records.samples.extend(played.samples);
+            played.rejects.into_iter().for_each(|reject| self.reject(records, reject));
+        }
+        self.end(Stage::Simulate, format!("{} samples of {conversations} conversations", records.samples.len()));
+        Ok(())
+    }
+
+    /// Plays lanes that share one set of counts, one after the other.
+    async fn play(
+        &self,
+        character: &Character,
+        sources: &[Arc<crate::llm::Model>],
+        scenes: &[Arc<Scene>],
+        done: &AtomicU64,
+        total: u64,
+    ) -> Result<Vec<simulate::LanePlayed>, AskError> {
+        let language = character.language;
+        let (mut counts, mut lanes) = (simulate::Counts::new(&self.loaded.dimensions), Vec::new());
+        let behind = AtomicU64::new(0);
+        for (place, source) in sources.iter().enumerate() {
+            let mut params = self.loaded.file.simulate.clone();
+            // Sources that share counts share τ too, else the first would leave nothing to the others.
+            let share = u64::from(params.tau) * (place as u64 + 1);
+            params.tau = u32::try_from(share.div_ceil(sources.len() as u64)).unwrap_or(params.tau);
+            let stage = simulate::Stage {
+                director: self.models.director.get(language),
+                scene: self.models.scene.get(language),
+                base: self.models.base.get(language),
+                judge: self.models.judge.get(language),
+                params: &params,
+                select: &self.loaded.file.select,
+                dimensions: &self.loaded.dimensions,
+                seed: self.loaded.file.seed,
+                limit: self.options.limit,
+            };
+            let progress = |progress: simulate::Progress| {
+                let counted = u64::from(progress.counted);
+                let step = counted.saturating_sub(behind.fetch_max(counted, Ordering::Relaxed));
+                self.advance(Stage::Simulate, done.fetch_add(step, Ordering::Relaxed) + step, Some(total));
+            };
+            let played = simulate::play_lane(&stage, character, source, scenes, counts, &progress).await?;
+            counts = played.counts.clone();
+            lanes.push(played);
+        }
+        Ok(lanes)
+    }
+
+    fn start(&self, stage: Stage, total: Option<u64>) {
+        self.reporter.report(Event::Started { stage: stage.verb(), total });
+    }
+
+    fn advance(&self, stage: Stage, done: u64, total: Option<u64>) {
+        self.reporter.report(Event::Advanced { stage: stage.verb(), done, total });
+        self.spent();
+    }
+
+    fn end(&self, stage: Stage, outcome: String) {
+        self.spent();
+        self.reporter.report(Event::Ended { stage: stage.verb(), outcome });
+    }
+
+    fn spent(&self) {
+        let totals = self.desk.ledger.totals();
+        self.reporter.report(Event::Spent {
+            calls: totals.made + totals.journal,
+            in_flight: self.desk.in_flight(),
+            tokens: totals.usage.prompt + totals.usage.completion,
+            usd: totals.usd,
+        });
+    }
+
+    fn reject(&self, records: &mut Records, reject: Reject) {
+        self.reporter.report(Event::Rejected(reject.clone()));
+        records.rejects.push(reject);
+    }
+}
+
+/// Waits for every task, so that calls in flight are finished and kept, then gives the results, or the error that ended
+/// the run: an interruption only when nothing worse happened. After the first such error nothing new begins.
+async fn all<T: 'static>(mut tasks: JoinSet<Result<T, AskError>>, desk: &Desk) -> Result<Vec<T>, RunError> {
+    let (mut results, mut worst) = (Vec::new(), None);
+    while let Some(joined) = tasks.join_next().await {
+        match joined.expect("a stage does not panic") {
+            Ok(result) => results.push(result),
+            Err(error) => {
+                desk.stop();
+                if matches!(worst, None | Some(AskError::Interrupted)) {
+                    worst = Some(error);
+                }
+            }
+        }
+    }
+    worst.map_or(Ok(results), |error| Err(error.into()))
+}
+
+/// Returns an error with its causes in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
