@@ -8,3 +8,4 @@ pub mod prompt;
 pub mod schema;
 pub mod seed;
 pub mod stages;
+pub mod text;
