@@ -144,7 +144,10 @@ mod tests {
     #[test]
     fn sentences_end_at_final_marks_only() {
         for (text, expected) in [
-            ("Mr. Vosper paid 2.50 to J. Marl. “Why?” Because!", vec!["Mr. Vosper paid 2.50 to J. Marl.", "“Why?”", "Because!"]),
+            (
+                "Mr. Vosper paid 2.50 to J. Marl. “Why?” Because!",
+                vec!["Mr. Vosper paid 2.50 to J. Marl.", "“Why?”", "Because!"],
+            ),
             ("Well… perhaps. Wait… No?!", vec!["Well… perhaps.", "Wait…", "No?!"]),
             ("It was I. You know it.", vec!["It was I.", "You know it."]),
             ("此言差矣。账呢？！“拿来。”好……再算", vec!["此言差矣。", "账呢？！", "“拿来。”", "好……再算"]),

@@ -41,10 +41,16 @@ pub fn signs(text: &str, language: Language, sign: Sign) -> usize {
                 spaced.push(' ');
             }
             let digits = usize::from(sign == Sign::Fact && text.chars().any(|c| c.is_ascii_digit()));
-            digits + list(&WORDS.en.signs, sign).iter().filter(|word| spaced.contains(&format!(" {word} "))).count()
+            digits + list(&WORDS.en.signs, sign).iter().filter(|word| stands(&spaced, word)).count()
         }
         Language::Zh => list(&WORDS.zh.signs, sign).iter().filter(|word| text.contains(word)).count(),
     }
+}
+
+/// Whether words stand in a text whose words are set off by single blanks, also at its ends.
+fn stands(spaced: &str, words: &str) -> bool {
+    let blank = |at: usize| spaced.as_bytes()[at] == b' ';
+    spaced.match_indices(words).any(|(at, _)| blank(at - 1) && blank(at + words.len()))
 }
 
 const fn list(signs: &Signs, sign: Sign) -> &super::words::List {

@@ -9,7 +9,8 @@ use crate::schema::Language;
 pub struct Topic {
     /// The thing alone, such as `old bell` or `账册`.
     pub noun: String,
-    /// As somebody else would take it up: `the old bell`, `your bell` where the speaker said `my bell`; in Chinese the noun.
+    /// As anybody could take it up: `the old bell`, also where the speaker said `my old bell`, since it is not known who
+    /// is spoken to; in Chinese the noun.
     pub phrase: String,
 }
 
@@ -37,7 +38,8 @@ pub fn topics(text: &str, language: Language) -> Vec<Topic> {
 fn english(sentence: &str) -> Vec<Topic> {
     let mut topics = Vec::new();
     // A clause ends at every mark, and no phrase reaches over one.
-    for clause in sentence.split(|c: char| !(c.is_alphanumeric() || c.is_whitespace() || matches!(c, '-' | '\'' | '’'))) {
+    for clause in sentence.split(|c: char| !(c.is_alphanumeric() || c.is_whitespace() || matches!(c, '-' | '\'' | '’')))
+    {
         let words: Vec<String> = latin_words(clause).collect();
         let given: Vec<&str> = clause.split_whitespace().collect();
         // Words with a capital inside a sentence are names, whose case must be kept: leave such clauses' phrases alone.
@@ -57,8 +59,6 @@ fn english(sentence: &str) -> Vec<Topic> {
             }
             let noun = phrase.join(" ");
             let opener = match determiner.as_str() {
-                "my" => "your",
-                "your" => "my",
                 "his" | "her" | "our" | "their" => determiner,
                 "these" | "those" => "those",
                 _ => "the",
@@ -73,6 +73,7 @@ fn fits(word: &str) -> bool {
     !word.contains('\'')
         && word.chars().all(|c| c.is_alphabetic() || c == '-')
         && !WORDS.en.determiners.contains(word)
+        && !WORDS.en.unfit.contains(word)
         && !["ly", "ed"].iter().any(|ending| word.ends_with(ending))
         && (!WORDS.en.stop.contains(word))
 }
@@ -94,7 +95,9 @@ fn chinese(sentence: &str) -> Vec<Topic> {
             .or_else(|| counted(&chars, at));
         if let Some(noun) = found {
             at += noun.chars().count();
-            topics.push(Topic { phrase: noun.clone(), noun });
+            if !WORDS.zh.unsaid.contains(&noun) {
+                topics.push(Topic { phrase: noun.clone(), noun });
+            }
         } else {
             at += 1;
         }
@@ -129,8 +132,9 @@ mod tests {
     fn english_things_are_taken_up() {
         for (text, expected) in [
             ("The old bell is down in the tower book at four hundred.", vec!["the old bell", "the tower book"]),
-            ("I left my umbrella, and a deed-box under it.", vec!["your umbrella", "the deed-box"]),
+            ("I left my umbrella, and a deed-box under it.", vec!["the umbrella", "the deed-box"]),
             ("The wall broke just there.", vec![]),
+            ("My grandfather wrote it.", vec![]),
             ("That’s the way of the thing.", vec![]),
             ("Have you come to find the Bailiff?", vec![]),
         ] {
@@ -140,11 +144,9 @@ mod tests {
 
     #[test]
     fn chinese_things_are_taken_up() {
-        for (text, expected) in [
-            ("账簿在你东家柜里！", vec!["账簿", "东家"]),
-            ("拿一面旧幡，挂起来。", vec!["旧幡"]),
-            ("这一句实在的话。", vec![]),
-        ] {
+        for (text, expected) in
+            [("账簿在你东家柜里！", vec!["账簿"]), ("拿一面旧幡，挂起来。", vec!["旧幡"]), ("这一句实在的话。", vec![])]
+        {
             assert_eq!(phrases(text, Language::Zh), expected, "{text}");
         }
     }

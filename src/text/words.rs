@@ -56,6 +56,7 @@ pub(super) struct English {
     pub(super) determiners: List,
     pub(super) followers: List,
     pub(super) unsaid: List,
+    pub(super) unfit: List,
     pub(super) titles: List,
     pub(super) openers: List,
     #[serde(flatten)]
@@ -67,6 +68,7 @@ pub(super) struct English {
 pub(super) struct Chinese {
     pub(super) stop: List,
     pub(super) nouns: List,
+    pub(super) unsaid: List,
     pub(super) measures: List,
     pub(super) titles: List,
     #[serde(flatten)]
@@ -128,9 +130,7 @@ pub fn content_words(text: &str) -> Vec<String> {
         }
         words.extend(run.windows(2).map(|pair| pair.iter().collect::<String>()));
         if run.len() > 1 {
-            words.extend(
-                run.iter().map(char::to_string).filter(|character| WORDS.zh.nouns.contains(character)),
-            );
+            words.extend(run.iter().map(char::to_string).filter(|character| WORDS.zh.nouns.contains(character)));
         }
         run.clear();
     }
@@ -158,7 +158,10 @@ mod tests {
 
     #[test]
     fn content_words_drop_what_carries_nothing() {
-        assert_eq!(content_words("The bell’s lips were poured, and the bells rang."), ["bell", "lip", "pour", "bell", "rang"]);
+        assert_eq!(
+            content_words("The bell’s lips were poured, and the bells rang."),
+            ["bell", "lip", "pour", "bell", "rang"]
+        );
         assert_eq!(content_words("我的账房不在"), ["账房"]);
         assert!(content_words("水不骗人").contains(&"水".to_owned()));
         assert!(content_words("老船").contains(&"船".to_owned()));
@@ -167,7 +170,8 @@ mod tests {
 
     #[test]
     fn titles_in_both_languages() {
-        for (word, expected) in [("Mrs.", true), ("Sergeant", true), ("温先生", true), ("bell", false), ("算盘", false)] {
+        for (word, expected) in [("Mrs.", true), ("Sergeant", true), ("温先生", true), ("bell", false), ("算盘", false)]
+        {
             assert_eq!(is_title(word), expected, "{word}");
         }
     }
