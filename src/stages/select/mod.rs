@@ -1,6 +1,7 @@
 //! The stage `select`: at a turn of the test character, which of two replies is better, and on which dimension.
 
 mod asks;
+mod offline;
 
 pub use asks::{Judge, Judgement};
 

@@ -1,6 +1,7 @@
 //! The stage `simulate`: a test character joins the cast of a scene in a group chat.
 
 mod asks;
+mod offline;
 
 pub use asks::{Direct, Direction, Rate, Rating, SceneReply, TestReply};
 
