@@ -34,7 +34,7 @@ impl Phrases {
 }
 
 /// How far apart context scores may lie and still change places by chance, in standard deviations.
-const NEAR: f64 = 2.4;
+const NEAR: f64 = 2.0;
 /// Below this difference of two replies they are alike.
 const ALIKE: f64 = 0.12;
 /// From this difference on, one is much better.
@@ -248,13 +248,13 @@ impl<'a> Context<'a> {
 const fn usual(code: &str, language: Language) -> (f64, f64) {
     match (language, code.as_bytes()) {
         (Language::En, b"CR") => (0.6, 0.6),
-        (Language::En, b"FR") => (0.85, 0.85),
-        (Language::En, b"RR") => (0.6, 1.0),
-        (Language::En, b"CA") => (0.65, 0.35),
+        (Language::En, b"FR") => (0.65, 0.8),
+        (Language::En, b"RR") => (0.45, 1.0),
+        (Language::En, b"CA") => (0.8, 0.35),
         (Language::Zh, b"CR") => (1.3, 0.9),
-        (Language::Zh, b"FR") => (1.25, 1.1),
-        (Language::Zh, b"RR") => (0.4, 0.75),
-        (Language::Zh, b"CA") => (0.45, 0.3),
+        (Language::Zh, b"FR") => (1.0, 1.05),
+        (Language::Zh, b"RR") => (0.35, 0.75),
+        (Language::Zh, b"CA") => (0.6, 0.28),
         _ => (0.25, 0.5),
     }
 }

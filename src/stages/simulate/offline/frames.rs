@@ -148,6 +148,7 @@ fn literal(frame: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::{Sign, asks, signs};
 
     #[test]
     fn tables_are_full_and_every_frame_can_be_filled() {
@@ -177,6 +178,27 @@ mod tests {
                 assert!(text.ends_with(['.', '?', '!', '。', '？', '！', '…']), "{text}");
                 assert!((1..=2).contains(&sentences(&text).len()), "{text}");
             }
+        }
+    }
+
+    #[test]
+    fn frames_show_the_signs_of_their_dimension() {
+        let missing = |language, pool: &BTreeMap<String, Vec<String>>, code: &str, shows: Sign| -> Vec<String> {
+            pool[code].iter().filter(|frame| signs(frame, language, shows) == 0).cloned().collect()
+        };
+        for language in Language::ALL {
+            let frames = frames(language);
+            for (code, shown, drawn) in [
+                ("FR", Sign::Fact, Sign::World),
+                ("RR", Sign::Reason, Sign::Why),
+                ("PA", Sign::Feeling, Sign::Feeling),
+                ("CR", Sign::Recall, Sign::Recall),
+            ] {
+                let none: Vec<String> = vec![];
+                assert_eq!(missing(language, &frames.strategy, code, shown), none, "{language} {code}");
+                assert_eq!(missing(language, &frames.elicit, code, drawn), none, "{language} {code}");
+            }
+            assert!(frames.strategy["CA"].iter().all(|frame| asks(frame) || frame.contains("{name}")));
         }
     }
 
