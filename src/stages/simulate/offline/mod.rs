@@ -7,9 +7,11 @@
 mod director;
 mod frames;
 mod lines;
+mod place;
 mod rating;
 mod replies;
 mod talk;
+mod voice;
 
 pub(super) use director::direct;
 pub(super) use rating::rate;

@@ -5,15 +5,14 @@ use rand::seq::{IndexedRandom as _, SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
 
 use super::super::{SceneReply, TestReply};
-use super::frames::{Slots, capitals, frames, least_said, pick};
-use super::lines::{Candidate, Scale, candidates, close, names};
-use super::talk::{Act, Talk, address, mentions};
+use super::frames::{Slots, frames};
+use super::lines::{Candidate, Scale, candidates, names};
+use super::place::Place;
+use super::talk::{Talk, address, mentions};
+use super::voice::{Voice, chance};
 use crate::llm::{Offline, OfflineOptions};
-use crate::schema::{Attribute, Language, Line};
-use crate::text::{Sign, Topic, asks, lead_word, likeness, pair_likeness, pairs, plain, sentences, signs, spoken};
-
-/// From this fit on, a line answers by itself and needs nothing that leads into it.
-const FITS: f64 = 0.55;
+use crate::schema::{Attribute, Language};
+use crate::text::{Topic, asks, sentences, spoken};
 
 /// Replies for the test character: the best of a sample of its lines.
 pub(in super::super) fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -> String {
@@ -100,10 +99,6 @@ pub(in super::super) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>)
     voice.spoken(lead, &body, tail, options, false, rng)
 }
 
-const fn chance(chance: f64) -> f64 {
-    chance.clamp(0.0, 1.0)
-}
-
 fn most(max_sentences: u32) -> usize {
     usize::try_from(max_sentences).unwrap_or(usize::MAX).max(1)
 }
@@ -125,63 +120,6 @@ fn retrieve(
         .unwrap_or(weighed)
         .into_iter()
         .max_by(|a, b| a.0.total_cmp(&b.0))
-}
-
-/// Where the talk stands in the book's dialogue.
-struct Place {
-    /// The furthest line that was said.
-    reached: Option<usize>,
-    /// The line whose words were said last.
-    last: Option<usize>,
-}
-
-/// A line of the book's dialogue, laid out for comparison.
-struct Entry<'a> {
-    speaker: &'a str,
-    plain: String,
-    /// Its first sentence, where that is long enough to tell it from others: a reply may have been cut to it.
-    first: Option<String>,
-    pairs: Vec<(char, char)>,
-}
-
-impl<'a> Entry<'a> {
-    fn new(line: &'a Line) -> Self {
-        let text = spoken(&line.content);
-        let plain = plain(text);
-        let first = sentences(text).first().map(|first| crate::text::plain(first));
-        let first = first.filter(|first| first.chars().count() > 8);
-        Self { speaker: &line.speaker, pairs: pairs(&plain), plain, first }
-    }
-}
-
-impl Place {
-    fn new(dialogue: &[Line], history: &[Line]) -> Self {
-        let entries: Vec<Entry<'_>> = dialogue.iter().map(Entry::new).collect();
-        let find = |line: &Line| {
-            let said = plain(spoken(&line.content));
-            let letters = pairs(&said);
-            let alike = |entry: &Entry<'_>| {
-                entry.speaker == line.speaker
-                    && (!entry.plain.is_empty() && said.contains(&entry.plain)
-                        || entry.first.as_ref().is_some_and(|first| said.contains(first))
-                        || pair_likeness(&letters, &entry.pairs) > 0.6)
-            };
-            entries.iter().rposition(alike)
-        };
-        Self { reached: history.iter().filter_map(find).max(), last: history.last().and_then(find) }
-    }
-
-    /// Returns how much it is a line's turn: the next ones after what was reached come first.
-    fn turn(&self, line: usize) -> f64 {
-        let next = self.reached.map_or(0, |reached| reached + 1);
-        let order = if line >= next { 1.2 - 0.12 * crate::text::float((line - next).min(12)) } else { -0.2 };
-        order + if self.follows(line) { 0.8 } else { 0.0 }
-    }
-
-    /// Whether a line stands right after what was said last.
-    fn follows(&self, line: usize) -> bool {
-        self.last.is_some_and(|last| last + 1 == line)
-    }
 }
 
 /// Puts a question to somebody.
@@ -254,168 +192,14 @@ fn slots(talk: &Talk<'_>, own: Vec<Topic>, rng: &mut ChaCha8Rng) -> Slots {
     Slots { topic, own, name: present.and_then(address) }
 }
 
-/// A speaker at one turn.
-struct Voice<'a> {
-    talk: &'a Talk<'a>,
-    scale: &'a Scale<'a>,
-    slots: &'a Slots,
-    /// The most sentences of the reply.
-    most: usize,
-}
-
-impl Voice<'_> {
-    /// Returns the retrieved line, or a composed one where none is left, and whether it was retrieved.
-    fn body(&self, best: Option<(f64, Candidate)>, motives: &[String], rng: &mut ChaCha8Rng) -> (String, bool) {
-        if let Some((_, candidate)) = best {
-            return (self.called(candidate, rng), true);
-        }
-        let compose = &frames(self.talk.language).compose;
-        let first = if self.talk.act() == Act::Question { &compose.question } else { &compose.statement };
-        let mut pools: Vec<&[String]> = vec![first, &compose.statement, &compose.question];
-        if !motives.is_empty() && rng.random_bool(0.4) {
-            pools.insert(0, motives);
-        }
-        let fresh = pools.iter().find_map(|pool| pick(pool, self.slots, self.most, self.talk, rng));
-        let body = fresh.or_else(|| {
-            let all: Vec<String> = pools.concat();
-            least_said(&all, self.slots, self.most, self.talk)
-        });
-        (body.unwrap_or_default(), false)
-    }
-
-    /// Gives a line that lost its call another one, half of the time, to whoever spoke last.
-    fn called(&self, candidate: Candidate, rng: &mut ChaCha8Rng) -> String {
-        let text = candidate.text;
-        let name = self.talk.last_speaker().filter(|last| self.talk.others.contains(last)).and_then(address);
-        let Some(name) = name.filter(|_| candidate.uncalled && rng.random_bool(0.5)) else { return text };
-        match self.talk.language {
-            Language::Zh => format!("{name}，{text}"),
-            Language::En => {
-                let first = text.split_whitespace().next().unwrap_or_default();
-                let word = first.trim_end_matches(|c: char| !c.is_alphanumeric());
-                if word == "I" || word.starts_with("I’") || word.starts_with("I'") || !lead_word(word) {
-                    return text;
-                }
-                let mut chars = text.chars();
-                let head: String = chars.next().into_iter().flat_map(char::to_lowercase).collect();
-                format!("{name}, {head}{}", chars.as_str())
-            }
-        }
-    }
-
-    /// Leads from the last line into a line that does not take it up by itself.
-    fn bridge(&self, body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
-        let fits = self.scale.shared(body) + if asks(self.talk.last()) { 0.1 } else { 0.0 };
-        if self.talk.heard.is_empty() || fits >= FITS || signs(body, self.talk.language, Sign::Greeting) > 0 {
-            return None;
-        }
-        let bridge = &frames(self.talk.language).bridge;
-        let pools: &[&Vec<String>] = match self.talk.act() {
-            // A question is a reaction by itself.
-            _ if asks(body) => return None,
-            Act::Question => &[&bridge.question],
-            Act::Anger => &[&bridge.anger],
-            Act::Farewell => &[&bridge.farewell],
-            Act::Thanks => &[&bridge.thanks],
-            Act::Greeting => &[&bridge.greeting],
-            Act::Statement => &[&bridge.statement, &bridge.plain],
-        };
-        let pool: Vec<String> = pools.iter().copied().flatten().cloned().collect();
-        self.phrase(&pool, body, rng)
-    }
-
-    /// Returns what leads in and what follows so that a reply shows a dimension.
-    fn strategy(&self, code: &str, body: &str, rng: &mut ChaCha8Rng) -> (Option<String>, Option<String>) {
-        let frames = frames(self.talk.language);
-        let Some(pool) = frames.strategy.get(code) else { return (self.bridge(body, rng), None) };
-        let shown = |sign, enough| signs(body, self.talk.language, sign) >= enough;
-        match code {
-            "CR" => {
-                let lead = self.phrase(&frames.echo, body, rng);
-                // Nobody is reminded of what was said when hardly anything was.
-                let remind = lead.is_none() && self.talk.history.len() > 3;
-                let tail = if remind { self.phrase(pool, body, rng) } else { None };
-                (lead, tail)
-            }
-            "FR" if shown(Sign::Fact, 2) => (self.bridge(body, rng), None),
-            "RR" if shown(Sign::Reason, 2) => (self.bridge(body, rng), None),
-            "CA" if asks(body) && self.talk.others.iter().any(|other| mentions(body, other)) => (None, None),
-            "PA" if rng.random_bool(0.5) => (self.phrase(pool, body, rng), None),
-            _ => (None, self.phrase(pool, body, rng)),
-        }
-    }
-
-    /// Asks the test character for something that draws a dimension out of it.
-    fn elicit(&self, test: &str, code: Option<&str>, body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
-        let frames = frames(self.talk.language);
-        let silent = !self.talk.history.iter().any(|line| line.speaker == test);
-        let code = code?;
-        let pool = frames.opening.get(code).filter(|_| silent).or_else(|| frames.elicit.get(code))?;
-        // The question follows the speaker's own words, so it asks about what they name.
-        let topic = self.talk.things(body).choose(rng).map(|topic| topic.phrase.clone());
-        let name = Some(address(test).unwrap_or_else(|| test.to_owned()));
-        let slots = Slots { name, topic: topic.or_else(|| self.slots.topic.clone()), own: None };
-        pick(pool, &slots, 1, self.talk, rng)
-    }
-
-    /// Picks a phrase of one sentence that is not near to what it stands beside.
-    fn phrase(&self, pool: &[String], body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
-        pick(pool, self.slots, 1, self.talk, rng).filter(|phrase| likeness(phrase, body) < 0.5)
-    }
-
-    /// Puts a reply together, cut to the bound, with an action in front as often as the options say.
-    fn spoken(
-        &self,
-        lead: Option<String>,
-        body: &str,
-        tail: Option<String>,
-        options: &OfflineOptions,
-        warm: bool,
-        rng: &mut ChaCha8Rng,
-    ) -> String {
-        let language = self.talk.language;
-        let extra = usize::from(lead.is_some()) + usize::from(tail.is_some());
-        let kept = sentences(body).into_iter().take(self.most.saturating_sub(extra).max(1)).map(str::to_owned);
-        let parts: Vec<String> = lead.into_iter().chain(kept).chain(tail).take(self.most).collect();
-        let mut text = parts.join(if language == Language::En { " " } else { "" });
-        close(&mut text, language);
-        if language == Language::En {
-            text = capitals(&text);
-        }
-        match self.action(warm, rng).filter(|_| rng.random_bool(chance(options.actions))) {
-            Some(action) if language == Language::Zh => format!("（{action}）{text}"),
-            Some(action) => format!("({action}) {text}"),
-            None => text,
-        }
-    }
-
-    /// Chooses an action that fits the mood and was not done before.
-    fn action<'b>(&self, warm: bool, rng: &mut ChaCha8Rng) -> Option<&'b str> {
-        let action = &frames(self.talk.language).action;
-        let mood = match self.talk.act() {
-            _ if warm => &action.warm,
-            Act::Question => &action.question,
-            Act::Anger => &action.anger,
-            Act::Thanks | Act::Greeting | Act::Farewell => &action.warm,
-            Act::Statement => &action.any,
-        };
-        let fresh: Vec<&str> = mood
-            .iter()
-            .chain(&action.any)
-            .map(String::as_str)
-            .filter(|action| !self.talk.history.iter().any(|line| line.content.contains(action)))
-            .collect();
-        fresh.choose(rng).copied()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{direct, rate};
     use super::*;
-    use crate::schema::{CastMember, Quality, Visibility};
+    use crate::schema::{CastMember, Line, Quality, Visibility};
     use crate::seed::seeded;
     use crate::stages::simulate::{Direct, Rate};
+    use crate::text::likeness;
 
     struct Fixture {
         language: Language,
