@@ -31,3 +31,4 @@ pub mod schema;
 pub mod seed;
 pub mod stages;
 pub mod store;
+pub mod text;

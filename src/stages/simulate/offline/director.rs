@@ -1,0 +1,161 @@
+//! Who speaks next: whoever was spoken to, else whoever has said least.
+
+use rand::RngExt as _;
+
+use super::super::{Direct, Direction};
+use super::frames::frames;
+use super::talk::mentions;
+use crate::llm::Offline;
+use crate::text::{Sign, asks, float, signs, spoken};
+
+/// How many lines a talk needs before it may run out by itself.
+const RIPE: usize = 12;
+
+/// Chooses the next speaker out of the choices, or the end where that is allowed.
+pub(in super::super) fn direct(ask: &Direct, offline: &mut Offline<'_>) -> Direction {
+    let reasons = &frames(ask.language).director;
+    let reason = |key: &str, name: &str| reasons[key].replace("{name}", name);
+    if let Some(key) = end(ask, offline) {
+        return Direction { reason: reason(key, ""), next: Direction::END.to_owned() };
+    }
+    let scored = ask.choices.iter().map(|choice| {
+        let (score, key) = claim(ask, choice);
+        (score + offline.rng.random_range(0.0..0.5), key, choice)
+    });
+    match scored.max_by(|a, b| a.0.total_cmp(&b.0)) {
+        Some((_, key, choice)) => Direction { reason: reason(key, choice), next: choice.clone() },
+        None => Direction { reason: reason("end_late", ""), next: Direction::END.to_owned() },
+    }
+}
+
+/// Returns why the talk ends here, if it does.
+fn end(ask: &Direct, offline: &mut Offline<'_>) -> Option<&'static str> {
+    let last = ask.history.last().filter(|_| ask.may_end)?;
+    let late = float(ask.history.len().saturating_sub(RIPE - 1));
+    let open = asks(spoken(&last.content));
+    let farewell = signs(spoken(&last.content), ask.language, Sign::Farewell) > 0;
+    let mut chance = if open { 0.0 } else { 0.015 * late };
+    if farewell {
+        chance += 0.08 * late;
+    }
+    if ask.turns_left <= 1 && !open {
+        chance += 0.5;
+    }
+    let ends = offline.rng.random_bool(chance.clamp(0.0, 1.0));
+    ends.then_some(if farewell { "end_farewell" } else { "end_late" })
+}
+
+/// Returns how much somebody has a claim to the turn, and the reason that counts most.
+fn claim(ask: &Direct, name: &str) -> (f64, &'static str) {
+    let test = ask.cast.first().is_some_and(|member| member.name == name);
+    let since = ask.history.iter().rev().position(|line| line.speaker == name);
+    let turns = ask.history.iter().filter(|line| line.speaker == name).count();
+    let mean = float(ask.history.len()) / float(ask.cast.len().max(1));
+    let mut score = (mean - float(turns)).clamp(-1.5, 1.5);
+    let mut key = if score > 0.5 { "quiet" } else { "balance" };
+    if since == Some(0) {
+        score -= 6.0;
+    }
+    let last = ask.history.last();
+    let called = last.is_some_and(|line| line.speaker != name && mentions(spoken(&line.content), name));
+    let asked = last.is_some_and(|line| asks(spoken(&line.content)));
+    if called {
+        score += if asked { 3.0 } else { 1.6 };
+        key = "addressed";
+    } else if asked && since == Some(1) {
+        // A question without a name goes back to whom the asker answered.
+        score += 1.0;
+        key = "asked";
+    }
+    if test {
+        let waited = since.unwrap_or(ask.history.len());
+        let due = [-0.5, 0.4, 1.4, 2.4, 4.0][waited.min(4)];
+        score += due;
+        if due > 1.0 && !called {
+            key = "test";
+        }
+    }
+    (score, key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{Direct, Direction};
+    use super::*;
+    use crate::llm::OfflineOptions;
+    use crate::schema::{CastMember, Language, Line};
+    use crate::seed::seeded;
+
+    fn ask(language: Language, cast: &[&str], history: &[(&str, &str)]) -> Direct {
+        Direct {
+            language,
+            situation: String::new(),
+            cast: cast.iter().map(|name| CastMember { name: (*name).to_owned(), profile: vec![] }).collect(),
+            history: history
+                .iter()
+                .map(|(speaker, content)| Line {
+                    speaker: (*speaker).to_owned(),
+                    content: (*content).to_owned(),
+                    is_test: *speaker == cast[0],
+                })
+                .collect(),
+            choices: cast.iter().map(|name| (*name).to_owned()).collect(),
+            may_end: false,
+            turns_left: 10,
+        }
+    }
+
+    fn answer(ask: &Direct, draw: &str) -> Direction {
+        let options = OfflineOptions::default();
+        direct(ask, &mut Offline { options: &options, rng: seeded(7, &[draw]) })
+    }
+
+    #[test]
+    fn whoever_is_asked_by_name_speaks_next() {
+        for (language, cast, line) in [
+            (Language::En, ["Ann Reed", "Tom Hale", "Jack Moss"], "And what do you say, Jack?"),
+            (Language::Zh, ["温仲筹", "祁勉", "丁福来"], "丁福来，你怎么看？"),
+        ] {
+            let ask = ask(language, &cast, &[(cast[1], line)]);
+            for draw in 0..20 {
+                let direction = answer(&ask, &draw.to_string());
+                assert_eq!(direction.next, cast[2]);
+                assert!(direction.reason.contains(cast[2]));
+            }
+        }
+    }
+
+    #[test]
+    fn the_end_comes_only_where_it_may() {
+        let history = vec![("Tom", "Good night, then, and goodbye."); 20];
+        let mut ask = ask(Language::En, &["Ann", "Tom"], &history);
+        let ends = |ask: &Direct| (0..50).filter(|draw| answer(ask, &draw.to_string()).next == Direction::END).count();
+        assert_eq!(ends(&ask), 0);
+        ask.may_end = true;
+        assert!(ends(&ask) > 20);
+        ask.history.truncate(6);
+        assert_eq!(ends(&ask), 0);
+    }
+
+    #[test]
+    fn the_choice_is_always_one_that_is_offered() {
+        let mut ask = ask(Language::Zh, &["温仲筹", "祁勉", "丁福来"], &[("祁勉", "温仲筹，你说呢？")]);
+        ask.choices = vec!["丁福来".to_owned()];
+        assert_eq!(answer(&ask, "x").next, "丁福来");
+    }
+
+    #[test]
+    fn everyone_is_heard_and_the_test_character_about_every_third_turn() {
+        let cast = ["Ann", "Tom", "Jack", "Sue"];
+        let mut ask = ask(Language::En, &cast, &[]);
+        for turn in 0..40 {
+            let next = answer(&ask, &turn.to_string()).next;
+            assert_ne!(ask.history.last().map(|line| line.speaker.as_str()), Some(next.as_str()));
+            let is_test = next == cast[0];
+            ask.history.push(Line { speaker: next, content: format!("Number {turn}."), is_test });
+        }
+        let turns = |name: &str| ask.history.iter().filter(|line| line.speaker == name).count();
+        assert!((10..=20).contains(&turns("Ann")), "{}", turns("Ann"));
+        assert!(cast[1..].iter().all(|name| turns(name) >= 5));
+    }
+}

@@ -1,0 +1,293 @@
+//! A speaker's own lines: cut to length, freed of calls to absent people, and weighed against the talk.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::talk::{Talk, mentions};
+use crate::schema::Language;
+use crate::text::{Sign, asks, content_words, float, is_han, is_title, lead_word, sentences, signs, spoken};
+
+use super::frames::capitals;
+
+/// A line, or a part of one, that could be said now.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    /// What would be said.
+    pub(super) text: String,
+    /// Which line it is out of.
+    pub(super) line: usize,
+    /// Whether it begins in the middle of its line.
+    pub(super) later: bool,
+    /// Whether it lost a call to somebody absent.
+    pub(super) uncalled: bool,
+}
+
+/// Returns what of the lines could be said now: not said before, at most so many sentences, calling nobody absent.
+pub(super) fn candidates<'a>(
+    lines: impl Iterator<Item = (usize, &'a str)>,
+    names: &BTreeSet<String>,
+    most: usize,
+    talk: &Talk<'_>,
+) -> Vec<Candidate> {
+    let mut candidates = Vec::new();
+    for (at, line) in lines {
+        let (parts, uncalled) = without_calls(spoken(line), names, talk);
+        let starts = parts.len().saturating_sub(most);
+        for start in (0..=starts).step_by(most.max(1)) {
+            let window = &parts[start..parts.len().min(start + most)];
+            let mut text = window.join(if talk.language == Language::En { " " } else { "" });
+            close(&mut text, talk.language);
+            if length(&text) >= 2 && !talk.is_said(&text) {
+                candidates.push(Candidate { text, line: at, later: start > 0, uncalled: uncalled && start == 0 });
+            }
+        }
+    }
+    candidates
+}
+
+/// Returns the length of a text in words, where two Han characters count as one.
+pub(super) fn length(text: &str) -> usize {
+    let han = text.chars().filter(|c| is_han(*c)).count();
+    let words = text.split_whitespace().filter(|word| word.chars().any(|c| c.is_alphanumeric() && !is_han(c))).count();
+    words + han.div_ceil(2)
+}
+
+/// Ends a text with a final mark and frees it of quotation marks without a partner.
+pub(super) fn close(text: &mut String, language: Language) {
+    for (open, shut) in [('“', '”'), ('「', '」'), ('『', '』'), ('‘', '’')] {
+        let count = |mark| text.chars().filter(|c| *c == mark).count();
+        // In English the closing mark is an apostrophe too.
+        let apostrophe = shut == '’' && language == Language::En;
+        if count(open) != count(shut) && !apostrophe {
+            text.retain(|c| c != open && c != shut);
+        }
+    }
+    let kept =
+        text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '，' | '；' | '：' | '、'));
+    text.truncate(kept.len());
+    let broken = text.trim_end_matches(['—', '-', '–', '─']);
+    if broken.len() < text.len() {
+        text.truncate(broken.len());
+        text.push_str(if language == Language::En { "…" } else { "……" });
+    } else if !text.ends_with(['.', '!', '?', '…', '。', '！', '？', '”', '」', '』']) {
+        text.push(if language == Language::En { '.' } else { '。' });
+    }
+}
+
+/// Splits a line into sentences and cuts calls to people who are not there, at the head or end of a sentence.
+fn without_calls(line: &str, names: &BTreeSet<String>, talk: &Talk<'_>) -> (Vec<String>, bool) {
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut uncalled = false;
+    let parts = sentences(&line)
+        .into_iter()
+        .filter_map(|sentence| {
+            let head = call_at_head(sentence, names, talk);
+            let tail = if head == 0 { call_at_tail(sentence, talk) } else { None };
+            uncalled |= head > 0 || tail.is_some();
+            let rest = &sentence[head..];
+            let rest = match tail {
+                Some((start, mark)) => format!("{}{mark}", &rest[..start]),
+                None => rest.trim_start().to_owned(),
+            };
+            rest.chars()
+                .any(char::is_alphanumeric)
+                .then(|| if talk.language == Language::En { capitals(&rest) } else { rest })
+        })
+        .collect();
+    (parts, uncalled)
+}
+
+/// Returns how many bytes at the head of a sentence call somebody absent.
+fn call_at_head(sentence: &str, names: &BTreeSet<String>, talk: &Talk<'_>) -> usize {
+    let Some((head, _)) = sentence.split_once([',', '!', '，', '！']) else { return 0 };
+    let mark = sentence[head.len()..].chars().next().map_or(0, char::len_utf8);
+    let rest = sentence[head.len() + mark..].trim_start();
+    let present = || talk.others.iter().any(|other| mentions(head, other));
+    if is_call(head, rest, names) && !present() { head.len() + mark } else { 0 }
+}
+
+fn is_call(head: &str, rest: &str, names: &BTreeSet<String>) -> bool {
+    let count = head.chars().count();
+    if head.chars().any(is_han) {
+        let to_you = rest.starts_with(['你', '您']);
+        let heavy = !content_words(head).is_empty()
+            && !head.contains(['的', '了', '我', '你', '不', '是', '这', '那', '有', '可', '也']);
+        return count <= 5 && (is_title(head) || (to_you && heavy && (2..=3).contains(&count)));
+    }
+    let words: Vec<&str> = head.split_whitespace().collect();
+    let capital = words.iter().all(|word| word.starts_with(char::is_uppercase));
+    // Any word opens a sentence with a capital: a call needs a title or a name that is known as one.
+    let known = words.iter().any(|word| is_title(word) || names.contains(&bare(word)));
+    (1..=3).contains(&words.len()) && capital && known
+}
+
+/// Returns where a call to somebody absent begins at the end of an English sentence, and the sentence's final mark.
+fn call_at_tail<'a>(sentence: &'a str, talk: &Talk<'_>) -> Option<(usize, &'a str)> {
+    let start = sentence.rfind(", ")?;
+    let call = &sentence[start + 2..];
+    let name = call.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let words: Vec<&str> = name.split_whitespace().collect();
+    let named = (1..=3).contains(&words.len())
+        && words.iter().all(|word| word.starts_with(char::is_uppercase) && *word != "I" && !word.starts_with("I’"));
+    let present = talk.others.iter().any(|other| mentions(name, other));
+    // `A, B, C.` is a list, not a call.
+    let list = sentence[..start].rsplit(", ").next().is_some_and(|before| before.split_whitespace().count() < 2);
+    (named && !present && !list).then(|| (start, &call[name.len()..]))
+}
+
+/// Returns the words that stand with a capital inside a sentence of the texts, where English writes only names so.
+pub(super) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for sentence in texts.flat_map(sentences) {
+        for pair in sentence.split_whitespace().collect::<Vec<_>>().windows(2) {
+            let word = bare(pair[1]);
+            let inside = !pair[0].ends_with(['“', '‘', ':', '—']) && !pair[1].starts_with(['“', '‘', '"']);
+            if inside && word.starts_with(char::is_uppercase) && word != "I" && !lead_word(&word) {
+                names.insert(word);
+            }
+        }
+    }
+    names
+}
+
+/// Weighs lines against the talk.
+#[derive(Debug)]
+pub(super) struct Scale<'a> {
+    talk: &'a Talk<'a>,
+    /// How many of the speaker's own lines have a word.
+    counts: BTreeMap<String, usize>,
+    lines: usize,
+    situation: BTreeSet<String>,
+    /// Everything that was named before, so that a line may name it too.
+    known: BTreeSet<String>,
+}
+
+impl<'a> Scale<'a> {
+    /// Counts the words of the speaker's own lines, since a word that stands in many of them says little.
+    pub(super) fn new(talk: &'a Talk<'a>, lines: impl Iterator<Item = &'a str>) -> Self {
+        let mut counts = BTreeMap::new();
+        let mut total = 0;
+        for line in lines {
+            total += 1;
+            for word in content_words(line).into_iter().collect::<BTreeSet<_>>() {
+                *counts.entry(word).or_insert(0) += 1;
+            }
+        }
+        let names = talk.people().flat_map(str::split_whitespace);
+        let said = talk.history.iter().flat_map(|line| line.content.split_whitespace());
+        let known = names.chain(said).chain(talk.situation.split_whitespace()).map(bare).collect();
+        let situation = content_words(talk.situation).into_iter().collect();
+        Self { talk, counts, lines: total, situation, known }
+    }
+
+    /// Returns how much a text shares with what others said last, 0 to about 1.
+    pub(super) fn shared(&self, text: &str) -> f64 {
+        let words: BTreeSet<String> = content_words(text).into_iter().collect();
+        let weigh = |heard: &BTreeSet<String>| words.intersection(heard).map(|word| self.weight(word)).sum::<f64>();
+        let heard: f64 = self.talk.words.iter().zip([1.0, 0.5, 0.25]).map(|(heard, part)| part * weigh(heard)).sum();
+        ((heard + 0.15 * weigh(&self.situation)) / (3.0 + 0.1 * float(words.len()))).min(1.2)
+    }
+
+    fn weight(&self, word: &str) -> f64 {
+        let count = self.counts.get(word).copied().unwrap_or(0);
+        (1.0 + float(self.lines) / float(1 + count)).ln()
+    }
+
+    /// Returns how well a text answers what was said last, before any dimension counts.
+    pub(super) fn fit(&self, candidate: &Candidate) -> f64 {
+        let text = candidate.text.as_str();
+        let language = self.talk.language;
+        let mut fit = self.shared(text);
+        let shows = |sign| signs(text, language, sign) > 0;
+        let last = self.talk.last();
+        if asks(last) {
+            let wants = |sign| signs(last, language, sign) > 0;
+            fit += if wants(Sign::Why) && shows(Sign::Reason) || wants(Sign::World) && shows(Sign::Fact) {
+                0.25
+            } else {
+                0.0
+            };
+            fit += if asks(text) { -0.2 } else { 0.1 };
+        }
+        let words = length(text);
+        fit += if (5..=32).contains(&words) { 0.15 } else { -0.15 };
+        fit -= if candidate.later { 0.1 } else { 0.0 };
+        fit - 0.15 * float(self.strangers(text).min(3))
+    }
+
+    /// Counts names in a text that nobody has named before.
+    fn strangers(&self, text: &str) -> usize {
+        sentences(text)
+            .into_iter()
+            .flat_map(|sentence| sentence.split_whitespace().skip(1))
+            .filter(|word| word.starts_with(char::is_uppercase) && !lead_word(bare(word).as_str()) && !is_title(word))
+            .filter(|word| !self.known.contains(&bare(word)))
+            .count()
+    }
+
+    /// Returns how well a text shows a dimension; a code that is not one of the five shows nothing that could be counted.
+    pub(super) fn shows(&self, text: &str, code: &str) -> f64 {
+        let count = |sign| float(signs(text, self.talk.language, sign).min(3));
+        match code {
+            "CR" => 0.8 * self.shared(text) + 0.15 * count(Sign::Recall),
+            "FR" => 0.18 * count(Sign::Fact),
+            "RR" => 0.2 * count(Sign::Reason),
+            "CA" => f64::from(u8::from(asks(text))) * 0.35 + 0.08 * count(Sign::Turn),
+            "PA" => 0.22 * count(Sign::Feeling),
+            _ => 0.0,
+        }
+    }
+}
+
+/// Returns a word without marks and endings of possession.
+fn bare(word: &str) -> String {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    word.split(['’', '\'']).next().unwrap_or(word).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(line: &str, language: Language, others: &[&'static str]) -> String {
+        let talk = Talk::new(language, "X", others.iter().copied(), "", &[]);
+        let names = names(["Here are Dilly and Aunt Kez."].into_iter());
+        without_calls(line, &names, &talk).0.join("|")
+    }
+
+    #[test]
+    fn calls_to_absent_people_are_cut() {
+        for (line, others, expected) in [
+            ("Dilly! The short oar, and the twine.", &["Wick"][..], "The short oar, and the twine."),
+            ("Aunt Kez, is he a lord?", &["Wick"], "Is he a lord?"),
+            ("Well, is he a lord, Dilly?", &["Wick"], "Well, is he a lord?"),
+            ("Sweep, Wick.", &["Ludo Wick"], "Sweep, Wick."),
+            ("I take the tin, the copper, Wick.", &["Ludo Wick"], "I take the tin, the copper, Wick."),
+        ] {
+            assert_eq!(cut(line, Language::En, others), expected, "{line}");
+        }
+        for (line, others, expected) in [
+            ("慕川，你今年二十，不必急着做好人。", &["祁勉"][..], "你今年二十，不必急着做好人。"),
+            ("乔先生，秤是买主出钱造的。", &["祁勉"], "秤是买主出钱造的。"),
+            ("此言差矣，管饭就是月钱。", &["祁勉"], "此言差矣，管饭就是月钱。"),
+            ("慕川，你来。", &["聂慕川"], "慕川，你来。"),
+        ] {
+            assert_eq!(cut(line, Language::Zh, others), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn texts_are_closed() {
+        for (text, language, expected) in [
+            ("It’s two liars, and what I wondered was—", Language::En, "It’s two liars, and what I wondered was…"),
+            ("Sweep,", Language::En, "Sweep."),
+            ("“Sweep", Language::En, "Sweep."),
+            ("再算，", Language::Zh, "再算。"),
+            ("再算。’", Language::Zh, "再算。"),
+            ("我本想——", Language::Zh, "我本想……"),
+        ] {
+            let mut closed = text.to_owned();
+            close(&mut closed, language);
+            assert_eq!(closed, expected);
+        }
+    }
+}

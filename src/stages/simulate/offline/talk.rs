@@ -1,0 +1,251 @@
+//! The talk so far, as one participant hears it: what was said last, by whom, and what may not be said again.
+
+use std::collections::BTreeSet;
+
+use crate::schema::{Language, Line};
+use crate::text::{
+    Sign, Topic, asks, content_words, is_title, pair_likeness, pairs, plain, sentences, signs, spoken, topics,
+};
+
+/// From this likeness on, two lines count as the same.
+const SAME: f64 = 0.6;
+/// From this likeness on, two sentences count as the same.
+const SAME_SENTENCE: f64 = 0.75;
+
+/// What the line that is answered does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Act {
+    /// It asks.
+    Question,
+    /// It scolds.
+    Anger,
+    /// It takes leave.
+    Farewell,
+    /// It thanks.
+    Thanks,
+    /// It greets.
+    Greeting,
+    /// It states something, or nothing was said yet.
+    Statement,
+}
+
+/// Who takes part and what was said, with what can be asked of it.
+#[derive(Debug)]
+pub(super) struct Talk<'a> {
+    pub(super) language: Language,
+    /// Who speaks next.
+    pub(super) name: &'a str,
+    /// The others present.
+    pub(super) others: Vec<&'a str>,
+    pub(super) situation: &'a str,
+    pub(super) history: &'a [Line],
+    /// What others said last, newest first, at most three lines.
+    pub(super) heard: Vec<&'a Line>,
+    /// The content words of `heard`.
+    pub(super) words: Vec<BTreeSet<String>>,
+    said: Vec<Said>,
+}
+
+/// A line of the history, laid out for comparison.
+#[derive(Debug)]
+struct Said {
+    plain: String,
+    pairs: Vec<(char, char)>,
+    sentences: Vec<Vec<(char, char)>>,
+}
+
+impl<'a> Talk<'a> {
+    /// Reads the history for one participant.
+    pub(super) fn new(
+        language: Language,
+        name: &'a str,
+        others: impl Iterator<Item = &'a str>,
+        situation: &'a str,
+        history: &'a [Line],
+    ) -> Self {
+        let heard: Vec<&Line> = history.iter().rev().filter(|line| line.speaker != name).take(3).collect();
+        Self {
+            language,
+            name,
+            others: others.filter(|other| *other != name).collect(),
+            situation,
+            history,
+            words: heard.iter().map(|line| content_words(spoken(&line.content)).into_iter().collect()).collect(),
+            heard,
+            said: history.iter().map(|line| Said::new(&line.content)).collect(),
+        }
+    }
+
+    /// Returns what was said last by somebody else; empty at the start.
+    pub(super) fn last(&self) -> &'a str {
+        self.heard.first().map_or("", |line| spoken(&line.content))
+    }
+
+    /// Returns who said it.
+    pub(super) fn last_speaker(&self) -> Option<&'a str> {
+        self.heard.first().map(|line| line.speaker.as_str())
+    }
+
+    /// Returns what the last line does.
+    pub(super) fn act(&self) -> Act {
+        let last = self.last();
+        let shows = |sign| signs(last, self.language, sign) > 0;
+        if shows(Sign::Farewell) {
+            Act::Farewell
+        } else if asks(last) {
+            Act::Question
+        } else if shows(Sign::Anger) {
+            Act::Anger
+        } else if shows(Sign::Thanks) {
+            Act::Thanks
+        } else if shows(Sign::Greeting) {
+            Act::Greeting
+        } else {
+            Act::Statement
+        }
+    }
+
+    /// Whether a text, or a sentence of it that is long enough to be noticed, was said before.
+    pub(super) fn is_said(&self, text: &str) -> bool {
+        let parts = sentences(text);
+        // Two short sentences together are noticed where each alone is not.
+        let twos = parts.windows(2).map(<[&str]>::concat);
+        self.nearest(text) >= SAME
+            || parts.iter().any(|sentence| self.is_sentence_said(sentence))
+            || twos.into_iter().any(|two| self.has(&two))
+    }
+
+    fn is_sentence_said(&self, sentence: &str) -> bool {
+        let plain = plain(sentence);
+        let long = plain.chars().count() >= self.noticed();
+        let pairs = pairs(&plain);
+        long && self.said.iter().any(|said| {
+            said.plain.contains(&plain)
+                || said.sentences.iter().any(|other| pair_likeness(&pairs, other) >= SAME_SENTENCE)
+        })
+    }
+
+    /// Whether words that a frame always has stand in the history.
+    pub(super) fn has(&self, words: &str) -> bool {
+        let plain = plain(words);
+        plain.chars().count() >= self.noticed().div_ceil(2) && self.said.iter().any(|said| said.plain.contains(&plain))
+    }
+
+    /// Returns the greatest likeness of a text to any line of the history.
+    pub(super) fn nearest(&self, text: &str) -> f64 {
+        let pairs = pairs(&plain(spoken(text)));
+        self.said.iter().map(|said| pair_likeness(&pairs, &said.pairs)).fold(0.0, f64::max)
+    }
+
+    /// How many letters make a phrase that people notice when they hear it twice.
+    const fn noticed(&self) -> usize {
+        match self.language {
+            Language::En => 14,
+            Language::Zh => 5,
+        }
+    }
+
+    /// Returns the things that may be taken up: out of the last line, else out of the two before, people aside.
+    pub(super) fn topics(&self) -> Vec<Topic> {
+        let mut lines = self.heard.iter().map(|line| self.things(spoken(&line.content)));
+        lines.find(|topics| !topics.is_empty()).unwrap_or_default()
+    }
+
+    /// Returns the things that a text speaks of, those aside that name somebody present.
+    pub(super) fn things(&self, text: &str) -> Vec<Topic> {
+        let mut topics = topics(text, self.language);
+        topics
+            .retain(|topic| !self.people().any(|person| mentions(&topic.noun, person) || person.contains(&topic.noun)));
+        topics
+    }
+
+    /// Returns everyone present.
+    pub(super) fn people(&self) -> impl Iterator<Item = &'a str> {
+        std::iter::once(self.name).chain(self.others.iter().copied())
+    }
+}
+
+impl Said {
+    fn new(content: &str) -> Self {
+        let speech = spoken(content);
+        let plain = plain(speech);
+        let sentences = sentences(speech).into_iter().map(|sentence| pairs(&crate::text::plain(sentence))).collect();
+        Self { pairs: pairs(&plain), plain, sentences }
+    }
+}
+
+/// Whether a text speaks of or to somebody, by the whole name or by what remains of it without titles.
+pub(super) fn mentions(text: &str, name: &str) -> bool {
+    if text.contains(name) {
+        return true;
+    }
+    if name.chars().any(crate::text::is_han) {
+        let chars: Vec<char> = name.chars().collect();
+        let given: String = chars.iter().skip(1).collect();
+        return chars.len() == 3 && text.contains(&given);
+    }
+    let lower = text.to_lowercase();
+    let words: BTreeSet<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
+    name.split_whitespace()
+        .filter(|part| part.starts_with(char::is_uppercase) && !is_title(part) && part.chars().count() > 2)
+        .any(|part| words.contains(part.to_lowercase().trim_matches(|c: char| !c.is_alphanumeric())))
+}
+
+/// Returns how somebody is spoken to: by a title and the last name, else by the first; nobody is called by a common noun.
+pub(super) fn address(name: &str) -> Option<String> {
+    if name.chars().any(crate::text::is_han) {
+        return (name.chars().count() <= 4).then(|| name.to_owned());
+    }
+    let parts: Vec<&str> = name.split_whitespace().collect();
+    let [first, rest @ ..] = parts.as_slice() else { return None };
+    if !first.starts_with(char::is_uppercase) || *first == "The" || *first == "A" || *first == "An" {
+        return None;
+    }
+    let case = |part: &str| {
+        if part.chars().count() > 2 && part.chars().all(|c| !c.is_lowercase()) {
+            let mut chars = part.chars();
+            chars.next().into_iter().chain(chars.flat_map(char::to_lowercase)).collect()
+        } else {
+            part.to_owned()
+        }
+    };
+    match rest.last() {
+        Some(last) if is_title(first) && last.starts_with(char::is_uppercase) => {
+            Some(format!("{} {}", case(first), case(last)))
+        }
+        Some(last) if is_title(first) => Some(format!("{} {last}", case(first))),
+        _ => Some(case(first)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_are_mentioned_by_parts_of_their_names() {
+        for (text, name, expected) in [
+            ("Row, Dilly.", "Dilly Marl", true),
+            ("Mr. Vosper said so.", "Mr. Anselm Vosper", true),
+            ("Mr. Apps said so.", "Mr. Anselm Vosper", false),
+            ("wickless", "Ludo Wick", false),
+            ("慕川，你来。", "聂慕川", true),
+            ("温先生", "聂慕川", false),
+        ] {
+            assert_eq!(mentions(text, name), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn people_are_addressed_as_their_names_allow() {
+        for (name, expected) in [
+            ("Mr. Anselm Vosper", Some("Mr. Vosper")),
+            ("DORCAS FELL", Some("Dorcas")),
+            ("Sergeant Dray", Some("Sergeant Dray")),
+            ("the girl", None),
+            ("祁勉", Some("祁勉")),
+        ] {
+            assert_eq!(address(name).as_deref(), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! A speaker at one turn: the line that it says, what leads into it, what follows, and what the speaker does meanwhile.
+
+use rand::RngExt as _;
+use rand::seq::IndexedRandom as _;
+use rand_chacha::ChaCha8Rng;
+
+use super::frames::{Slots, capitals, frames, least_said, pick};
+use super::lines::{Candidate, Scale, close};
+use super::talk::{Act, Talk, address, mentions};
+use crate::llm::OfflineOptions;
+use crate::schema::Language;
+use crate::text::{Sign, asks, lead_word, likeness, sentences, signs};
+
+/// From this fit on, a line answers by itself and needs nothing that leads into it.
+const FITS: f64 = 0.55;
+
+/// A speaker at one turn.
+pub(super) struct Voice<'a> {
+    pub(super) talk: &'a Talk<'a>,
+    pub(super) scale: &'a Scale<'a>,
+    pub(super) slots: &'a Slots,
+    /// The most sentences of the reply.
+    pub(super) most: usize,
+}
+
+impl Voice<'_> {
+    /// Returns the retrieved line, or a composed one where none is left, and whether it was retrieved.
+    pub(super) fn body(
+        &self,
+        best: Option<(f64, Candidate)>,
+        motives: &[String],
+        rng: &mut ChaCha8Rng,
+    ) -> (String, bool) {
+        if let Some((_, candidate)) = best {
+            return (self.called(candidate, rng), true);
+        }
+        let compose = &frames(self.talk.language).compose;
+        let first = if self.talk.act() == Act::Question { &compose.question } else { &compose.statement };
+        let mut pools: Vec<&[String]> = vec![first, &compose.statement, &compose.question];
+        if !motives.is_empty() && rng.random_bool(0.4) {
+            pools.insert(0, motives);
+        }
+        let fresh = pools.iter().find_map(|pool| pick(pool, self.slots, self.most, self.talk, rng));
+        let body = fresh.or_else(|| {
+            let all: Vec<String> = pools.concat();
+            least_said(&all, self.slots, self.most, self.talk)
+        });
+        (body.unwrap_or_default(), false)
+    }
+
+    /// Gives a line that lost its call another one, half of the time, to whoever spoke last.
+    fn called(&self, candidate: Candidate, rng: &mut ChaCha8Rng) -> String {
+        let text = candidate.text;
+        let name = self.talk.last_speaker().filter(|last| self.talk.others.contains(last)).and_then(address);
+        let Some(name) = name.filter(|_| candidate.uncalled && rng.random_bool(0.5)) else { return text };
+        match self.talk.language {
+            Language::Zh => format!("{name}，{text}"),
+            Language::En => {
+                let first = text.split_whitespace().next().unwrap_or_default();
+                let word = first.trim_end_matches(|c: char| !c.is_alphanumeric());
+                if word == "I" || word.starts_with("I’") || word.starts_with("I'") || !lead_word(word) {
+                    return text;
+                }
+                let mut chars = text.chars();
+                let head: String = chars.next().into_iter().flat_map(char::to_lowercase).collect();
+                format!("{name}, {head}{}", chars.as_str())
+            }
+        }
+    }
+
+    /// Leads from the last line into a line that does not take it up by itself.
+    pub(super) fn bridge(&self, body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
+        let fits = self.scale.shared(body) + if asks(self.talk.last()) { 0.1 } else { 0.0 };
+        if self.talk.heard.is_empty() || fits >= FITS || signs(body, self.talk.language, Sign::Greeting) > 0 {
+            return None;
+        }
+        let bridge = &frames(self.talk.language).bridge;
+        let pools: &[&Vec<String>] = match self.talk.act() {
+            // A question is a reaction by itself.
+            _ if asks(body) => return None,
+            Act::Question => &[&bridge.question],
+            Act::Anger => &[&bridge.anger],
+            Act::Farewell => &[&bridge.farewell],
+            Act::Thanks => &[&bridge.thanks],
+            Act::Greeting => &[&bridge.greeting],
+            Act::Statement => &[&bridge.statement, &bridge.plain],
+        };
+        let pool: Vec<String> = pools.iter().copied().flatten().cloned().collect();
+        self.phrase(&pool, body, rng)
+    }
+
+    /// Returns what leads in and what follows so that a reply shows a dimension.
+    pub(super) fn strategy(&self, code: &str, body: &str, rng: &mut ChaCha8Rng) -> (Option<String>, Option<String>) {
+        let frames = frames(self.talk.language);
+        let Some(pool) = frames.strategy.get(code) else { return (self.bridge(body, rng), None) };
+        let shown = |sign, enough| signs(body, self.talk.language, sign) >= enough;
+        match code {
+            "CR" => {
+                let lead = self.phrase(&frames.echo, body, rng);
+                // Nobody is reminded of what was said when hardly anything was.
+                let remind = lead.is_none() && self.talk.history.len() > 3;
+                let tail = if remind { self.phrase(pool, body, rng) } else { None };
+                (lead, tail)
+            }
+            "FR" if shown(Sign::Fact, 2) => (self.bridge(body, rng), None),
+            "RR" if shown(Sign::Reason, 2) => (self.bridge(body, rng), None),
+            "CA" if asks(body) && self.talk.others.iter().any(|other| mentions(body, other)) => (None, None),
+            "PA" if rng.random_bool(0.5) => (self.phrase(pool, body, rng), None),
+            _ => (None, self.phrase(pool, body, rng)),
+        }
+    }
+
+    /// Asks the test character for something that draws a dimension out of it.
+    pub(super) fn elicit(&self, test: &str, code: Option<&str>, body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
+        let frames = frames(self.talk.language);
+        let silent = !self.talk.history.iter().any(|line| line.speaker == test);
+        let code = code?;
+        let pool = frames.opening.get(code).filter(|_| silent).or_else(|| frames.elicit.get(code))?;
+        // The question follows the speaker's own words, so it asks about what they name.
+        let topic = self.talk.things(body).choose(rng).map(|topic| topic.phrase.clone());
+        let name = Some(address(test).unwrap_or_else(|| test.to_owned()));
+        let slots = Slots { name, topic: topic.or_else(|| self.slots.topic.clone()), own: None };
+        pick(pool, &slots, 1, self.talk, rng)
+    }
+
+    /// Picks a phrase of one sentence that is not near to what it stands beside.
+    fn phrase(&self, pool: &[String], body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
+        pick(pool, self.slots, 1, self.talk, rng).filter(|phrase| likeness(phrase, body) < 0.5)
+    }
+
+    /// Puts a reply together, cut to the bound, with an action in front as often as the options say.
+    pub(super) fn spoken(
+        &self,
+        lead: Option<String>,
+        body: &str,
+        tail: Option<String>,
+        options: &OfflineOptions,
+        warm: bool,
+        rng: &mut ChaCha8Rng,
+    ) -> String {
+        let language = self.talk.language;
+        let extra = usize::from(lead.is_some()) + usize::from(tail.is_some());
+        let kept = sentences(body).into_iter().take(self.most.saturating_sub(extra).max(1)).map(str::to_owned);
+        let parts: Vec<String> = lead.into_iter().chain(kept).chain(tail).take(self.most).collect();
+        let mut text = parts.join(if language == Language::En { " " } else { "" });
+        close(&mut text, language);
+        if language == Language::En {
+            text = capitals(&text);
+        }
+        match self.action(warm, rng).filter(|_| rng.random_bool(chance(options.actions))) {
+            Some(action) if language == Language::Zh => format!("（{action}）{text}"),
+            Some(action) => format!("({action}) {text}"),
+            None => text,
+        }
+    }
+
+    /// Chooses an action that fits the mood and was not done before.
+    fn action<'b>(&self, warm: bool, rng: &mut ChaCha8Rng) -> Option<&'b str> {
+        let action = &frames(self.talk.language).action;
+        let mood = match self.talk.act() {
+            _ if warm => &action.warm,
+            Act::Question => &action.question,
+            Act::Anger => &action.anger,
+            Act::Thanks | Act::Greeting | Act::Farewell => &action.warm,
+            Act::Statement => &action.any,
+        };
+        let fresh: Vec<&str> = mood
+            .iter()
+            .chain(&action.any)
+            .map(String::as_str)
+            .filter(|action| !self.talk.history.iter().any(|line| line.content.contains(action)))
+            .collect();
+        fresh.choose(rng).copied()
+    }
+}
+
+/// Keeps an option within what a chance can be.
+pub(super) const fn chance(chance: f64) -> f64 {
+    chance.clamp(0.0, 1.0)
+}

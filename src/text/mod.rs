@@ -1,0 +1,174 @@
+//! Pure functions on text in both languages: sentences, content words, likeness, signs of what a line does.
+//!
+//! They work on the script of each character, so nothing assumes white space between words. This room imports only
+//! `schema`; it asks no model and keeps no state but its word lists, which are parsed once.
+
+mod signs;
+mod topics;
+mod words;
+
+pub use signs::{Sign, asks, signs};
+pub use topics::{Topic, topics};
+pub use words::{content_words, is_title, lead_word, plain};
+
+use words::WORDS;
+
+/// Marks that may follow the mark that ends a sentence.
+const CLOSERS: [char; 10] = ['”', '’', '"', '\'', '」', '』', '）', ')', '》', '】'];
+
+/// Splits a text into its sentences, each with its final mark.
+///
+/// A full stop after an abbreviation, an initial or within a number ends none, nor does an ellipsis before more text.
+#[must_use]
+pub fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    let chars: Vec<(usize, char)> = text.char_indices().collect();
+    let mut at = 0;
+    while at < chars.len() {
+        let (offset, c) = chars[at];
+        if !matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？' | '\n') {
+            at += 1;
+            continue;
+        }
+        let mut end = at + 1;
+        while end < chars.len() && matches!(chars[end].1, '.' | '!' | '?' | '…' | '。' | '！' | '？') {
+            end += 1;
+        }
+        while end < chars.len() && CLOSERS.contains(&chars[end].1) {
+            end += 1;
+        }
+        let rest = chars.get(end).map_or("", |(offset, _)| &text[*offset..]);
+        if ends_sentence(&text[start..offset], c, rest) {
+            let stop = chars.get(end).map_or(text.len(), |(offset, _)| *offset);
+            push(&mut sentences, &text[start..stop]);
+            start = stop;
+        }
+        at = end;
+    }
+    push(&mut sentences, &text[start..]);
+    sentences
+}
+
+fn push<'a>(sentences: &mut Vec<&'a str>, sentence: &'a str) {
+    let sentence = sentence.trim();
+    if sentence.chars().any(char::is_alphanumeric) {
+        sentences.push(sentence);
+    }
+}
+
+fn ends_sentence(before: &str, mark: char, rest: &str) -> bool {
+    let next = rest.trim_start().chars().next();
+    match mark {
+        '.' => {
+            let word: String = before.chars().rev().take_while(|c| c.is_alphanumeric()).collect();
+            let word: String = word.chars().rev().flat_map(char::to_lowercase).collect();
+            let initial = word.chars().count() == 1 && word != "i" && word.chars().all(char::is_alphabetic);
+            let spaced = rest.is_empty() || rest.starts_with(char::is_whitespace);
+            let lower = next.is_some_and(char::is_lowercase);
+            spaced && !lower && (next.is_none() || !(initial || WORDS.en.abbreviations.contains(word.as_str())))
+        }
+        '!' | '?' => !next.is_some_and(char::is_lowercase),
+        '…' => next.is_none() || (rest.starts_with(char::is_whitespace) && next.is_some_and(char::is_uppercase)),
+        _ => true,
+    }
+}
+
+/// Returns a line without the action in parentheses that it may open with.
+#[must_use]
+pub fn spoken(line: &str) -> &str {
+    let line = line.trim();
+    for (open, close) in [('(', ')'), ('（', '）')] {
+        if let Some(rest) = line.strip_prefix(open)
+            && let Some((_, speech)) = rest.split_once(close)
+        {
+            return speech.trim();
+        }
+    }
+    line
+}
+
+/// Returns how alike two texts are, 0 to 1: Dice's coefficient over pairs of neighbouring letters, case and marks aside.
+#[must_use]
+pub fn likeness(a: &str, b: &str) -> f64 {
+    pair_likeness(&pairs(&plain(a)), &pairs(&plain(b)))
+}
+
+/// Returns the pairs of neighbouring characters of a plain text, sorted; a single character counts as a pair.
+#[must_use]
+pub fn pairs(plain: &str) -> Vec<(char, char)> {
+    let chars: Vec<char> = plain.chars().collect();
+    let mut pairs: Vec<_> = match chars.as_slice() {
+        [only] => vec![(*only, '\0')],
+        _ => chars.windows(2).map(|pair| (pair[0], pair[1])).collect(),
+    };
+    pairs.sort_unstable();
+    pairs
+}
+
+/// Returns Dice's coefficient of two sorted lists of pairs; two empty lists are not alike.
+#[must_use]
+pub fn pair_likeness(a: &[(char, char)], b: &[(char, char)]) -> f64 {
+    let (mut i, mut j, mut shared) = (0, 0, 0_u32);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => {
+                shared += 1;
+                i += 1;
+                j += 1;
+            }
+        }
+    }
+    let total = a.len() + b.len();
+    if total == 0 { 0.0 } else { 2.0 * f64::from(shared) / float(total) }
+}
+
+/// Converts a count for arithmetic; counts here stay far below 2³².
+#[must_use]
+pub fn float(count: usize) -> f64 {
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+/// Whether a character is Han.
+#[must_use]
+pub const fn is_han(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_end_at_final_marks_only() {
+        for (text, expected) in [
+            (
+                "Mr. Vosper paid 2.50 to J. Marl. “Why?” Because!",
+                vec!["Mr. Vosper paid 2.50 to J. Marl.", "“Why?”", "Because!"],
+            ),
+            ("Well… perhaps. Wait… No?!", vec!["Well… perhaps.", "Wait…", "No?!"]),
+            ("It was I. You know it.", vec!["It was I.", "You know it."]),
+            ("此言差矣。账呢？！“拿来。”好……再算", vec!["此言差矣。", "账呢？！", "“拿来。”", "好……再算"]),
+            ("…", vec![]),
+        ] {
+            assert_eq!(sentences(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn actions_are_not_spoken() {
+        assert_eq!(spoken("(looks up) Again."), "Again.");
+        assert_eq!(spoken("（抬头）再算。"), "再算。");
+        assert_eq!(spoken("Again (she said)."), "Again (she said).");
+    }
+
+    #[test]
+    fn likeness_ignores_marks_and_case() {
+        assert!((likeness("The wall broke!", "the wall, broke") - 1.0).abs() < 1e-9);
+        assert!((likeness("水不骗人。", "水不欠人。") - 1.0 / 3.0).abs() < 1e-9);
+        assert!(likeness("The wall broke", "今日三文") < 1e-9);
+        assert!(likeness("", "") < 1e-9);
+    }
+}

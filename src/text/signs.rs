@@ -1,0 +1,91 @@
+//! Signs of what a line does: asking, recalling, reasoning, feeling, stating.
+
+use super::words::{Signs, WORDS, latin_words};
+use crate::schema::Language;
+
+/// Something that a line can do, shown by words of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sign {
+    /// Refers back to what was said or done.
+    Recall,
+    /// Gives or weighs reasons.
+    Reason,
+    /// Shows a feeling.
+    Feeling,
+    /// States how the world is: customs, figures, general truths.
+    Fact,
+    /// Hands the turn to somebody or moves the talk.
+    Turn,
+    /// Takes leave.
+    Farewell,
+    /// Greets.
+    Greeting,
+    /// Thanks.
+    Thanks,
+    /// Scolds.
+    Anger,
+    /// Asks for a fact, if it asks.
+    World,
+    /// Asks for reasons or a choice, if it asks.
+    Why,
+}
+
+/// Counts the different words of a sign's list that stand in a text.
+#[must_use]
+pub fn signs(text: &str, language: Language, sign: Sign) -> usize {
+    match language {
+        Language::En => {
+            let mut spaced = String::from(" ");
+            for word in latin_words(text) {
+                spaced.push_str(&word);
+                spaced.push(' ');
+            }
+            let digits = usize::from(sign == Sign::Fact && text.chars().any(|c| c.is_ascii_digit()));
+            digits + list(&WORDS.en.signs, sign).iter().filter(|word| stands(&spaced, word)).count()
+        }
+        Language::Zh => list(&WORDS.zh.signs, sign).iter().filter(|word| text.contains(word)).count(),
+    }
+}
+
+/// Whether words stand in a text whose words are set off by single blanks, also at its ends.
+fn stands(spaced: &str, words: &str) -> bool {
+    let blank = |at: usize| spaced.as_bytes()[at] == b' ';
+    spaced.match_indices(words).any(|(at, _)| blank(at - 1) && blank(at + words.len()))
+}
+
+const fn list(signs: &Signs, sign: Sign) -> &super::words::List {
+    match sign {
+        Sign::Recall => &signs.recall,
+        Sign::Reason => &signs.reason,
+        Sign::Feeling => &signs.feeling,
+        Sign::Fact => &signs.fact,
+        Sign::Turn => &signs.turn,
+        Sign::Farewell => &signs.farewell,
+        Sign::Greeting => &signs.greeting,
+        Sign::Thanks => &signs.thanks,
+        Sign::Anger => &signs.anger,
+        Sign::World => &signs.world,
+        Sign::Why => &signs.why,
+    }
+}
+
+/// Whether a text asks something.
+#[must_use]
+pub fn asks(text: &str) -> bool {
+    text.contains(['?', '？'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_are_whole_words() {
+        assert_eq!(signs("Becausewards", Language::En, Sign::Reason), 0);
+        assert_eq!(signs("Because you said so earlier.", Language::En, Sign::Reason), 1);
+        assert_eq!(signs("Because you said so earlier.", Language::En, Sign::Recall), 2);
+        assert_eq!(signs("I’ve 3 of them.", Language::En, Sign::Fact), 1);
+        assert_eq!(signs("若是如此，只怕不妥。", Language::Zh, Sign::Reason), 3);
+        assert!(asks("何必？") && asks("Why?") && !asks("Why not."));
+    }
+}

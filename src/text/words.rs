@@ -1,0 +1,178 @@
+//! The word lists and what is made of them.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::is_han;
+
+/// The lists of both languages, parsed once.
+pub(super) static WORDS: LazyLock<Words> =
+    LazyLock::new(|| toml::from_str(include_str!("words.toml")).expect("the embedded word lists parse"));
+
+/// A list of words, written as one string.
+#[derive(Debug, Deserialize)]
+#[serde(from = "String")]
+pub(super) struct List(BTreeSet<String>);
+
+impl From<String> for List {
+    fn from(words: String) -> Self {
+        Self(words.split_whitespace().map(|word| word.replace('_', " ")).collect())
+    }
+}
+
+impl List {
+    pub(super) fn contains(&self, word: &str) -> bool {
+        self.0.contains(word)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+}
+
+/// Words that show what a line does.
+#[derive(Debug, Deserialize)]
+pub(super) struct Signs {
+    pub(super) recall: List,
+    pub(super) reason: List,
+    pub(super) feeling: List,
+    pub(super) fact: List,
+    pub(super) turn: List,
+    pub(super) farewell: List,
+    pub(super) greeting: List,
+    pub(super) thanks: List,
+    pub(super) anger: List,
+    pub(super) world: List,
+    pub(super) why: List,
+}
+
+/// The English lists.
+#[derive(Debug, Deserialize)]
+pub(super) struct English {
+    pub(super) stop: List,
+    pub(super) abbreviations: List,
+    pub(super) determiners: List,
+    pub(super) followers: List,
+    pub(super) unsaid: List,
+    pub(super) unfit: List,
+    pub(super) titles: List,
+    pub(super) openers: List,
+    #[serde(flatten)]
+    pub(super) signs: Signs,
+}
+
+/// The Chinese lists.
+#[derive(Debug, Deserialize)]
+pub(super) struct Chinese {
+    pub(super) stop: List,
+    pub(super) nouns: List,
+    pub(super) unsaid: List,
+    pub(super) measures: List,
+    pub(super) titles: List,
+    #[serde(flatten)]
+    pub(super) signs: Signs,
+}
+
+/// All lists.
+#[derive(Debug, Deserialize)]
+pub(super) struct Words {
+    pub(super) en: English,
+    pub(super) zh: Chinese,
+}
+
+/// Returns the letters and digits of a text in lower case, nothing between them.
+#[must_use]
+pub fn plain(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Whether a word is a form of address or ends in one, as `Mrs.`, `captain`, `温先生`.
+#[must_use]
+pub fn is_title(word: &str) -> bool {
+    let word = word.trim_end_matches('.').to_lowercase();
+    WORDS.en.titles.contains(&word) || WORDS.zh.titles.iter().any(|title| word.ends_with(title))
+}
+
+/// Whether a capitalised word at the head of a sentence is a common opener, such as `Well` or `Indeed`, and calls nobody.
+#[must_use]
+pub fn lead_word(word: &str) -> bool {
+    let word = word.to_lowercase().replace('’', "'");
+    WORDS.en.openers.contains(&word) || WORDS.en.stop.contains(&word)
+}
+
+/// Returns the English words of a text in lower case, with typographic apostrophes made plain.
+pub(super) fn latin_words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| is_han(c) || !(c.is_alphanumeric() || matches!(c, '\'' | '’' | '-')))
+        .map(|word| word.trim_matches(['\'', '’', '-']).replace('’', "'").to_lowercase())
+        .filter(|word| !word.is_empty())
+}
+
+/// Returns the words of a text that carry its matter, in order and with repeats.
+///
+/// English words lose their endings; Chinese ones are known nouns and pairs of neighbouring characters.
+#[must_use]
+pub fn content_words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = latin_words(text)
+        .filter(|word| word.chars().count() > 2 && !WORDS.en.stop.contains(word))
+        .map(|word| stem(&word))
+        .collect();
+    let mut run: Vec<char> = Vec::new();
+    for c in text.chars().chain(std::iter::once(' ')) {
+        let mut buffer = [0; 4];
+        if is_han(c) && !WORDS.zh.stop.contains(c.encode_utf8(&mut buffer)) {
+            run.push(c);
+            continue;
+        }
+        if run.len() == 1 {
+            words.push(run[0].to_string());
+        }
+        words.extend(run.windows(2).map(|pair| pair.iter().collect::<String>()));
+        if run.len() > 1 {
+            words.extend(run.iter().map(char::to_string).filter(|character| WORDS.zh.nouns.contains(character)));
+        }
+        run.clear();
+    }
+    words
+}
+
+/// Cuts the endings that inflection adds, roughly; both sides of a comparison are cut alike.
+fn stem(word: &str) -> String {
+    let word = word.strip_suffix("'s").unwrap_or(word);
+    for suffix in ["ing", "ed", "es", "s"] {
+        if let Some(stem) = word.strip_suffix(suffix)
+            && stem.chars().count() > 2
+            && !stem.ends_with('s')
+        {
+            return stem.trim_end_matches('e').to_owned();
+        }
+    }
+    let stem = word.trim_end_matches('e');
+    if stem.chars().count() > 2 { stem.to_owned() } else { word.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_words_drop_what_carries_nothing() {
+        assert_eq!(
+            content_words("The bell’s lips were poured, and the bells rang."),
+            ["bell", "lip", "pour", "bell", "rang"]
+        );
+        assert_eq!(content_words("我的账房不在"), ["账房"]);
+        assert!(content_words("水不骗人").contains(&"水".to_owned()));
+        assert!(content_words("老船").contains(&"船".to_owned()));
+        assert!(content_words("and so it is").is_empty());
+    }
+
+    #[test]
+    fn titles_in_both_languages() {
+        for (word, expected) in [("Mrs.", true), ("Sergeant", true), ("温先生", true), ("bell", false), ("算盘", false)]
+        {
+            assert_eq!(is_title(word), expected, "{word}");
+        }
+    }
+}
