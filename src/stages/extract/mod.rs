@@ -1,12 +1,44 @@
 //! The stage `extract`: a chunk becomes scenes.
+//!
+//! A fold over the chunks of a book. Each chunk is asked for its scenes, each scene for what there is to know about it;
+//! every line of speech is looked for in the book, and a scene whose lines are not there is rejected. A scene that a
+//! chunk breaks off is carried into the next. The stage sees no file; `reading` and `facts` know the book by rule alone.
 
+mod asks;
+mod facts;
+mod find;
+mod grounding;
+mod lexicon;
+mod narration;
+mod portray;
 pub mod reading;
+#[cfg(test)]
+mod sample;
+mod scenes;
+
+pub use asks::{DescribeScene, FindScenes, FoundLine, FoundScene, FoundScenes, Profile, SceneDescription};
+pub use facts::BookFacts;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::asks::{CarriedHint, CastHint, CastNotes, DialogueHint, ParagraphHint, QuotationHint, SentenceHint};
+use self::grounding::Ground;
+use self::lexicon::Key;
+use self::narration::Sentence;
+use self::scenes::Draft;
+use crate::llm::{AskError, Model};
+use crate::schema::{Attribute, Chunk, Language, Reject, Scene};
+
 /// The stage's prompt templates: (name, source).
-pub const PROMPTS: &[(&str, &str)] = &[];
+pub const PROMPTS: &[(&str, &str)] = &[
+    ("extract/scenes.en", include_str!("prompts/scenes.en.jinja")),
+    ("extract/scenes.zh", include_str!("prompts/scenes.zh.jinja")),
+    ("extract/describe.en", include_str!("prompts/describe.en.jinja")),
+    ("extract/describe.zh", include_str!("prompts/describe.zh.jinja")),
+];
 
 /// The table `[extract]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,5 +69,465 @@ impl Default for Params {
             min_utterances: 4,
             max_utterances: 40,
         }
+    }
+}
+
+/// What a chunk hands to the next of its book.
+#[derive(Debug, Clone, Default)]
+pub struct Carry {
+    /// The world of the book, once a scene has told it.
+    worldview: Option<String>,
+    /// What is known of each character, by name.
+    profiles: BTreeMap<String, Vec<Attribute>>,
+    /// The scene that the chunk broke off.
+    unfinished: Option<Draft>,
+}
+
+impl Carry {
+    /// Whether a scene waits for its end: after the last chunk of a book [`finish`] has to be called.
+    #[must_use]
+    pub const fn holds_scene(&self) -> bool {
+        self.unfinished.is_some()
+    }
+}
+
+/// What a chunk has yielded.
+#[derive(Debug, Clone, Default)]
+pub struct Extracted {
+    /// The scenes, in the order of the book.
+    pub scenes: Vec<Scene>,
+    /// What was left out, and why.
+    pub rejects: Vec<Reject>,
+    /// What the next chunk of the book needs.
+    pub carry: Carry,
+}
+
+/// Extracts the scenes of a chunk.
+///
+/// One call per chunk and one per scene, each after the other: a scene's profiles build on those before it. A call that
+/// fails for its item alone leaves a reject; only what ends the run is an error.
+pub async fn extract(
+    model: &Model,
+    params: &Params,
+    book: &BookFacts,
+    chunk: &Chunk,
+    carry: Carry,
+) -> Result<Extracted, AskError> {
+    let mut extracted = Extracted { carry, ..Extracted::default() };
+    let carried = extracted.carry.unfinished.take();
+    let ask = find_scenes(params, book, chunk, carried.as_ref());
+    let answer = match model.ask(&ask, &format!("{}/scenes", chunk.id())).await {
+        Ok(answer) => answer,
+        Err(error) if error.ends_the_run() => return Err(error),
+        Err(error) => {
+            extracted.rejects.push(Reject::new("extract", chunk.id(), error.reason(), error.to_string()));
+            FoundScenes::default()
+        }
+    };
+    let failed = !extracted.rejects.is_empty();
+    let ground = Ground::new(book, carried.as_ref().map_or(chunk.start, |carried| carried.stretch.0), chunk.end);
+    let mut drafts = scenes::drafts(answer, params, book, chunk, &ground);
+    if drafts.is_empty() && carried.is_none() && !failed {
+        let detail = format!("no talk of two or more in “{}”, {} tokens", chunk.chapter, chunk.tokens);
+        extracted.rejects.push(Reject::new("extract", chunk.id(), "no_scene", detail));
+    }
+    resume(carried, &mut drafts, book.language);
+    if drafts.last().is_some_and(|draft| draft.unfinished && book.goes_on(chunk.end)) {
+        extracted.carry.unfinished = drafts.pop();
+    }
+    let mut starts = BTreeSet::new();
+    for draft in drafts {
+        if !starts.insert(draft.start()) {
+            let detail = "another scene begins with the same line".to_owned();
+            extracted.rejects.push(Reject::new("extract", draft.id(book), "duplicate", detail));
+            continue;
+        }
+        describe(model, params, book, chunk.start, draft, &mut extracted).await?;
+    }
+    Ok(extracted)
+}
+
+/// Ends the fold over a book: a scene that the last chunk broke off is taken as it stands. Asks nothing when there is none.
+pub async fn finish(model: &Model, params: &Params, book: &BookFacts, carry: Carry) -> Result<Extracted, AskError> {
+    let mut extracted = Extracted { carry, ..Extracted::default() };
+    if let Some(draft) = extracted.carry.unfinished.take() {
+        let start = draft.stretch.0;
+        describe(model, params, book, start, draft, &mut extracted).await?;
+    }
+    Ok(extracted)
+}
+
+/// Joins the scene carried over with the first draft, when that goes on with it; else it is a scene of its own.
+fn resume(carried: Option<Draft>, drafts: &mut Vec<Draft>, language: Language) {
+    let Some(mut carried) = carried else { return };
+    if drafts.first().is_some_and(|first| first.continues) {
+        let blank = if language == Language::En { " " } else { "" };
+        carried.join(drafts.remove(0), blank);
+    } else {
+        carried.unfinished = false;
+    }
+    drafts.insert(0, carried);
+}
+
+/// Describes a draft and adds its scene, or the reason why there is none.
+async fn describe(
+    model: &Model,
+    params: &Params,
+    book: &BookFacts,
+    opening: u32,
+    draft: Draft,
+    extracted: &mut Extracted,
+) -> Result<(), AskError> {
+    if let Some(reject) = draft.fault(params, book) {
+        extracted.rejects.push(reject);
+        return Ok(());
+    }
+    let id = draft.id(book);
+    let ask = describe_scene(book, opening, &draft, &extracted.carry);
+    match model.ask(&ask, &format!("{id}/describe")).await {
+        Ok(answer) => {
+            let scene = scenes::scene(draft, &ask, &answer, book, model.id());
+            if !scene.worldview.is_empty() {
+                extracted.carry.worldview = Some(scene.worldview.clone());
+            }
+            for character in &scene.characters {
+                extracted.carry.profiles.insert(character.name.clone(), character.profile.clone());
+            }
+            extracted.scenes.push(scene);
+        }
+        Err(error) if error.ends_the_run() => return Err(error),
+        Err(error) => extracted.rejects.push(Reject::new("extract", id, error.reason(), error.to_string())),
+    }
+    Ok(())
+}
+
+fn find_scenes(params: &Params, book: &BookFacts, chunk: &Chunk, carried: Option<&Draft>) -> FindScenes {
+    let quotations = book.quotations(chunk.start, chunk.end);
+    let mut lines: BTreeMap<usize, u32> = BTreeMap::new();
+    for speaker in quotations.iter().filter_map(|quotation| quotation.speaker) {
+        *lines.entry(speaker).or_default() += 1;
+    }
+    let mut cast: Vec<CastHint> = lines
+        .into_iter()
+        .map(|(person, lines)| {
+            let person = book.person(person);
+            CastHint { name: person.name.clone(), aliases: person.aliases.clone(), lines }
+        })
+        .collect();
+    cast.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.name.cmp(&b.name)));
+    let first_words = |text: &str| match book.language {
+        Language::En => text.split_whitespace().take(6).collect::<Vec<_>>().join(" "),
+        Language::Zh => text.chars().take(12).collect(),
+    };
+    let quotations = quotations
+        .iter()
+        .map(|quotation| QuotationHint {
+            speaker: quotation.speaker.map(|person| book.person(person).name.clone()),
+            opening: first_words(&quotation.text),
+            text: quotation.text.clone(),
+            action: quotation.action.clone(),
+            start: quotation.start,
+            end: quotation.end,
+        })
+        .collect();
+    let paragraphs = book
+        .reading
+        .paragraphs
+        .iter()
+        .skip(book.reading.paragraphs.partition_point(|paragraph| paragraph.end <= chunk.start))
+        .take_while(|paragraph| paragraph.start < chunk.end)
+        .map(|paragraph| ParagraphHint { start: paragraph.start, end: paragraph.end, border: paragraph.border })
+        .collect();
+    FindScenes {
+        language: book.language,
+        title: book.title.clone(),
+        chapter: chunk.chapter.clone(),
+        text: chunk.text.clone(),
+        carried: carried.map(|draft| CarriedHint {
+            summary: draft.summary.clone(),
+            characters: draft.speakers().into_iter().map(str::to_owned).collect(),
+            lines: u32::try_from(draft.dialogue.len()).unwrap_or(u32::MAX),
+            last_lines: last_lines(draft),
+        }),
+        cast,
+        quotations,
+        min_utterances: params.min_utterances,
+        max_utterances: params.max_utterances,
+        goes_on: book.goes_on(chunk.end),
+        start: chunk.start,
+        end: chunk.end,
+        paragraphs,
+        narration: book.narration(chunk.start, chunk.end).iter().map(|sentence| hint(book, sentence)).collect(),
+    }
+}
+
+fn last_lines(draft: &Draft) -> Vec<String> {
+    let from = draft.dialogue.len().saturating_sub(3);
+    draft.dialogue[from..].iter().map(|line| format!("{}: {}", line.speaker, line.content())).collect()
+}
+
+fn hint(book: &BookFacts, sentence: &Sentence) -> SentenceHint {
+    let name = |person: &usize| book.person(*person).name.clone();
+    SentenceHint {
+        start: sentence.start,
+        end: sentence.end,
+        text: sentence.text.clone(),
+        people: sentence.people.iter().map(name).collect(),
+        subject: sentence.subject.as_ref().map(name),
+    }
+}
+
+fn describe_scene(book: &BookFacts, opening: u32, draft: &Draft, carry: &Carry) -> DescribeScene {
+    let end = draft.stretch.1.max(draft.end());
+    let cast = draft
+        .characters
+        .iter()
+        .map(|name| {
+            let person = book.owner(name);
+            CastNotes {
+                name: name.clone(),
+                aliases: person.map_or_else(Vec::new, |person| book.person(person).aliases.clone()),
+                known: carry.profiles.get(name).cloned().unwrap_or_default(),
+                notes: person.map_or_else(Vec::new, |person| book.notes(person, end)),
+            }
+        })
+        .collect();
+    let keys = |public: bool| {
+        let keys = Key::all().filter(|key| (key.visibility() == crate::schema::Visibility::Public) == public);
+        keys.map(|key| key.word(book.language).to_owned()).collect()
+    };
+    let hints = |start: u32, end: u32| book.narration(start, end).iter().map(|sentence| hint(book, sentence)).collect();
+    let first = draft.start();
+    let begin = draft.stretch.0.min(first);
+    let lead = if book.narration(begin, first).is_empty() { book.lead(begin) } else { Vec::new() };
+    DescribeScene {
+        language: book.language,
+        title: book.title.clone(),
+        chapter: draft.chapter.clone(),
+        worldview: carry.worldview.clone(),
+        opening: if carry.worldview.is_none() { book.opening(opening) } else { Vec::new() },
+        cast,
+        lead,
+        text: book.slice(begin, end).to_owned(),
+        dialogue: draft
+            .dialogue
+            .iter()
+            .map(|line| DialogueHint {
+                speaker: line.speaker.clone(),
+                content: line.content(),
+                speech: line.speech.clone().unwrap_or_default(),
+            })
+            .collect(),
+        public_keys: keys(true),
+        private_keys: keys(false),
+        before: hints(begin, first),
+        after: hints(first, end),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use futures::future::BoxFuture;
+
+    use super::sample::{EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, chunk, facts, length, reading};
+    use super::*;
+    use crate::llm::{Budget, Desk, Journal, JournalError, OfflineOptions, Record};
+    use crate::prompt::Prompts;
+    use crate::schema::Grounded;
+
+    #[derive(Default)]
+    struct Memory(Mutex<Vec<Record>>);
+
+    impl Journal for Memory {
+        fn find(&self, _: &str) -> Result<Option<Record>, JournalError> {
+            Ok(None)
+        }
+
+        fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>> {
+            self.0.lock().expect("not poisoned").push(record);
+            Box::pin(async { Ok(()) })
+        }
+    }
+
+    fn model(memory: Arc<Memory>) -> Model {
+        let prompts = Prompts::new(PROMPTS.iter().copied(), &BTreeMap::new()).expect("the templates parse");
+        Model::offline(
+            "rules",
+            OfflineOptions::default(),
+            Arc::new(Desk::new(7, prompts, memory, Budget::default(), false)),
+        )
+    }
+
+    fn book(language: Language) -> (&'static str, BookFacts) {
+        let (text, people) = if language == Language::En { (EN, EN_PEOPLE) } else { (ZH, ZH_PEOPLE) };
+        (text, facts(language, text, reading(text, people, EN_SPEAKERS)))
+    }
+
+    async fn whole(language: Language, params: &Params) -> (Extracted, Vec<Record>) {
+        let (text, book) = book(language);
+        let memory = Arc::new(Memory::default());
+        let chunk = chunk(language, text, 0, 0, length(text));
+        let extracted =
+            extract(&model(memory.clone()), params, &book, &chunk, Carry::default()).await.expect("extracts");
+        let records = memory.0.lock().expect("not poisoned").clone();
+        (extracted, records)
+    }
+
+    #[tokio::test]
+    async fn an_english_scene_is_made_of_the_books_own_words() {
+        let (extracted, records) = whole(Language::En, &Params::default()).await;
+        assert!(extracted.rejects.is_empty(), "{:?}", extracted.rejects);
+        let [scene] = &extracted.scenes[..] else { panic!("{:?}", extracted.scenes) };
+        let lines: Vec<(&str, &str)> =
+            scene.dialogue.iter().map(|line| (line.speaker.as_str(), line.speech.as_deref().unwrap_or(""))).collect();
+        assert_eq!(lines.len(), 6);
+        // What interrupts a speech is left out, and its parts are one line.
+        assert_eq!(lines[0], ("Anna", "Is anybody there? I must see the miller before dark."));
+        assert_eq!(lines[1], ("Boris", "There is nobody here but me."));
+        assert_eq!(
+            (scene.id.as_str(), scene.model.as_str()),
+            (format!("a-book@{}", scene.start).as_str(), "offline:plain")
+        );
+        assert!(scene.worldview.starts_with("On the first of March"), "{}", scene.worldview);
+        assert!(
+            scene.situation.contains("knocked at the mill") && scene.situation.ends_with("Present: Anna and Boris.")
+        );
+        assert!(scene.summary.contains("Anna"), "{}", scene.summary);
+        assert_eq!(
+            scene.motivations[0].motivation,
+            "Anna wanted the stones back more than she could say. In so many words: “I must see the miller before dark.”"
+        );
+        let profile: Vec<(&str, &str)> = scene.characters[0]
+            .profile
+            .iter()
+            .map(|attribute| (attribute.key.as_str(), attribute.value.as_str()))
+            .collect();
+        assert_eq!(profile[0], ("gender", "female"));
+        assert!(profile.iter().any(|(_, value)| value.contains("a tall woman in a grey coat")), "{profile:?}");
+        assert!(scene.grounding > 0.999);
+        let draws: Vec<&str> = records.iter().map(|record| record.draw.as_str()).collect();
+        assert_eq!(draws, ["a-book/0/scenes".to_owned(), format!("{}/describe", scene.id)]);
+        assert!(records.iter().all(|record| !record.request.messages[1].content.contains("\n\n\n")));
+    }
+
+    #[tokio::test]
+    async fn a_chinese_scene_is_made_of_the_books_own_words() {
+        let (extracted, _) = whole(Language::Zh, &Params::default()).await;
+        let [scene] = &extracted.scenes[..] else { panic!("{extracted:?}") };
+        let speech = scene.dialogue[0].speech.as_deref();
+        assert_eq!(speech, Some("里头有人么？天黑之前，我要见一见磨坊的主人。"));
+        assert_eq!((scene.dialogue.len(), scene.dialogue[1].speaker.as_str()), (6, "周老七"));
+        assert!(scene.worldview.starts_with("三月初一，渠县城外起了大雾"), "{}", scene.worldview);
+        assert!(scene.situation.ends_with("在场的有陆平和周老七。"), "{}", scene.situation);
+        assert!(
+            scene.motivations[0].motivation.starts_with("陆平打算把磨盘要回来。自己说："),
+            "{:?}",
+            scene.motivations
+        );
+        let profile: Vec<(&str, &str)> = scene.characters[0]
+            .profile
+            .iter()
+            .map(|attribute| (attribute.key.as_str(), attribute.value.as_str()))
+            .collect();
+        assert_eq!(&profile[..2], [("性别", "男"), ("年龄", "三十")]);
+        // Nothing is said of one whose gender the text does not show.
+        assert!(scene.characters[1].profile.iter().all(|attribute| attribute.key != "性别"));
+    }
+
+    #[tokio::test]
+    async fn a_chunk_without_talk_leaves_a_reject() {
+        let (extracted, records) = whole(Language::En, &Params { min_utterances: 9, ..Params::default() }).await;
+        assert!(extracted.scenes.is_empty());
+        assert_eq!((extracted.rejects[0].id.as_str(), extracted.rejects[0].reason.as_str()), ("a-book/0", "no_scene"));
+        assert_eq!(records.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_scene_cut_off_by_a_chunk_goes_on_in_the_next() {
+        for language in Language::ALL {
+            let (text, book) = book(language);
+            let cut = book.reading.paragraphs[5].start;
+            let memory = Arc::new(Memory::default());
+            let (model, params) = (model(memory.clone()), Params { min_utterances: 2, ..Params::default() });
+            let first = chunk(language, text, 0, 0, cut);
+            let second = chunk(language, text, 1, cut, length(text));
+            let begun = extract(&model, &params, &book, &first, Carry::default()).await.expect("extracts");
+            assert!(begun.scenes.is_empty() && begun.carry.holds_scene(), "{language}: {begun:?}");
+            let left = finish(&model, &params, &book, begun.carry.clone()).await.expect("finishes");
+            assert_eq!((left.scenes.len(), left.scenes[0].dialogue.len()), (1, 2));
+            let ended = extract(&model, &params, &book, &second, begun.carry).await.expect("extracts");
+            assert_eq!(ended.scenes[0].dialogue.len(), 6, "{language}: {ended:?}");
+            assert!(!ended.carry.holds_scene());
+        }
+    }
+
+    fn line(speaker: &str, speech: &str) -> FoundLine {
+        FoundLine { speaker: speaker.to_owned(), speech: Some(speech.to_owned()), ..FoundLine::default() }
+    }
+
+    fn drafts(language: Language, dialogue: Vec<FoundLine>) -> (BookFacts, Draft) {
+        let (text, book) = book(language);
+        let chunk = chunk(language, text, 0, 0, length(text));
+        let ground = Ground::new(&book, 0, chunk.end);
+        let answer = FoundScenes { scenes: vec![FoundScene { dialogue, ..FoundScene::default() }] };
+        let draft = scenes::drafts(answer, &Params::default(), &book, &chunk, &ground).remove(0);
+        (book, draft)
+    }
+
+    #[test]
+    fn invented_lines_are_told_from_true_ones() {
+        let true_en =
+            ["Is anybody there?", "There is nobody here but me.", "Then you are the miller.", "Ask the mayor."];
+        let true_zh = ["里头有人么？", "只有我一个。", "那你便是主人了。", "你去问知县。"];
+        for (language, names, lines) in
+            [(Language::En, ["Anna Reed", "boris"], true_en), (Language::Zh, ["陆巡检", "老七"], true_zh)]
+        {
+            let said = |line_of: &dyn Fn(usize) -> String| {
+                (0..4).map(|at| line(names[at % 2], &line_of(at))).collect::<Vec<_>>()
+            };
+            let (book, draft) = drafts(language, said(&|at| lines[at].to_owned()));
+            assert_eq!(draft.fault(&Params::default(), &book), None);
+            // Aliases become the names that the book goes by.
+            assert_eq!(draft.characters, [book.person(0).name.clone(), book.person(1).name.clone()]);
+            assert_eq!(draft.id(&book), format!("a-book@{}", book.reading.quotations[0].start));
+            let invented = ["I have never been so happy in all my life.", "还请王爷高抬贵手饶过小人这一回。"];
+            let (book, draft) = drafts(
+                language,
+                said(&|at| {
+                    if at == 0 {
+                        lines[0].to_owned()
+                    } else {
+                        format!("{}{at}", invented[usize::from(language == Language::Zh)])
+                    }
+                }),
+            );
+            let reject = draft.fault(&Params::default(), &book).expect("ungrounded");
+            assert_eq!(reject.reason, "ungrounded");
+            assert!(reject.detail.starts_with("1 of 4"), "{}", reject.detail);
+            assert_eq!(draft.dialogue[1].grounded, Some(Grounded::Absent));
+        }
+    }
+
+    #[test]
+    fn what_is_no_scene_has_its_reason() {
+        let reason = |dialogue| {
+            let (book, draft) = drafts(Language::En, dialogue);
+            draft.fault(&Params::default(), &book).map(|reject| reject.reason)
+        };
+        let (first, second) = (line("Anna", "Is anybody there?"), line("Boris", "There is nobody here but me."));
+        assert_eq!(reason(Vec::new()).as_deref(), Some("no_dialogue"));
+        assert_eq!(reason(vec![first.clone(), second]).as_deref(), Some("too_short"));
+        assert_eq!(reason(vec![first.clone(); 4]).as_deref(), Some("one_speaker"));
+        let wind = FoundLine {
+            speaker: "Narrator".to_owned(),
+            action: Some("(the wind rises)".to_owned()),
+            ..FoundLine::default()
+        };
+        let (_, draft) = drafts(Language::En, vec![wind, first]);
+        assert_eq!(draft.dialogue[0].speaker, "Environment");
+        assert_eq!(draft.dialogue[0].content(), "(the wind rises)");
+        assert_eq!(draft.characters, ["Anna"]);
     }
 }

@@ -1,0 +1,317 @@
+//! Small tables of words by which the offline engine tells what a sentence is about, and the phrases it writes itself.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::schema::{ByLanguage, Language, Visibility};
+
+/// The keys of a profile (FURINA 3.2), in the order in which they are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    Gender,
+    Age,
+    Appearance,
+    Persona,
+    PublicBackground,
+    Relationships,
+    Hobbies,
+    SpeechPattern,
+    PrivateBackground,
+}
+
+impl Key {
+    const ALL: [Self; 9] = [
+        Self::Gender,
+        Self::Age,
+        Self::Appearance,
+        Self::Persona,
+        Self::PublicBackground,
+        Self::Relationships,
+        Self::Hobbies,
+        Self::SpeechPattern,
+        Self::PrivateBackground,
+    ];
+
+    /// Returns all keys, in order.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter()
+    }
+
+    /// Returns the key as profiles spell it.
+    pub(super) const fn word(self, language: Language) -> &'static str {
+        match (self, language) {
+            (Self::Gender, Language::En) => "gender",
+            (Self::Gender, Language::Zh) => "性别",
+            (Self::Age, Language::En) => "age",
+            (Self::Age, Language::Zh) => "年龄",
+            (Self::Appearance, Language::En) => "appearance",
+            (Self::Appearance, Language::Zh) => "外貌",
+            (Self::Persona, Language::En) => "persona",
+            (Self::Persona, Language::Zh) => "性格",
+            (Self::PublicBackground, Language::En) => "public background",
+            (Self::PublicBackground, Language::Zh) => "公开背景",
+            (Self::Relationships, Language::En) => "relationships",
+            (Self::Relationships, Language::Zh) => "人际关系",
+            (Self::Hobbies, Language::En) => "hobbies",
+            (Self::Hobbies, Language::Zh) => "爱好",
+            (Self::SpeechPattern, Language::En) => "speech pattern",
+            (Self::SpeechPattern, Language::Zh) => "说话方式",
+            (Self::PrivateBackground, Language::En) => "private background",
+            (Self::PrivateBackground, Language::Zh) => "私下背景",
+        }
+    }
+
+    /// Returns who may see it in the paper's setting (FURINA 4.1).
+    pub(super) const fn visibility(self) -> Visibility {
+        match self {
+            Self::Gender | Self::Age | Self::Appearance | Self::Persona | Self::PublicBackground => Visibility::Public,
+            Self::Relationships | Self::Hobbies | Self::SpeechPattern | Self::PrivateBackground => Visibility::Private,
+        }
+    }
+
+    /// Finds the key that a word spells.
+    pub(super) fn of(word: &str) -> Option<Self> {
+        let word = word.trim().to_lowercase().replace('_', " ");
+        Self::ALL.into_iter().find(|key| Language::ALL.iter().any(|language| key.word(*language) == word))
+    }
+}
+
+/// Words that show what a sentence is about.
+#[derive(Debug)]
+pub(super) struct Words {
+    looks: Regex,
+    traits: Regex,
+    past: Regex,
+    likes: Regex,
+    kin: Regex,
+    aims: Regex,
+    wants: Regex,
+    place: Regex,
+    time: Regex,
+    society: Regex,
+    introduces: Regex,
+    before_name: Regex,
+    after_name: Regex,
+    says_who: Regex,
+    age: Regex,
+    dependent: Regex,
+    first_person: Regex,
+}
+
+impl Words {
+    pub(super) fn of(language: Language) -> &'static Self {
+        WORDS.get(language)
+    }
+
+    /// Says how a person looks.
+    pub(super) fn tells_looks(&self, text: &str) -> bool {
+        self.looks.is_match(text)
+    }
+
+    /// Says what a person is like.
+    pub(super) fn tells_traits(&self, text: &str) -> bool {
+        self.traits.is_match(text)
+    }
+
+    /// Says what a person has been through, fears or hides.
+    pub(super) fn tells_past(&self, text: &str) -> bool {
+        self.past.is_match(text)
+    }
+
+    /// Says what a person likes to do.
+    pub(super) fn tells_likes(&self, text: &str) -> bool {
+        self.likes.is_match(text)
+    }
+
+    /// Names a tie of blood, marriage or service.
+    pub(super) fn tells_kin(&self, text: &str) -> bool {
+        self.kin.is_match(text)
+    }
+
+    /// Says what a person is after.
+    pub(super) fn tells_aims(&self, text: &str) -> bool {
+        self.aims.is_match(text)
+    }
+
+    /// Is a wish or a resolve in the first person.
+    pub(super) fn wants(&self, text: &str) -> bool {
+        self.wants.is_match(text)
+    }
+
+    /// Brings a person in.
+    pub(super) fn introduces(&self, text: &str) -> bool {
+        self.introduces.is_match(text)
+    }
+
+    /// Has, beside a name, what tells who that is: 新任巡检祁勉, or `Brack, who had come up from the coast`.
+    pub(super) fn apposes(&self, before: &str, after: &str) -> bool {
+        self.before_name.is_match(before) || self.after_name.is_match(after)
+    }
+
+    /// Says, from a name on, who or what someone is.
+    pub(super) fn says_who(&self, text: &str) -> bool {
+        self.says_who.is_match(text)
+    }
+
+    /// How many of place, time and society a sentence tells of.
+    pub(super) fn setting(&self, text: &str) -> usize {
+        [&self.place, &self.time, &self.society].into_iter().filter(|words| words.is_match(text)).count()
+    }
+
+    /// Finds an age; the group that matched holds it.
+    pub(super) fn age<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let found = self.age.captures(text)?;
+        (1..found.len()).find_map(|group| found.get(group)).map(|age| age.as_str())
+    }
+
+    /// Begins with a word that leans on the sentence before.
+    pub(super) fn leans(&self, text: &str) -> bool {
+        self.dependent.is_match(text)
+    }
+
+    /// Speaks in the first person.
+    pub(super) fn is_first_person(&self, text: &str) -> bool {
+        self.first_person.is_match(text)
+    }
+}
+
+const NUMBER: &str = r"\d{1,2}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-(?:one|two|three|four|five|six|seven|eight|nine))?|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|six|seven|eight|nine";
+
+static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
+    let english = |words: &str| Regex::new(&format!(r"(?i)\b(?:{words})\b")).expect("the table's words are valid");
+    let chinese = |words: &str| Regex::new(words).expect("the table's words are valid");
+    ByLanguage {
+        en: Words {
+            looks: english(
+                r"tall|short|thin|lean|stout|fat|plump|slender|slim|broad-shouldered|handsome|pretty|beautiful|ugly|plain-faced|pale|freckled|wrinkled|grey-haired|white-haired|red-haired|dark-haired|fair-haired|bald|bearded|moustache|beard|whiskers|spectacles|scar|complexion|countenance|features|figure|hair|eyes|brow|cheeks|wore|dressed in|in a (?:\w+ ){0,2}(?:coat|cloak|gown|dress|hat|cap|shawl|oilskin|apron|uniform)",
+            ),
+            traits: english(
+                r"(?:was|is|seemed|looked|being|grew|a|an|so|too|very) (?:\w+,? ){0,2}(?:proud|vain|shy|timid|bold|brave|clever|shrewd|cunning|foolish|kind|kindly|gentle|generous|greedy|cruel|honest|patient|impatient|hot-tempered|cheerful|merry|gloomy|solemn|severe|strict|stubborn|obstinate|lazy|talkative|reserved|polite|rude|careful|careless|cautious|curious|nervous|sensible|witty|good-humou?red|good-natured|amiable|modest|humble|haughty|loyal|ambitious)|temperament|disposition|(?:his|her) temper|a habit|in the habit|made it a rule",
+            ),
+            past: english(
+                r"had (?:been (?:an?|the|born|married|brought up|sent|told|taught|afraid|ashamed)|once|lost|never|buried|sworn|kept|hidden)|used to|years (?:ago|before)|as a (?:boy|girl|child)|secretly|(?:was|were) (?:ashamed|afraid)|feared|dreaded|regretted|never told|did not tell|to (?:himself|herself)",
+            ),
+            likes: english(
+                r"fond of|liked to|loved to|delighted in|took pleasure in|was given to|favou?rite|spent (?:his|her) (?:days|evenings|mornings)|enjoyed|collected|played the",
+            ),
+            kin: english(
+                r"(?:his|her|[a-z]+[’']s) (?:\w+ ){0,2}(?:father|mother|brother|sister|son|daughter|husband|wife|uncle|aunt|niece|nephew|cousin|widow|grandson|granddaughter|grandfather|grandmother|servant|master|secretary|apprentice|friend|neighbou?r|partner)",
+            ),
+            aims: english(
+                r"wanted|wished|hoped|meant to|intended|resolved|determined|decided|tried to|had come to|was going to|longed|needed|was eager|was anxious to|was afraid that|would not let|refused|begged|was looking for",
+            ),
+            wants: english(
+                r"I (?:want|wish|need|must|mean to|intend to|hope|am going to|shall|will|won[’']t|would like|should like|have come to|came to|have got to|can[’']t let)|I[’']ll|I[’']m going to|I[’']ve come to|I[’']d like|tell me",
+            ),
+            place: english(
+                r"village|town|city|county|country|parish|river|sea|coast|shore|island|hill|valley|moor|marsh|forest|wood|road|street|square|house|cottage|inn|castle|mansion|manor|church|harbou?r|quay|ferry|bridge|mill|farm|shop|school|station|ship|foundry|hall|park|estate",
+            ),
+            time: english(
+                r"morning|evening|night|noon|dusk|dawn|spring|summer|autumn|winter|January|February|March|April|June|July|August|September|October|November|December|year|century|Sunday|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|o[’']clock|days? of",
+            ),
+            society: english(
+                r"king|queen|lord|lady|squire|mayor|vicar|parson|parish|gentleman|gentlemen|captain|doctor|law|lawyer|commission|council|regiment|war|trade|market|fortune|rent|tenant|merchant|police|magistrate|neighbou?rhood|society|family|families|people",
+            ),
+            introduces: english(
+                r"was an? (?:\w+,? ){0,4}(?:man|woman|boy|girl|lady|gentleman|person|fellow|widow|clerk|officer|farmer|merchant|doctor|lawyer|captain|servant|clergyman|teacher)|who was|who had come|whose|the new|by trade|known as|was called|was named",
+            ),
+            before_name: Regex::new(r"\b(?:named|called|by the name of) $").expect("the table's words are valid"),
+            after_name: Regex::new(r"^[A-Z][^,;.]{0,30}, (?:who|whose|an?|the|his|her|now|then|late) ").expect("the table's words are valid"),
+            says_who: Regex::new(r"^(?:[A-Z][\w.’'-]* ?){1,3}(?:[’']s| is| was) (?:an?|the|my|our|no|too|very|always|only|as) \w+ ?\w+")
+                .expect("the table's words are valid"),
+            age: Regex::new(&format!(
+                r"(?i)\b(?:man|woman|boy|girl|lad|lady|gentleman|widow|widower|person|child|youth|fellow) of (?:about |nearly |some )?({NUMBER})\b|\b({NUMBER}) years? (?:old|of age)|\baged ({NUMBER})\b|\b(?:[Ss]?he) (?:was|is) (?:about |nearly |past )?({NUMBER})(?: or|,|\.|;)|, ({NUMBER})\.$"
+            ))
+            .expect("the table's words are valid"),
+            dependent: Regex::new(r"^(?:He|She|It|They|This|That|These|Those|His|Her|Their|But|And|Then|So|Or|Nor|Yet|Here|There)\b")
+                .expect("the table's words are valid"),
+            first_person: english(r"I|me|my|mine|we|us|our"),
+        },
+        zh: Words {
+            looks: chinese(
+                "身材|身量|身穿|身著|穿着|穿著|穿一|戴着|戴著|头戴|頭戴|面如|面色|圆脸|圓臉|长脸|長臉|瘦长|瘦長|白胖|高大|矮小|眉眼|左眉|右眉|浓眉|濃眉|花白|白发|白髮|鬓|鬢|皱纹|皺紋|疤|生得|长得|長得|相貌|容貌|打扮|长衫|長衫|晒得|曬得|招风耳|招風耳",
+            ),
+            traits: chinese(
+                "性情|性子|脾气|脾氣|为人|為人|心地|心肠|心腸|胆小|膽小|胆大|膽大|老实|老實|忠厚|精明|狡猾|刻薄|吝啬|吝嗇|大方|豪爽|温和|溫和|温柔|溫柔|倔强|倔強|固执|固執|急躁|沉稳|沉穩|沉默|寡言|多话|多話|嘴快|聪明|聰明|伶俐|机灵|機靈|愚笨|懒|懶|勤快|骄傲|驕傲|谦和|謙和|孝顺|孝順|仗义|仗義|好强|好強|爱笑|愛笑|向来|向來|从不|從不|从来不|從來不|一向",
+            ),
+            past: chinese(
+                "从前|從前|当年|當年|少年时|少年時|年轻时|年輕時|小时候|小時候|早年|年前|曾经|曾經|曾在|瞒着|瞞著|不敢|害怕|后悔|後悔|没告诉|沒告訴",
+            ),
+            likes: chinese("喜欢|喜歡|爱好|愛好|最爱|最愛|好读|好讀|爱吃|愛吃|爱看|愛看|嗜|闲时|閒時|平日里|平日裡|每日必|常去|爱喝|愛喝|爱听|愛聽"),
+            kin: chinese(
+                "[他她的](?:父亲|父親|母亲|母親|爹|娘|兄弟|哥哥|弟弟|姐姐|姊姊|妹妹|女儿|女兒|儿子|兒子|丈夫|妻子|老婆|媳妇|媳婦|叔叔|舅舅|姑姑|姨妈|姨媽|侄|外甥|祖父|祖母|爷爷|爺爺|奶奶|师父|師父|徒弟|师傅|師傅|伙计|夥計|丫鬟|丫头|东家|東家|主人|朋友|邻居|鄰居|亲家|親家)",
+            ),
+            aims: chinese("想要|要想|打算|打定主意|决意|決意|决心|決心|只想|一心|盼着|盼著|希望|指望|为的是|為的是|生怕|唯恐|恐怕|不肯|不愿|不願|定要|非要|恨不得|特来|特來|前来|前來|要去|来找|來找"),
+            wants: chinese("我要|我想|我得|我须|我須|我非|我定|我必|我愿|我願|我只要|我只想|我不肯|我偏|我来找|我來找|我是来|我是來|我去|咱要|咱得|咱们得|我们得|我們得|我们要|我們要|本官要|小的想|求您|求你|请您|請您|告诉我|告訴我"),
+            place: chinese("县|縣|镇|鎮|村|城|府|州|山|河|江|湖|海|渠|岛|島|街|巷|店|铺|鋪|庙|廟|寺|庄|莊|园|園|院|屋|房|码头|碼頭|埠|桥|橋|塘|船|学堂|學堂|衙门|衙門|司"),
+            time: chinese("年间|年間|元年|月初|初一|初二|初三|正月|腊月|臘月|[一二三四五六七八九十]月|春|夏|秋|冬|清晨|早晨|一早|傍晚|黄昏|黃昏|夜里|夜裡|半夜|中午|晌午|时分|時分|那年|这年|這年|子年|丑年|寅年|卯年|辰年|巳年|午年|未年|申年|酉年|戌年|亥年|那日|一日"),
+            society: chinese("皇帝|朝廷|天子|官|知县|知縣|县令|縣令|巡检|巡檢|衙|老爷|老爺|秀才|举人|舉人|书生|書生|乡绅|鄉紳|地主|东家|東家|商|纸坊|紙坊|作坊|行会|行會|百姓|人家|家业|家業|世代|江湖|门派|門派|公司|学校|學校|军|軍"),
+            introduces: chinese(
+                "姓|名叫|名唤|名喚|叫做|唤作|喚作|便是|乃是|正是|人称|人稱|绰号|綽號|表字|[0-9一二三四五六七八九十][岁歲]|新任",
+            ),
+            before_name: chinese("(?:弓兵|丫鬟|丫头|丫頭|小厮|小廝|管家|老板娘|老闆娘|掌柜|掌櫃|伙计|夥計|先生|讼师|訟師|知县|知縣|县令|縣令|巡检|巡檢|秀才|举人|舉人|和尚|道士|匠|女儿|女兒|儿子|兒子|独子|獨子|兄弟|妻子|夫人|东家|東家|槽主|教习|教習|将军|將軍|大夫|老汉|老漢|姑娘|船娘)$"),
+            after_name: chinese("^[^，。]{2,4}，(?:年|[一二三四五六七八九十]{1,3}[岁歲]|是|乃|本|原)"),
+            says_who: chinese("^[^，。、？！]{2,4}(?:是个|是個|是[^不否谁誰么麼什]{1,8}(?:的|人|匠|官|家)|为人|為人|最是|一向|向来|向來|从不|從不|这个人|這個人)"),
+            age: chinese(r"([一二三四五六七八九十百两\d]{1,4})(?:来|來|多|余|餘)?[岁歲]|年(?:近|约|約|方|已|过|過)([一二三四五六七八九]十[一二三四五六七八九]?)"),
+            dependent: chinese("^(?:他|她|它|这|這|那|但|可|却|卻|又|也|便|就|于是|於是|因此|所以|然而|不过|不過|只见|只見|原来|原來)"),
+            first_person: chinese("[我咱俺]"),
+        },
+    }
+});
+
+/// Joins names as the language lists them.
+pub(super) fn list(names: &[String], language: Language) -> String {
+    match (language, names) {
+        (_, []) => String::new(),
+        (_, [one]) => one.clone(),
+        (Language::Zh, [first @ .., last]) => format!("{}和{last}", first.join("、")),
+        (Language::En, [first @ .., last]) => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// Sets text in the language's quotation marks.
+pub(super) fn quoted(text: &str) -> String {
+    format!("“{}”", text.replace('“', "‘").replace('”', "’"))
+}
+
+/// Joins sentences as the language does.
+pub(super) fn join(sentences: &[String], language: Language) -> String {
+    sentences.join(match language {
+        Language::En => " ",
+        Language::Zh => "",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_found_where_they_are_told() {
+        for (language, text, expected) in [
+            (Language::En, "He was a long, thin man of fifty-eight in a brown coat.", Some("fifty-eight")),
+            (Language::En, "DORCAS FELL, bell-founder, sixty-three.", Some("sixty-three")),
+            (Language::En, "The girl was twelve years old.", Some("twelve")),
+            (Language::En, "He was fifty miles away.", None),
+            (Language::Zh, "船头坐着新任巡检祁勉，三十四岁。", Some("三十四")),
+            (Language::Zh, "走了三十四里。", None),
+        ] {
+            assert_eq!(Words::of(language).age(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_have_the_papers_visibility() {
+        assert_eq!(Key::of("Speech_Pattern").map(Key::visibility), Some(Visibility::Private));
+        assert_eq!(Key::of("外貌").map(Key::visibility), Some(Visibility::Public));
+        assert_eq!(Key::of("horoscope"), None);
+    }
+
+    #[test]
+    fn lists_read_as_the_language_reads() {
+        let names = ["A", "B", "C"].map(str::to_owned);
+        assert_eq!(list(&names, Language::En), "A, B and C");
+        assert_eq!(list(&names, Language::Zh), "A、B和C");
+    }
+}

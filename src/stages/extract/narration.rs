@@ -1,0 +1,355 @@
+//! The book's own sentences outside of quotation marks: where they stand and whom they are about. Judges no quality.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::reading::{Gender, Person, Reading};
+use crate::schema::Language;
+
+/// A whole sentence of narration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sentence {
+    /// Where it begins, in code points of the decoded text.
+    pub(super) start: u32,
+    /// Where it ends.
+    pub(super) end: u32,
+    /// Its words in one line.
+    pub(super) text: String,
+    /// The people whom it names, in order, each once.
+    pub(super) people: Vec<usize>,
+    /// Whom it is about: the one named at its beginning, or the one whom a pronoun there points back to.
+    pub(super) subject: Option<usize>,
+}
+
+/// Finds people by their names.
+#[derive(Debug)]
+pub(super) struct Names {
+    pattern: Option<Regex>,
+    /// Lower-case name and whose it is, sorted.
+    owners: Vec<(String, usize)>,
+}
+
+impl Names {
+    pub(super) fn new(people: &[Person]) -> Self {
+        let mut owners: Vec<(String, usize)> = Vec::new();
+        for (index, person) in people.iter().enumerate() {
+            for name in std::iter::once(&person.name).chain(&person.aliases) {
+                if name.trim().chars().count() > usize::from(name.is_ascii()) {
+                    owners.push((key(name), index));
+                }
+            }
+        }
+        // A name that two share belongs to whoever comes first: people are sorted by lines.
+        owners.sort();
+        owners.dedup_by(|later, first| later.0 == first.0);
+        let mut names: Vec<&str> = owners.iter().map(|(name, _)| name.as_str()).collect();
+        // The longest first, so that `Mrs. Marl` is not read as `Marl`.
+        names.sort_by_key(|name| (std::cmp::Reverse(name.len()), *name));
+        let pattern = names.iter().map(|name| regex::escape(name)).collect::<Vec<_>>().join("|");
+        let pattern = (!names.is_empty())
+            .then(|| regex::RegexBuilder::new(&pattern).case_insensitive(true).size_limit(1 << 27).build().ok())
+            .flatten();
+        Self { pattern, owners }
+    }
+
+    /// Returns whom a name means.
+    pub(super) fn owner(&self, name: &str) -> Option<usize> {
+        let name = key(name);
+        self.owners.binary_search_by(|(known, _)| known.as_str().cmp(&name)).ok().map(|at| self.owners[at].1)
+    }
+
+    /// Returns the people whom a text names: (byte, person) in order.
+    pub(super) fn find(&self, text: &str) -> Vec<(usize, usize)> {
+        let Some(pattern) = &self.pattern else { return Vec::new() };
+        let letter = |c: char| c.is_alphanumeric() && !is_han(c);
+        pattern
+            .find_iter(text)
+            .filter(|found| {
+                let name = found.as_str();
+                let before = text[..found.start()].chars().next_back();
+                let after = text[found.end()..].chars().next();
+                let latin_start = name.chars().next().is_some_and(letter);
+                let latin_end = name.chars().next_back().is_some_and(letter);
+                // `Will` is a name, `will` a word; a name in capitals is one in a script.
+                let capital =
+                    !latin_start || name.chars().next().is_some_and(char::is_uppercase) || name.starts_with("the ");
+                capital && !(latin_start && before.is_some_and(letter)) && !(latin_end && after.is_some_and(letter))
+            })
+            .filter_map(|found| Some((found.start(), self.owner(found.as_str())?)))
+            .collect()
+    }
+}
+
+fn key(name: &str) -> String {
+    name.trim().to_lowercase().replace('’', "'").replace('\'', "’")
+}
+
+/// Whether a character belongs to Chinese script.
+pub(super) const fn is_han(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Puts a stretch of text into one line: line breaks become single blanks, none between Chinese characters.
+pub(super) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    let mut blank = false;
+    for c in text.trim().chars() {
+        if c.is_whitespace() {
+            blank = true;
+            continue;
+        }
+        let wide =
+            |c: char| is_han(c) || matches!(c, '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ffef}' | '“' | '”' | '…');
+        if blank && !line.is_empty() && !(wide(c) && line.chars().next_back().is_some_and(wide)) {
+            line.push(' ');
+        }
+        blank = false;
+        line.push(c);
+    }
+    line
+}
+
+/// Words after which a full stop ends nothing.
+const ABBREVIATIONS: &[&str] = &[
+    "Mr", "Mrs", "Ms", "Messrs", "Dr", "St", "Sr", "Jr", "Esq", "Rev", "Hon", "Capt", "Col", "Gen", "Lt", "Sgt",
+    "Prof", "Mme", "Mlle", "No", "vol", "vs", "etc", "i.e", "e.g",
+];
+
+/// Cuts a text into sentences: byte ranges, white space around them cut, and whether each is closed by a mark.
+pub(super) fn sentences(text: &str) -> Vec<(usize, usize, bool)> {
+    let mut found = Vec::new();
+    let (mut start, mut closing) = (0, false);
+    let mut push = |start: usize, end: usize, closed: bool| {
+        let part = &text[start..end];
+        let lead = part.len() - part.trim_start().len();
+        let part = part.trim();
+        if part.chars().any(char::is_alphanumeric) {
+            found.push((start + lead, start + lead + part.len(), closed));
+        }
+    };
+    for (at, c) in text.char_indices() {
+        let wide_stop = matches!(c, '。' | '！' | '？' | '．');
+        let stop = wide_stop || matches!(c, '.' | '!' | '?' | '…');
+        let closer = matches!(c, '”' | '"' | '’' | '\'' | '」' | '』' | ')' | '）' | ']');
+        if stop {
+            if c != '.' || !abbreviates(&text[..at]) {
+                closing = true;
+            }
+        } else if closing && !closer && !c.is_whitespace() {
+            let before = text[..at].trim_end();
+            let wide = before.trim_end_matches(['”', '」', '』', '）', '’']).ends_with(['。', '！', '？', '．', '…']);
+            let blank = before.len() < at;
+            // After a Latin mark only a capital, a digit or an opening mark begins a sentence.
+            let begins =
+                c.is_uppercase() || c.is_ascii_digit() || is_han(c) || matches!(c, '“' | '"' | '‘' | '(' | '—');
+            if wide || (blank && begins) {
+                push(start, at, true);
+                start = at;
+            }
+            closing = false;
+        }
+    }
+    push(start, text.len(), closing);
+    found
+}
+
+fn abbreviates(before: &str) -> bool {
+    let word = before.rsplit(|c: char| c.is_whitespace() || matches!(c, '“' | '"' | '(' | '—')).next().unwrap_or("");
+    ABBREVIATIONS.contains(&word) || (word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I")
+}
+
+static PRONOUN_EN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^(?:But |And |Then |Now |So )?(He|She|His|Her)\b").expect("valid"));
+static PRONOUN_ZH: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^(?:只见|只見|可|但|却|又|这时|這時)?([他她])").expect("valid"));
+
+/// Reads the narration of a book: whole sentences that no quotation touches.
+pub(super) fn narration(text: &str, language: Language, reading: &Reading, names: &Names) -> Vec<Sentence> {
+    let mut sentences_found: Vec<Sentence> = Vec::new();
+    let mut quotations = reading.quotations.iter().peekable();
+    let mut chars = text.char_indices();
+    let mut point = 0_u32;
+    for paragraph in &reading.paragraphs {
+        let skip = paragraph.start.saturating_sub(point);
+        let begun = chars.by_ref().nth(skip as usize).map(|(byte, _)| byte);
+        let (Some(begun), true) = (begun, paragraph.end > paragraph.start) else { break };
+        let length = paragraph.end - paragraph.start;
+        let rest: &str = &text[begun..];
+        let words = rest.char_indices().nth(length as usize).map_or(rest, |(byte, _)| &rest[..byte]);
+        // One character has been taken off already.
+        if length > 1 {
+            chars.by_ref().nth(length as usize - 2);
+        }
+        point = paragraph.end;
+        let mut taken: Vec<(u32, u32)> = Vec::new();
+        while quotations.peek().is_some_and(|quotation| quotation.start < paragraph.end) {
+            let quotation = quotations.next().expect("peeked");
+            if quotation.end > paragraph.start {
+                taken.push((
+                    quotation.start.max(paragraph.start) - paragraph.start,
+                    quotation.end.min(paragraph.end) - paragraph.start,
+                ));
+            }
+        }
+        if paragraph.border {
+            continue;
+        }
+        paragraph_sentences(words, paragraph.start, &taken, language, reading, names, &mut sentences_found);
+    }
+    sentences_found
+}
+
+fn paragraph_sentences(
+    words: &str,
+    start: u32,
+    taken: &[(u32, u32)],
+    language: Language,
+    reading: &Reading,
+    names: &Names,
+    found: &mut Vec<Sentence>,
+) {
+    // The stretches between quotations: (text, offset, whether it begins the paragraph).
+    let mut pieces: Vec<(String, u32, bool)> = Vec::new();
+    let (mut piece, mut piece_start, mut next) = (String::new(), 0_u32, taken.iter().peekable());
+    let mut first = true;
+    for (at, c) in (0_u32..).zip(words.chars()) {
+        while next.peek().is_some_and(|(_, end)| *end <= at) {
+            next.next();
+        }
+        if next.peek().is_some_and(|(start, _)| at >= *start) {
+            if !piece.is_empty() || first {
+                pieces.push((std::mem::take(&mut piece), piece_start, first));
+                first = false;
+            }
+        } else {
+            if piece.is_empty() {
+                piece_start = at;
+            }
+            piece.push(c);
+        }
+    }
+    pieces.push((piece, piece_start, first));
+    let mut subject = None;
+    for (piece, offset, opens) in pieces {
+        let parts = sentences(&piece);
+        for (at, (from, to, closed)) in parts.into_iter().enumerate() {
+            let raw = &piece[from..to];
+            let mentions = names.find(raw);
+            // What a quotation stands beside is a tag of it; it still says who is meant by the next pronoun.
+            let beside = (at == 0 && !opens) || !closed;
+            let lead = if language == Language::Zh { 36 } else { 48 };
+            let pronoun = pronoun(raw, language);
+            let about = match (mentions.first(), pronoun) {
+                (_, Some(gender)) => subject.filter(|person: &usize| fits(reading.people[*person].gender, gender)),
+                (Some(_), None) => mentions
+                    .iter()
+                    .find(|(byte, _)| acts(raw, *byte))
+                    .filter(|(byte, _)| *byte <= lead)
+                    .map(|(_, person)| *person),
+                _ => None,
+            };
+            if about.is_some() || !mentions.is_empty() {
+                subject = about.or_else(|| (mentions.len() == 1).then(|| mentions[0].1));
+            }
+            let text = one_line(raw.trim_matches(|c: char| c.is_whitespace() || matches!(c, '”' | '」' | '』')));
+            if beside || !reads_well(&text) {
+                continue;
+            }
+            let mut people: Vec<usize> = Vec::new();
+            for (_, person) in mentions {
+                if !people.contains(&person) {
+                    people.push(person);
+                }
+            }
+            let point = |byte: usize| start + offset + u32::try_from(piece[..byte].chars().count()).unwrap_or(0);
+            found.push(Sentence { start: point(from), end: point(to), text, people, subject: about });
+        }
+    }
+}
+
+/// Whether someone named acts rather than owns or stands as a place: not `Hatch's umbrella`, not 聂崇礼身后.
+fn acts(text: &str, at: usize) -> bool {
+    // Where the name ends is not known here, so what may follow is looked for within the length of a name.
+    let rest: String = text[at..].chars().take(24).collect();
+    let end = rest.find([' ', ',', '，', '。', '.']).unwrap_or(rest.len());
+    let word = &rest[..end];
+    if word.ends_with("’s") || word.ends_with("'s") {
+        return false;
+    }
+    let near: String = rest.chars().take(6).collect();
+    !["身后", "身後", "背后", "背後", "面前", "对面", "對面", "的"].iter().any(|place| near.contains(place))
+}
+
+/// Whether a sentence stands on its own: its marks match, and it begins as sentences do.
+fn reads_well(text: &str) -> bool {
+    let count = |mark: char| text.matches(mark).count();
+    let begins = text
+        .starts_with(|c: char| c.is_uppercase() || is_han(c) || c.is_ascii_digit() || matches!(c, '“' | '「' | '《'));
+    begins
+        && count('“') == count('”')
+        && count('「') == count('」')
+        && count('"').is_multiple_of(2)
+        && count('(') == count(')')
+        && count('（') == count('）')
+}
+
+fn pronoun(text: &str, language: Language) -> Option<Gender> {
+    let found = match language {
+        Language::En => PRONOUN_EN.captures(text)?,
+        Language::Zh => PRONOUN_ZH.captures(text)?,
+    };
+    Some(match &found[1] {
+        "She" | "Her" | "她" => Gender::Female,
+        "He" | "His" => Gender::Male,
+        // 他 stands for either in older books.
+        _ => Gender::Unknown,
+    })
+}
+
+const fn fits(known: Gender, pronoun: Gender) -> bool {
+    !matches!((known, pronoun), (Gender::Female, Gender::Male) | (Gender::Male, Gender::Female))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_end_where_they_end() {
+        for (text, expected) in [
+            (
+                "Mr. Grey sat down. He was tired! “Was he?” J. B. Stone asked…",
+                &["Mr. Grey sat down.", "He was tired!", "“Was he?”", "J. B. Stone asked…"][..],
+            ),
+            ("河上无风。水车不动！他问：“谁？”没人应。", &["河上无风。", "水车不动！", "他问：“谁？”", "没人应。"]),
+            ("河上无风．水车不动", &["河上无风．", "水车不动"]),
+            ("It cost 3.50 and no more. yes", &["It cost 3.50 and no more. yes"]),
+        ] {
+            let found: Vec<&str> = sentences(text).into_iter().map(|(start, end, _)| &text[start..end]).collect();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn lines_join_by_script() {
+        assert_eq!(one_line(" the old\r\n  mill "), "the old mill");
+        assert_eq!(one_line("河上\n　　无风，\n水车不动。"), "河上无风，水车不动。");
+    }
+
+    #[test]
+    fn names_are_whole_words_of_their_owner() {
+        let person = |name: &str, aliases: &[&str]| Person {
+            name: name.to_owned(),
+            aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),
+            gender: Gender::Unknown,
+            mentions: 1,
+            lines: 1,
+        };
+        let names = Names::new(&[person("Mrs. Marl", &["Kez"]), person("Will", &[]), person("陆三更", &["三更"])]);
+        let found = |text| names.find(text).into_iter().map(|(_, person)| person).collect::<Vec<_>>();
+        assert_eq!(found("Kezzie saw Mrs. Marl, and Will will go with Kez."), [0, 1, 0]);
+        assert_eq!(found("陆三更说，三更天了。"), [2, 2]);
+        assert_eq!((names.owner("mrs. marl"), names.owner("Anna")), (Some(0), None));
+    }
+}
