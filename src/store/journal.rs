@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -75,12 +75,8 @@ impl FileJournal {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let open = || OpenOptions::new().read(true).append(true).create(true).open(path);
         let mut file = open().map_err(StoreError::io("open", path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::InUse { path: path.to_owned(), by: "another process".to_owned() });
-            }
-            Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", path)(error)),
+        if !atomic::lock(&file, path)? {
+            return Err(StoreError::InUse { path: path.to_owned(), by: "another process".to_owned() });
         }
         begin(&mut file, path)?;
         let Scan { index, end, length, damaged } = scan(&file, path)?;
