@@ -1,8 +1,9 @@
-//! Whole files, replaced at once: after a crash there is the old file or the new one, never half of one.
+//! Whole files, replaced at once: after a crash there is the old file or the new one, never half of one. And locks.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::Write as _;
 use std::path::Path;
+use std::time::Duration;
 
 use super::StoreError;
 
@@ -30,6 +31,20 @@ pub(super) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(StoreError::io("sync the folder", folder))?;
     }
     Ok(())
+}
+
+/// Locks a file for this process; says whether it is free. The lock ends with the file.
+///
+/// A process that was killed keeps its locks for the moment that the system needs to clear it away, so it is tried for half a second.
+pub(super) fn lock(file: &File, path: &Path) -> Result<bool, StoreError> {
+    for _ in 0..10 {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(50)),
+            Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", path)(error)),
+        }
+    }
+    Ok(false)
 }
 
 #[cfg(test)]

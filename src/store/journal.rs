@@ -5,50 +5,29 @@
 //! disk; writes that wait at the same time share one sync. A line that a crash cut short is removed when the file is opened; a
 //! line damaged otherwise is passed over and counted, and its call is made anew.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, Write as _};
+use std::fs::{File, OpenOptions};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use self::line::{Place, Stored, StoredRequest, Text, hash, parse};
+use self::scan::{Index, Scan, begin, scan};
+use self::writer::{Job, Writer};
 use super::{StoreError, atomic};
-use crate::llm::{Journal, JournalError, Record, Reply, Request, Usage};
-use crate::schema::{Message, Role};
+use crate::llm::{Journal, JournalError, Record, Request};
+use crate::schema::Message;
 
-/// The version of the format that this program writes; it reads this one and older ones.
-const VERSION: u64 = 1;
-
-/// A shorter text stands in its record.
-const SHORT: usize = 64;
-
-/// A batch is written when it has grown to so many bytes, though more writes may wait.
-const BATCH: usize = 4 << 20;
-
-/// Where a value stands in the file.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    offset: u64,
-    length: u32,
-}
-
-/// 128 bits of a hash.
-type Hash = [u8; 16];
-
-/// Where every record and every text stands.
-#[derive(Debug, Default)]
-struct Index {
-    records: HashMap<Hash, Place>,
-    texts: HashMap<Hash, Place>,
-}
+mod line;
+mod scan;
+mod writer;
 
 /// The journal on disk.
 #[derive(Debug)]
@@ -62,25 +41,13 @@ pub struct FileJournal {
     cut: u64,
 }
 
-/// A record on its way to the file.
-struct Job {
-    key: Hash,
-    record: String,
-    texts: Vec<(Hash, String)>,
-    done: oneshot::Sender<Result<(), (io::ErrorKind, String)>>,
-}
-
 impl FileJournal {
     /// Opens a journal, or begins one; nobody else may have it open. Every line is checked, at about a second for a million records.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let open = || OpenOptions::new().read(true).append(true).create(true).open(path);
         let mut file = open().map_err(StoreError::io("open", path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::InUse { path: path.to_owned(), by: "another process".to_owned() });
-            }
-            Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", path)(error)),
+        if !atomic::lock(&file, path)? {
+            return Err(StoreError::InUse { path: path.to_owned(), by: "another process".to_owned() });
         }
         begin(&mut file, path)?;
         let Scan { index, end, length, damaged } = scan(&file, path)?;
@@ -185,7 +152,7 @@ impl Journal for FileJournal {
     fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>> {
         async move {
             let (done, outcome) = oneshot::channel();
-            let job = job(record, done);
+            let job = Job::new(record, done);
             let sender = self.sender.as_ref().expect("there is a sender until the journal is dropped");
             let gone = || self.error("write", io::Error::other("its thread has ended"));
             sender.send(job).map_err(|_| gone())?;
@@ -204,246 +171,6 @@ impl Drop for FileJournal {
             let _ = writer.join();
         }
     }
-}
-
-/// A record as its line holds it.
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    key: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    parent: Option<String>,
-    ask: String,
-    model: String,
-    draw: String,
-    request: StoredRequest,
-    reply: Reply,
-    usage: Usage,
-    requests: u32,
-    latency_ms: u64,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredRequest {
-    model: String,
-    messages: Vec<StoredMessage>,
-    sampling: Value,
-    schema: Option<String>,
-    extra_body: Value,
-}
-
-/// A message with its content, or with the hash of its text.
-#[derive(Serialize, Deserialize)]
-struct StoredMessage {
-    role: Role,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    content: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Text {
-    hash: String,
-    text: String,
-}
-
-/// What a line is read for when a journal is opened.
-#[derive(Deserialize)]
-struct Name<'a> {
-    #[serde(alias = "hash", borrow)]
-    key: std::borrow::Cow<'a, str>,
-}
-
-fn job(record: Record, done: oneshot::Sender<Result<(), (io::ErrorKind, String)>>) -> Job {
-    let mut texts = Vec::new();
-    let mut keep = |text: String| {
-        let hash = hash(&text);
-        texts.push((hash, text));
-        hexadecimal(&hash)
-    };
-    let mut messages = Vec::with_capacity(record.request.messages.len());
-    for Message { role, content } in record.request.messages {
-        messages.push(if content.len() < SHORT {
-            StoredMessage { role, content: Some(content), text: None }
-        } else {
-            StoredMessage { role, content: None, text: Some(keep(content)) }
-        });
-    }
-    let schema = Some(record.request.schema).filter(|schema| !schema.is_null()).map(|schema| keep(schema.to_string()));
-    let Request { model, sampling, extra_body, .. } = record.request;
-    let stored = Stored {
-        key: record.key,
-        parent: record.parent,
-        ask: record.ask,
-        model: record.model,
-        draw: record.draw,
-        request: StoredRequest { model, messages, sampling, schema, extra_body },
-        reply: record.reply,
-        usage: record.usage,
-        requests: record.requests,
-        latency_ms: record.latency_ms,
-    };
-    let key = hash(&stored.key);
-    let record = serde_json::to_string(&stored).expect("a record has string keys only");
-    Job { key, record, texts, done }
-}
-
-fn hash(text: &str) -> Hash {
-    let mut hash = Hash::default();
-    hash.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..16]);
-    hash
-}
-
-fn hexadecimal(hash: &Hash) -> String {
-    format!("{:032x}", u128::from_be_bytes(*hash))
-}
-
-fn parse(hash: &str) -> Option<Hash> {
-    (hash.len() == 32).then(|| u128::from_str_radix(hash, 16).ok().map(u128::to_be_bytes))?
-}
-
-/// Returns the checksum of a value's bytes.
-fn check(value: &[u8]) -> String {
-    blake3::hash(value).to_hex()[..16].to_owned()
-}
-
-/// Appends a line to a batch; returns where its value stands in the file.
-fn append(batch: &mut Vec<u8>, end: u64, kind: &str, value: &str) -> Place {
-    batch.extend_from_slice(format!("{{\"check\":\"{}\",\"{kind}\":", check(value.as_bytes())).as_bytes());
-    let offset = end + batch.len() as u64;
-    batch.extend_from_slice(value.as_bytes());
-    batch.extend_from_slice(b"}\n");
-    Place { offset, length: u32::try_from(value.len()).expect("no record is longer than 4 GiB") }
-}
-
-/// The thread that owns the end of the file.
-struct Writer {
-    file: File,
-    end: u64,
-    index: Arc<RwLock<Index>>,
-    failed: Option<(io::ErrorKind, String)>,
-}
-
-impl Writer {
-    /// Writes until every sender is gone: all that waits, one sync, then the acknowledgements.
-    fn run(mut self, jobs: &Receiver<Job>) {
-        while let Ok(first) = jobs.recv() {
-            let (mut batch, mut new, mut waiting) = (Vec::new(), Index::default(), Vec::new());
-            let mut next = Some(first);
-            while let Some(job) = next {
-                for (hash, text) in job.texts {
-                    let is_known = self.index.read().unwrap_or_else(PoisonError::into_inner).texts.contains_key(&hash);
-                    if let (false, Entry::Vacant(entry)) = (is_known, new.texts.entry(hash)) {
-                        let text = Text { hash: hexadecimal(&hash), text };
-                        let value = serde_json::to_string(&text).expect("a text is JSON");
-                        entry.insert(append(&mut batch, self.end, "text", &value));
-                    }
-                }
-                new.records.insert(job.key, append(&mut batch, self.end, "record", &job.record));
-                waiting.push(job.done);
-                next = if batch.len() < BATCH { jobs.try_recv().ok() } else { None };
-            }
-            if self.failed.is_none() {
-                match self.file.write_all(&batch).and_then(|()| self.file.sync_data()) {
-                    Ok(()) => {
-                        self.end += batch.len() as u64;
-                        let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
-                        index.records.extend(new.records);
-                        index.texts.extend(new.texts);
-                    }
-                    // Where the file ends now is unknown, so nothing may follow; opening again cuts what is torn.
-                    Err(error) => self.failed = Some((error.kind(), error.to_string())),
-                }
-            }
-            for done in waiting {
-                // A caller that has gone needs no answer.
-                let _ = done.send(self.failed.clone().map_or(Ok(()), Err));
-            }
-        }
-    }
-}
-
-/// What reading a whole journal finds.
-struct Scan {
-    index: Index,
-    /// The end of the last good line.
-    end: u64,
-    /// The length of the file.
-    length: u64,
-    /// Bad lines with good ones behind them.
-    damaged: u64,
-}
-
-/// Writes the header of a file that is empty or whose header a crash cut short.
-fn begin(file: &mut File, path: &Path) -> Result<(), StoreError> {
-    let header = format!("{{\"dramaturg_journal\":{VERSION}}}\n");
-    let mut beginning = Vec::new();
-    let mut write = || {
-        (&*file).take(header.len() as u64).read_to_end(&mut beginning)?;
-        let is_new = beginning.len() < header.len() && header.as_bytes().starts_with(&beginning);
-        if is_new {
-            file.set_len(0)?;
-            file.write_all(header.as_bytes())?;
-            file.sync_all()?;
-        }
-        file.rewind().map(|()| is_new)
-    };
-    let is_new = write().map_err(StoreError::io("begin", path))?;
-    match path.parent() {
-        Some(folder) if is_new && !folder.as_os_str().is_empty() => atomic::sync_folder(folder),
-        _ => Ok(()),
-    }
-}
-
-/// Reads a whole journal and checks every line.
-fn scan(file: &File, path: &Path) -> Result<Scan, StoreError> {
-    let mut lines = BufReader::with_capacity(1 << 20, file);
-    let mut line = Vec::new();
-    let mut next = |line: &mut Vec<u8>| {
-        line.clear();
-        lines.read_until(b'\n', line).map_err(StoreError::io("read", path))
-    };
-    next(&mut line)?;
-    let header: Value = serde_json::from_slice(&line).unwrap_or_default();
-    match header["dramaturg_journal"].as_u64().filter(|_| line.ends_with(b"\n")) {
-        Some(..=VERSION) => {}
-        Some(version) => return Err(StoreError::Newer { path: path.to_owned(), version, known: VERSION }),
-        None => return Err(StoreError::NoJournal { path: path.to_owned() }),
-    }
-    let mut length = line.len() as u64;
-    let mut scan = Scan { index: Index::default(), end: length, length, damaged: 0 };
-    let mut bad = 0;
-    while next(&mut line)? > 0 {
-        if let Some((is_record, name, at, value)) = read_line(&line) {
-            // The last record of a key counts: an earlier one may lack a text that was damaged.
-            let index = if is_record { &mut scan.index.records } else { &mut scan.index.texts };
-            index.insert(name, Place { offset: length + at, length: value });
-            scan.end = length + line.len() as u64;
-            scan.damaged += std::mem::take(&mut bad);
-        } else {
-            bad += 1;
-        }
-        length += line.len() as u64;
-    }
-    Ok(Scan { length, ..scan })
-}
-
-/// Reads a line: whether it is a record, its name in the index, and where its value begins and how long it is.
-fn read_line(line: &[u8]) -> Option<(bool, Hash, u64, u32)> {
-    let rest = line.strip_prefix(b"{\"check\":\"")?;
-    let (sum, rest) = rest.split_at_checked(16)?;
-    let (is_record, value) = match rest.strip_prefix(b"\",\"record\":") {
-        Some(value) => (true, value),
-        None => (false, rest.strip_prefix(b"\",\"text\":")?),
-    };
-    let value = value.strip_suffix(b"}\n")?;
-    if check(value).as_bytes() != sum {
-        return None;
-    }
-    let name = serde_json::from_slice::<Name<'_>>(value).ok()?;
-    let hash = if is_record { hash(&name.key) } else { parse(&name.key)? };
-    let at = line.len() - 2 - value.len();
-    Some((is_record, hash, at as u64, u32::try_from(value.len()).ok()?))
 }
 
 #[cfg(unix)]
@@ -470,6 +197,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::llm::{Reply, Usage};
 
     const LONG: &str = "He said:\n\t“I am the one who has lived here, and nobody else has.”\n\u{2028}\0 她说：“你好。”";
 

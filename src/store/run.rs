@@ -1,7 +1,7 @@
 //! The folder of a run: journal, rejects, manifest and data set. Says where things stand, never what they mean.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -139,16 +139,12 @@ fn lock(folder: &Path) -> Result<File, StoreError> {
         .truncate(false)
         .open(&path)
         .map_err(StoreError::io("open", &path))?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            let mut by = String::new();
-            // Whoever holds it may be about to write its number.
-            let known = file.read_to_string(&mut by).is_ok() && !by.trim().is_empty();
-            let by = if known { format!("process {}", by.trim()) } else { "another process".to_owned() };
-            return Err(StoreError::InUse { path: folder.to_owned(), by });
-        }
-        Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", &path)(error)),
+    if !atomic::lock(&file, &path)? {
+        let mut by = String::new();
+        // Whoever holds it may be about to write its number.
+        let known = file.read_to_string(&mut by).is_ok() && !by.trim().is_empty();
+        let by = if known { format!("process {}", by.trim()) } else { "another process".to_owned() };
+        return Err(StoreError::InUse { path: folder.to_owned(), by });
     }
     let mut name = || {
         file.set_len(0)?;
