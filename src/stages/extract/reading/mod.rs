@@ -139,9 +139,11 @@ pub fn read(text: &str, language: Language, script: bool) -> Reading {
 
 /// Returns what `extract --quotes --json` prints of a reading: a line per character that speaks or is named, then one per quotation.
 pub fn lines<'a>(reading: &'a Reading, book: &'a str) -> impl Iterator<Item = serde_json::Value> + 'a {
-    let people = reading.people.iter().enumerate().map(
-        |(id, person)| serde_json::json!({"speaker_id": id, "name": person.name, "aliases": person.aliases}),
-    );
+    let people = reading
+        .people
+        .iter()
+        .enumerate()
+        .map(|(id, person)| serde_json::json!({"speaker_id": id, "name": person.name, "aliases": person.aliases}));
     let quotations = reading.quotations.iter().map(move |quotation| {
         serde_json::json!({
             "book": book,

@@ -64,7 +64,8 @@ fn wrapped(lines: &[Line]) -> bool {
     widths.sort_unstable();
     let full = widths[widths.len() * 9 / 10] * 7 / 10;
     let inner = lines.windows(2).filter(|pair| pair[0].width > 0 && pair[1].width > 0);
-    let (all, filled) = inner.fold((0, 0), |(all, filled), pair| (all + 1, filled + usize::from(pair[0].width >= full)));
+    let (all, filled) =
+        inner.fold((0, 0), |(all, filled), pair| (all + 1, filled + usize::from(pair[0].width >= full)));
     all > 0 && filled * 2 > all
 }
 
@@ -82,7 +83,9 @@ fn border(chars: &[char]) -> bool {
     }
     let line: String = chars.iter().map(|&c| if c.is_whitespace() { ' ' } else { c }).collect();
     if !line.chars().any(char::is_alphanumeric) {
-        return !line.chars().any(|c| matches!(c, '"' | '“' | '”' | '‘' | '’' | '「' | '『' | '?' | '!' | '？' | '！' | '…'));
+        return !line
+            .chars()
+            .any(|c| matches!(c, '"' | '“' | '”' | '‘' | '’' | '「' | '『' | '?' | '!' | '？' | '！' | '…'));
     }
     if line.starts_with('#') || line.starts_with('.') && line[1..].starts_with(char::is_uppercase) {
         return true;
@@ -95,17 +98,31 @@ fn heading_zh(line: &str) -> bool {
     if line.chars().all(|c| NUMERALS.contains(c)) && line.chars().count() < 5 {
         return true;
     }
-    if ["楔子", "引子", "序", "序章", "序言", "尾声", "尾聲", "后记", "後記", "前言"].contains(&line) {
+    if ["楔子", "引子", "序", "序章", "序言", "尾声", "尾聲", "后记", "後記", "前言"].contains(&line)
+    {
         return true;
     }
     let Some(rest) = line.strip_prefix('第') else { return false };
     let number = rest.chars().take_while(|&c| NUMERALS.contains(c)).count();
-    number > 0 && rest.chars().nth(number).is_some_and(|c| "章回节節卷部集幕场場篇".contains(c)) && line.chars().count() < 50
+    number > 0
+        && rest.chars().nth(number).is_some_and(|c| "章回节節卷部集幕场場篇".contains(c))
+        && line.chars().count() < 50
 }
 
 fn heading_en(line: &str) -> bool {
     const WORDS: [&str; 12] = [
-        "chapter", "part", "book", "volume", "act", "scene", "letter", "prologue", "epilogue", "preface", "introduction", "contents",
+        "chapter",
+        "part",
+        "book",
+        "volume",
+        "act",
+        "scene",
+        "letter",
+        "prologue",
+        "epilogue",
+        "preface",
+        "introduction",
+        "contents",
     ];
     if line.contains(['“', '"', '‘', '?']) {
         return false;
@@ -116,10 +133,14 @@ fn heading_en(line: &str) -> bool {
     let second = words.next();
     if WORDS.contains(&first.to_lowercase().as_str()) {
         return second.is_none_or(|word| {
-            roman(word) || word.starts_with(|c: char| c.is_ascii_digit()) || (word.starts_with(char::is_uppercase) && !line.ends_with('.'))
+            roman(word)
+                || word.starts_with(|c: char| c.is_ascii_digit())
+                || (word.starts_with(char::is_uppercase) && !line.ends_with('.'))
         });
     }
-    if (roman(first) && (first != "I" || line.starts_with("I.") || second.is_none())) || first.chars().all(|c| c.is_ascii_digit()) {
+    if (roman(first) && (first != "I" || line.starts_with("I.") || second.is_none()))
+        || first.chars().all(|c| c.is_ascii_digit())
+    {
         return !line.ends_with(['.', '!', ',', ';']) || second.is_none();
     }
     let letters = line.chars().filter(|c| c.is_alphabetic()).count();

@@ -58,7 +58,9 @@ impl Draft {
         self.forms
             .iter()
             .filter(|&(_, &count)| count * 10 >= most)
-            .max_by_key(|&(form, &count)| (!form.starts_with("the "), form.split(' ').count(), form.chars().count(), count))
+            .max_by_key(|&(form, &count)| {
+                (!form.starts_with("the "), form.split(' ').count(), form.chars().count(), count)
+            })
             .map(|(form, _)| form.clone())
             .unwrap_or_default()
     }
@@ -91,14 +93,12 @@ pub(super) fn settle(cast: Vec<Draft>, mut quotations: Vec<Quotation>, paragraph
             let mut forms: Vec<(&String, &u32)> = draft.forms.iter().filter(|(form, _)| **form != name).collect();
             forms.sort_by_key(|&(form, count)| (std::cmp::Reverse(*count), form));
             let aliases = forms.into_iter().map(|(form, _)| form.clone()).collect();
-            let person =
-                Person { name, aliases, gender: draft.gender(), mentions: draft.mentions(), lines: lines[id] };
+            let person = Person { name, aliases, gender: draft.gender(), mentions: draft.mentions(), lines: lines[id] };
             (id, person)
         })
         .collect();
-    people.sort_by(|(_, a), (_, b)| {
-        (b.lines, b.mentions).cmp(&(a.lines, a.mentions)).then_with(|| a.name.cmp(&b.name))
-    });
+    people
+        .sort_by(|(_, a), (_, b)| (b.lines, b.mentions).cmp(&(a.lines, a.mentions)).then_with(|| a.name.cmp(&b.name)));
     let places: BTreeMap<usize, usize> = people.iter().enumerate().map(|(place, &(id, _))| (id, place)).collect();
     for quotation in &mut quotations {
         quotation.speaker = quotation.speaker.map(|id| places[&id]);

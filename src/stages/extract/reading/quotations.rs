@@ -81,7 +81,8 @@ fn marks(chars: &[char]) -> Marks {
 
 /// Whether a mark after this character can open.
 fn begins(before: char) -> bool {
-    before.is_whitespace() || matches!(before, '(' | '[' | '—' | '–' | '-' | '_' | '：' | '，' | '。' | '！' | '？' | '“' | '"')
+    before.is_whitespace()
+        || matches!(before, '(' | '[' | '—' | '–' | '-' | '_' | '：' | '，' | '。' | '！' | '？' | '“' | '"')
 }
 
 fn opens(chars: &[char], at: usize, start: usize, end: usize, marks: Marks) -> bool {
@@ -93,7 +94,10 @@ fn opens(chars: &[char], at: usize, start: usize, end: usize, marks: Marks) -> b
         ('"', _) => at == start || before.is_whitespace() || !after.is_whitespace(),
         ('‘', Marks::Single) => !elided(chars, at, end) || closing_single(chars, at, end).is_some(),
         ('\'', Marks::Single) => {
-            begins(before) && !after.is_whitespace() && (at == start || !elided(chars, at, end)) && closing_single(chars, at, end).is_some()
+            begins(before)
+                && !after.is_whitespace()
+                && (at == start || !elided(chars, at, end))
+                && closing_single(chars, at, end).is_some()
         }
         _ => false,
     }
@@ -143,9 +147,11 @@ fn curly(chars: &[char], at: usize, end: usize) -> Option<(usize, usize)> {
             '“' => {
                 // Two closing marks before the next opening one: nested. Else the first speech was never closed.
                 let mut marks = (i + 1..end).filter(|&k| matches!(chars[k], '“' | '”' | '"'));
-                let nested = marks.next().is_some_and(|k| chars[k] != '“') && marks.next().is_some_and(|k| chars[k] != '“');
+                let nested =
+                    marks.next().is_some_and(|k| chars[k] != '“') && marks.next().is_some_and(|k| chars[k] != '“');
                 if !nested {
-                    let tag = (at + 1..i).rev().find(|&k| matches!(chars[k], '。' | '！' | '？' | '．' | '.' | '!' | '?'));
+                    let tag =
+                        (at + 1..i).rev().find(|&k| matches!(chars[k], '。' | '！' | '？' | '．' | '.' | '!' | '?'));
                     return Some(tag.map_or((i, i), |k| (k + 1, i)));
                 }
                 depth += 1;
@@ -183,7 +189,28 @@ fn straight(chars: &[char], at: usize, end: usize) -> Option<(usize, usize)> {
 }
 
 const fn ends_speech(c: char) -> bool {
-    matches!(c, '。' | '！' | '？' | '．' | '，' | '…' | '—' | '!' | '?' | '.' | ',' | '-' | '；' | '：' | '’' | '』' | '」' | '）' | ')' | '_')
+    matches!(
+        c,
+        '。' | '！'
+            | '？'
+            | '．'
+            | '，'
+            | '…'
+            | '—'
+            | '!'
+            | '?'
+            | '.'
+            | ','
+            | '-'
+            | '；'
+            | '：'
+            | '’'
+            | '』'
+            | '」'
+            | '）'
+            | ')'
+            | '_'
+    )
 }
 
 /// Returns the mark that closes single-marked speech: the first behind punctuation, else the last before speech opens anew.
@@ -206,8 +233,11 @@ fn closing_single(chars: &[char], at: usize, end: usize) -> Option<usize> {
 
 /// Whether the mark stands for letters left out, as in `'tis`.
 fn elided(chars: &[char], at: usize, end: usize) -> bool {
-    let word: String =
-        chars[at + 1..end.min(at + 10)].iter().take_while(|c| c.is_alphabetic()).flat_map(|c| c.to_lowercase()).collect();
+    let word: String = chars[at + 1..end.min(at + 10)]
+        .iter()
+        .take_while(|c| c.is_alphabetic())
+        .flat_map(|c| c.to_lowercase())
+        .collect();
     ENGLISH.elided.contains(word.as_str())
 }
 
@@ -228,18 +258,30 @@ fn speech(chars: &[char], span: &Span, start: usize, end: usize, language: Langu
                 return words.len() > 1;
             }
             if matches!(c, '，' | ',') {
-                let clause: Vec<char> = chars[start..before].iter().rev().take(4).rev().map(|&c| CHINESE.fold(c)).collect();
+                let clause: Vec<char> =
+                    chars[start..before].iter().rev().take(4).rev().map(|&c| CHINESE.fold(c)).collect();
                 return matches!(last, '，' | ',' | '—') || CHINESE.ends_in_speech(&clause);
             }
+            let held = matches!(
+                chars.get(span.outer_end),
+                Some('字' | '二' | '两' | '兩' | '三' | '四' | '这' | '這' | '之' | '的')
+            );
+            let clause: Vec<char> =
+                chars[start..=before].iter().rev().take(4).rev().map(|&c| CHINESE.fold(c)).collect();
+            if words.len() > 1 && !held && CHINESE.ends_in_speech(&clause) {
+                return true;
+            }
             let paragraph_end = (span.outer_end..end).all(|i| chars[i].is_whitespace());
-            matches!(last, '，' | ',' | '—' | '；') || (paragraph_end && matches!(c, '。' | '”' | '"' | '」' | '．' | '！' | '？'))
+            matches!(last, '，' | ',' | '—' | '；')
+                || (paragraph_end && matches!(c, '。' | '”' | '"' | '」' | '．' | '！' | '？'))
         }
         Language::En => {
             let c = chars[before];
             if !c.is_alphanumeric() || matches!(last, '!' | '?' | '.' | '-' | '—' | '…') {
                 return true;
             }
-            let word: Vec<char> = chars[start..=before].iter().rev().take_while(|c| c.is_alphabetic()).copied().collect();
+            let word: Vec<char> =
+                chars[start..=before].iter().rev().take_while(|c| c.is_alphabetic()).copied().collect();
             let word: String = word.iter().rev().flat_map(|c| c.to_lowercase()).collect();
             if ENGLISH.is(&word, super::tables::SPEECH) || word == "with" {
                 return true;

@@ -3,6 +3,8 @@
 //! The languages gather what points to whom; here the likeliest sequence of speakers is found, so that what a later paragraph says
 //! openly also settles the turns before it. Knows nothing of words.
 
+use std::collections::BTreeMap;
+
 use super::{Gender, Kind};
 
 /// How a turn is handed over.
@@ -51,28 +53,41 @@ const WIDEST: usize = 10;
 /// The score of a speaker that is ruled out.
 const NEVER: f32 = -40.0;
 
+/// After so many turns a conversation is cut behind the next turn that names its speaker.
+const LONGEST: usize = 30;
+/// It is cut after so many whatever stands there.
+const UTMOST: usize = 60;
+
 /// Finds the speakers of all turns. `genders` is by person.
 pub(super) fn decide(turns: &[Turn], genders: &[Gender]) -> Vec<Verdict> {
-    let mut verdicts = Vec::with_capacity(turns.len());
+    let mut verdicts: Vec<Verdict> = Vec::with_capacity(turns.len());
     let mut start = 0;
     while start < turns.len() {
         let mut end = start + 1;
-        // A conversation of hundreds of turns is cut, so that the table of candidates stays small and local.
-        while end < turns.len() && !turns[end].fresh && end - start < 200 {
+        // What is weighed together stays small, so that the candidates are those about, and the cost grows with the book alone.
+        while end < turns.len() && !turns[end].fresh && end - start < UTMOST {
+            if end - start >= LONGEST && matches!(turns[end - 1].cue, Cue::Named(_)) {
+                break;
+            }
             end += 1;
         }
-        decode(&turns[start..end], genders, &mut verdicts);
+        let carried = if turns[start].fresh { &[][..] } else { &verdicts[start.saturating_sub(2)..start] };
+        let before: Vec<Option<usize>> = carried.iter().map(|verdict| verdict.speaker).collect();
+        decode(&turns[start..end], &before, genders, &mut verdicts);
         start = end;
     }
     verdicts
 }
 
 /// Returns who may speak in a conversation, the likeliest first.
-fn candidates(turns: &[Turn]) -> Vec<usize> {
-    let mut totals: std::collections::BTreeMap<usize, f32> = std::collections::BTreeMap::new();
+fn candidates(turns: &[Turn], before: &[Option<usize>]) -> Vec<usize> {
+    let mut totals: BTreeMap<usize, f32> = BTreeMap::new();
+    for &person in before.iter().flatten() {
+        *totals.entry(person).or_default() += 1.0;
+    }
     for turn in turns {
         match turn.cue {
-            Cue::Named(person) => *totals.entry(person).or_default() += 10.0,
+            Cue::Named(person) => *totals.entry(person).or_default() += 100.0,
             Cue::Role(_, person) => *totals.entry(person).or_default() += 3.0,
             Cue::Pronoun(_) | Cue::None => {}
         }
@@ -84,7 +99,9 @@ fn candidates(turns: &[Turn]) -> Vec<usize> {
     }
     let mut people: Vec<(usize, f32)> = totals.into_iter().collect();
     people.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    people.truncate(WIDEST);
+    // Whoever is named as speaking stays, however many they are.
+    let named = people.iter().filter(|(_, total)| *total >= 100.0).count();
+    people.truncate(WIDEST.max(named));
     people.into_iter().map(|(person, _)| person).collect()
 }
 
@@ -106,7 +123,7 @@ fn emissions(turn: &Turn, people: &[usize], genders: &[Gender]) -> Vec<f32> {
             };
             match (wanted, genders[person]) {
                 (Gender::Unknown, _) => 0.0,
-                (_, Gender::Unknown) => -1.5,
+                (_, Gender::Unknown) => -1.0,
                 (wanted, gender) if wanted == gender => 0.0,
                 _ => -9.0,
             }
@@ -137,14 +154,21 @@ fn transition(turn: &Turn, before: Option<usize>, last: Option<usize>, now: usiz
     }
 }
 
-fn decode(turns: &[Turn], genders: &[Gender], verdicts: &mut Vec<Verdict>) {
-    let people = candidates(turns);
+fn decode(turns: &[Turn], before: &[Option<usize>], genders: &[Gender], verdicts: &mut Vec<Verdict>) {
+    let people = candidates(turns, before);
     let nobody = people.len();
     let width = nobody + 1;
     let emissions: Vec<Vec<f32>> = turns.iter().map(|turn| emissions(turn, &people, genders)).collect();
     // States are pairs (speaker before, speaker now); `nobody` stands before the first.
     let mut scores = vec![f32::NEG_INFINITY; width * width];
-    scores[nobody * width..].copy_from_slice(&emissions[0]);
+    let place = |back: usize| {
+        let person = before.len().checked_sub(back).and_then(|at| before[at]);
+        person.and_then(|person| people.iter().position(|&other| other == person)).unwrap_or(nobody)
+    };
+    let (last, earlier) = (place(1), place(2));
+    for now in 0..width {
+        scores[last * width + now] = emissions[0][now] + transition(&turns[0], Some(earlier), Some(last), now, nobody);
+    }
     let mut back: Vec<Vec<u16>> = Vec::with_capacity(turns.len());
     for (i, turn) in turns.iter().enumerate().skip(1) {
         let mut next = vec![f32::NEG_INFINITY; width * width];
@@ -179,14 +203,7 @@ fn decode(turns: &[Turn], genders: &[Gender], verdicts: &mut Vec<Verdict>) {
 }
 
 /// Says how sure a turn's speaker is: by its score against the best other, the neighbours being as they are.
-fn verdict(
-    turns: &[Turn],
-    turn: &Turn,
-    i: usize,
-    path: &[usize],
-    emissions: &[Vec<f32>],
-    people: &[usize],
-) -> Verdict {
+fn verdict(turns: &[Turn], turn: &Turn, i: usize, path: &[usize], emissions: &[Vec<f32>], people: &[usize]) -> Verdict {
     let nobody = people.len();
     let at = |k: usize| path.get(k).copied();
     let score = |who: usize| {
@@ -221,7 +238,16 @@ mod tests {
     use super::*;
 
     fn turn(cue: Cue) -> Turn {
-        Turn { first: 0, end: 1, cue, acts: Gender::Unknown, weights: Vec::new(), fresh: false, same: -2.5, alternate: 1.0 }
+        Turn {
+            first: 0,
+            end: 1,
+            cue,
+            acts: Gender::Unknown,
+            weights: Vec::new(),
+            fresh: false,
+            same: -2.5,
+            alternate: 1.0,
+        }
     }
 
     fn speakers(turns: &[Turn], genders: &[Gender]) -> Vec<Option<usize>> {
@@ -237,7 +263,9 @@ mod tests {
 
     #[test]
     fn obeys_a_pronoun_and_a_vocative() {
-        let mut turns = [turn(Cue::Named(0)), turn(Cue::Pronoun(Gender::Female)), turn(Cue::Named(1)), turn(Cue::Named(2))].to_vec();
+        let mut turns =
+            [turn(Cue::Named(0)), turn(Cue::Pronoun(Gender::Female)), turn(Cue::Named(1)), turn(Cue::Named(2))]
+                .to_vec();
         let genders = [Gender::Male, Gender::Female, Gender::Female];
         turns[1].weights = vec![(1, -5.0), (2, 0.5)];
         let verdicts = decide(&turns, &genders);

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::super::Gender;
 use super::super::people::Draft;
 use super::super::tables::{
-    BEAST, DEED, DETERMINER, FEMALE, HE, KIN, MALE, PARTICLE, PLACE, POSSESSIVE, ROLE, SHE, SPEECH, STOP, TITLE, TITLE_GIVEN, TITLE_LOOSE,
+    BEAST, DEED, DETERMINER, FEMALE, HE, KIN, MALE, PARTICLE, PLACE, POSSESSIVE, ROLE, SHE, SPEECH, STOP, TITLE,
+    TITLE_GIVEN, TITLE_LOOSE,
 };
 use super::tokens::{NONE, Tokens};
 
@@ -216,7 +217,9 @@ impl Names {
             return false;
         }
         let place = name.local * 4 > name.narrated && name.speech * 4 < name.local;
-        name.title.is_some() || !place && (name.speech > 0 || name.vocative > 1 || name.deeds > 1 || name.words.len() > 1 && name.deeds > 0)
+        name.title.is_some()
+            || !place
+                && (name.speech > 0 || name.vocative > 1 || name.deeds > 1 || name.words.len() > 1 && name.deeds > 0)
     }
 
     /// Joins the forms of one name: never by a surname alone where several people bear it.
@@ -320,14 +323,12 @@ impl Names {
             let mut fit: Vec<usize> = titled.iter().copied().filter(|&i| groups.agree(bare, i)).collect();
             fit.sort_by_key(rank);
             // A bare surname is a man's in most books.
-            let men: Vec<usize> =
-                fit.iter().copied().filter(|&i| groups.gender(i) != Gender::Female).collect();
+            let men: Vec<usize> = fit.iter().copied().filter(|&i| groups.gender(i) != Gender::Female).collect();
             let choice = match (&men[..], &fit[..]) {
                 ([only], _) | ([], [only]) => Some(*only),
                 ([a, b, ..], _) if self.names[*a].count >= 4 * self.names[*b].count => Some(*a),
                 ([], []) => {
-                    let fit: Vec<usize> =
-                        bearers.iter().copied().filter(|&other| groups.agree(bare, other)).collect();
+                    let fit: Vec<usize> = bearers.iter().copied().filter(|&other| groups.agree(bare, other)).collect();
                     match fit[..] {
                         [only] => Some(only),
                         _ => None,
@@ -346,7 +347,9 @@ impl Names {
     fn shorten(&self, book: &Tokens, person: &[bool], groups: &mut Groups) {
         for (i, name) in self.names.iter().enumerate() {
             let [word] = name.words[..] else { continue };
-            if name.title.is_some_and(|title| book.words[title as usize].class & TITLE_GIVEN == 0) || name.narrated * 4 > name.count {
+            if name.title.is_some_and(|title| book.words[title as usize].class & TITLE_GIVEN == 0)
+                || name.narrated * 4 > name.count
+            {
                 continue;
             }
             let short = &book.words[word as usize].text;
@@ -405,8 +408,10 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
     let mut title = None;
     while book.class(i) & TITLE != 0 && !book.tokens[i].possessive {
         let next = book.tokens.get(i + 1)?;
-        let near = next.word != NONE && next.capital && next.quote == token.quote && next.start - book.tokens[i].end < 4;
-        if !near || book.class(i + 1) & STOP != 0 && book.class(i + 1) & TITLE == 0 && book.class(i) & TITLE_GIVEN != 0 {
+        let near =
+            next.word != NONE && next.capital && next.quote == token.quote && next.start - book.tokens[i].end < 4;
+        if !near || book.class(i + 1) & STOP != 0 && book.class(i + 1) & TITLE == 0 && book.class(i) & TITLE_GIVEN != 0
+        {
             break;
         }
         if book.class(i) & TITLE_LOOSE == 0 {
@@ -428,7 +433,10 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
                 break;
             }
             let particle = book.class(i) & PARTICLE != 0
-                && book.tokens.get(i + 1).is_some_and(|after| after.word != NONE && after.capital && book.nameable(after.word));
+                && book
+                    .tokens
+                    .get(i + 1)
+                    .is_some_and(|after| after.word != NONE && after.capital && book.nameable(after.word));
             if particle {
                 words.push(next.word);
                 i += 1;
@@ -438,14 +446,21 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
         let own_title = title.is_some() && i == start;
         let word = &book.words[next.word as usize];
         let fits = next.capital && (book.nameable(next.word) || own_title && word.class & STOP == 0);
-        let initial = next.capital && next.end - next.start == 1 && word.text != "i" && word.text != "a" && word.text != "o";
-        if !fits && !initial || word.class & PLACE != 0 || i > start && word.class & TITLE != 0 && word.class & TITLE_LOOSE == 0 && words.len() > 2 {
+        let initial =
+            next.capital && next.end - next.start == 1 && word.text != "i" && word.text != "a" && word.text != "o";
+        if !fits && !initial
+            || word.class & PLACE != 0
+            || i > start && word.class & TITLE != 0 && word.class & TITLE_LOOSE == 0 && words.len() > 2
+        {
             break;
         }
         words.push(next.word);
         i += 1;
     }
-    if i > start && book.tokens.get(i).is_some_and(|next| next.capital && next.start - book.tokens[i - 1].end < 2) && book.class(i) & PLACE != 0 {
+    if i > start
+        && book.tokens.get(i).is_some_and(|next| next.capital && next.start - book.tokens[i - 1].end < 2)
+        && book.class(i) & PLACE != 0
+    {
         return None;
     }
     // A single letter is no name, and a title alone is a role.
@@ -455,7 +470,10 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
     if title.is_none() && words.len() == 1 {
         let class = book.class(start);
         // `the Doctor` is a role; a beast with a capital is somebody.
-        let role = class & (ROLE | KIN) != 0 && class & BEAST == 0 && start > 0 && book.class(start - 1) & (DETERMINER | POSSESSIVE) != 0;
+        let role = class & (ROLE | KIN) != 0
+            && class & BEAST == 0
+            && start > 0
+            && book.class(start - 1) & (DETERMINER | POSSESSIVE) != 0;
         if class & TITLE != 0 || role {
             return None;
         }
@@ -498,14 +516,18 @@ fn vocative(book: &Tokens, first: usize, end: usize) -> bool {
         None => true,
         Some((token, _)) if token.quote != quote => true,
         Some((token, _)) if token.word == NONE => matches!(token.mark, ',' | '.' | '!' | '?' | ';' | '—' | '-' | ':'),
-        Some((_, word)) => matches!(word, "dear" | "dearest" | "my" | "oh" | "o" | "ah" | "well" | "no" | "yes" | "sweet" | "poor" | "come" | "why"),
+        Some((_, word)) => matches!(
+            word,
+            "dear" | "dearest" | "my" | "oh" | "o" | "ah" | "well" | "no" | "yes" | "sweet" | "poor" | "come" | "why"
+        ),
     };
     let after = book.tokens.get(end);
-    let closes = after.is_none_or(|token| {
-        token.quote != quote || matches!(token.mark, ',' | '.' | '!' | '?' | ';' | '—' | '-')
-    });
+    let closes =
+        after.is_none_or(|token| token.quote != quote || matches!(token.mark, ',' | '.' | '!' | '?' | ';' | '—' | '-'));
     let whole = before.is_none_or(|(token, _)| token.quote != quote)
-        && after.is_none_or(|token| token.quote != quote || book.tokens.get(end + 1).is_none_or(|next| next.quote != quote));
+        && after.is_none_or(|token| {
+            token.quote != quote || book.tokens.get(end + 1).is_none_or(|next| next.quote != quote)
+        });
     // A full stop on both sides answers a question; it calls nobody, unless it is a cry.
     opens && closes && (!whole || after.is_some_and(|token| token.mark == '!'))
 }

@@ -68,7 +68,9 @@ fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nom
         if names.at[i] != NONE && !names.mentions[names.at[i] as usize].possessive {
             return nominal(book, names, i, end);
         }
-        if book.tokens[i].word == NONE || book.class(i) & (SPEECH | PREPOSITION) != 0 && book.class(i) & (ROLE | KIN) == 0 {
+        if book.tokens[i].word == NONE
+            || book.class(i) & (SPEECH | PREPOSITION) != 0 && book.class(i) & (ROLE | KIN) == 0
+        {
             break;
         }
         let class = book.class(i);
@@ -76,7 +78,10 @@ fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nom
             let (head, after) = head(book, names, i, end)?;
             let class = book.class(head);
             let text = book.text(head);
-            if matches!(text, "other" | "others" | "former" | "latter" | "first" | "second" | "third" | "another" | "voice") {
+            if matches!(
+                text,
+                "other" | "others" | "former" | "latter" | "first" | "second" | "third" | "another" | "voice"
+            ) {
                 return Some((Nominal::Pronoun(Gender::Unknown), after));
             }
             let kin = class & KIN != 0 && book.class(at) & POSSESSIVE != 0;
@@ -130,7 +135,9 @@ pub(super) enum Tag {
 /// Reads the narration `[at, end)` behind speech. `comma` says that the speech ended without a full stop.
 pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma: bool) -> Option<Tag> {
     let mut i = at;
-    while i < end && (book.tokens[i].word == NONE || matches!(book.text(i), "and" | "then" | "so" | "thus" | "here" | "again")) {
+    while i < end
+        && (book.tokens[i].word == NONE || matches!(book.text(i), "and" | "then" | "so" | "thus" | "here" | "again"))
+    {
         if matches!(book.tokens[i].mark, '.' | '!' | '?' | ':') {
             return None;
         }
@@ -200,7 +207,8 @@ fn subject(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<Nomina
             continue;
         };
         let governed = i > at
-            && (book.class(i - 1) & (PREPOSITION | SPEECH | DEED) != 0 && !matches!(book.text(i - 1), "as" | "till" | "until" | "before" | "after"));
+            && (book.class(i - 1) & (PREPOSITION | SPEECH | DEED) != 0
+                && !matches!(book.text(i - 1), "as" | "till" | "until" | "before" | "after"));
         if !governed {
             match (&found, &who) {
                 (None, _) => found = Some(who),

@@ -81,9 +81,17 @@ impl Tokens {
                 }
                 let possessive = possessive(chars, at, &mut stop);
                 buffer.clear();
-                buffer.extend(chars[at..stop].iter().flat_map(|c| if *c == '’' { '\''.to_lowercase() } else { c.to_lowercase() }));
+                buffer.extend(
+                    chars[at..stop].iter().flat_map(|c| if *c == '’' { '\''.to_lowercase() } else { c.to_lowercase() }),
+                );
                 let word = *index.entry(buffer.clone()).or_insert_with(|| {
-                    book.words.push(Word { text: buffer.clone(), class: ENGLISH.class(&buffer), inner: 0, first: 0, lower: 0 });
+                    book.words.push(Word {
+                        text: buffer.clone(),
+                        class: ENGLISH.class(&buffer),
+                        inner: 0,
+                        first: 0,
+                        lower: 0,
+                    });
                     super::super::number(book.words.len() - 1)
                 });
                 let initial = book.opens_sentence(first, place);
@@ -97,8 +105,22 @@ impl Tokens {
                     }
                 }
                 let title = counts.class & TITLE != 0 || stop - at == 1 && capital && c != 'I';
-                book.tokens.push(Token { start: at, end: stop, word, mark: '\0', capital, initial, possessive, quote: place });
-                at = stop + if possessive { 1 + usize::from(chars.get(stop + 1).is_some_and(|c| matches!(c, 's' | 'S'))) } else { 0 };
+                book.tokens.push(Token {
+                    start: at,
+                    end: stop,
+                    word,
+                    mark: '\0',
+                    capital,
+                    initial,
+                    possessive,
+                    quote: place,
+                });
+                at = stop
+                    + if possessive {
+                        1 + usize::from(chars.get(stop + 1).is_some_and(|c| matches!(c, 's' | 'S')))
+                    } else {
+                        0
+                    };
                 // The point of an abbreviation ends no sentence.
                 if title && at < end && chars[at] == '.' {
                     at += 1;
@@ -132,12 +154,16 @@ impl Tokens {
 
     /// Returns the bits of a token's word, 0 for a mark.
     pub(super) fn class(&self, at: usize) -> u32 {
-        self.tokens.get(at).map_or(0, |token| if token.word == NONE { 0 } else { self.words[token.word as usize].class })
+        self.tokens
+            .get(at)
+            .map_or(0, |token| if token.word == NONE { 0 } else { self.words[token.word as usize].class })
     }
 
     /// Returns a token's word in lower case, empty for a mark.
     pub(super) fn text(&self, at: usize) -> &str {
-        self.tokens.get(at).map_or("", |token| if token.word == NONE { "" } else { &self.words[token.word as usize].text })
+        self.tokens
+            .get(at)
+            .map_or("", |token| if token.word == NONE { "" } else { &self.words[token.word as usize].text })
     }
 
     /// Whether a capitalised word may be a name: not in the list of others, and capitalised within sentences too.
@@ -160,7 +186,11 @@ fn joins(chars: &[char], at: usize, end: usize) -> bool {
 /// Cuts a possessive ending off a word and says whether there was one.
 fn possessive(chars: &[char], start: usize, stop: &mut usize) -> bool {
     let mark = |c: char| matches!(c, '\'' | '’');
-    if *stop - start > 2 && mark(chars[*stop - 2]) && matches!(chars[*stop - 1], 's' | 'S') && chars[start].is_uppercase() {
+    if *stop - start > 2
+        && mark(chars[*stop - 2])
+        && matches!(chars[*stop - 1], 's' | 'S')
+        && chars[start].is_uppercase()
+    {
         *stop -= 2;
         return true;
     }

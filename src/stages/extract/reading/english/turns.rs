@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use super::super::people::{Draft, Found};
 use super::super::quotations::Span;
 use super::super::speakers::{Cue, Turn, Verdict, decide};
+use super::super::tables::{DETERMINER, ROLE, TITLE_GIVEN};
 use super::super::{Gender, Kind, Paragraph, flatten};
 use super::names::{Names, shortens};
-use super::super::tables::{DETERMINER, ROLE, TITLE_GIVEN};
 use super::tags::{Nominal, Tag, before, behind, nominal};
 use super::tokens::{NONE, Tokens};
+
+/// How much more a name in the narration before counts for a pronoun than for speech without a tag.
+const PRONOUN: f32 = 1.6;
 
 /// Narration of more characters than this between two turns parts conversations.
 const APART: usize = 1500;
@@ -112,7 +115,10 @@ impl<'a> Scene<'a> {
                 continue;
             }
             if let Some((Nominal::Role(phrase, _, false), after)) = nominal(book, self.names, at, book.tokens.len()) {
-                let ends = book.tokens.get(after).is_none_or(|token| token.word == NONE || copula || book.text(after) == "who");
+                let ends = book
+                    .tokens
+                    .get(after)
+                    .is_none_or(|token| token.word == NONE || copula || book.text(after) == "who");
                 if ends && book.tokens[after - 1].quote == NONE {
                     *votes.entry(phrase).or_default().entry(person).or_default() += 3;
                 }
@@ -122,7 +128,8 @@ impl<'a> Scene<'a> {
             .into_iter()
             .filter_map(|(phrase, people)| {
                 let total: u32 = people.values().sum();
-                let (person, count) = people.into_iter().max_by_key(|&(person, count)| (count, std::cmp::Reverse(person)))?;
+                let (person, count) =
+                    people.into_iter().max_by_key(|&(person, count)| (count, std::cmp::Reverse(person)))?;
                 (count > 1 && count * 4 > total * 3).then_some((phrase, person))
             })
             .collect()
@@ -214,7 +221,9 @@ impl<'a> Scene<'a> {
             _ => None,
         };
         let gender = |who: &Nominal| match who {
-            Nominal::Name(name) => self.names.people[*name].map_or(Gender::Unknown, |person| self.cast[person].gender()),
+            Nominal::Name(name) => {
+                self.names.people[*name].map_or(Gender::Unknown, |person| self.cast[person].gender())
+            }
             Nominal::Pronoun(gender) | Nominal::Role(_, gender, _) => *gender,
             Nominal::Narrator => Gender::Unknown,
         };
@@ -352,7 +361,18 @@ impl<'a> Scene<'a> {
         let word = phrase.rsplit(' ').next().unwrap_or_default();
         let elder = matches!(
             word,
-            "mother" | "father" | "wife" | "husband" | "lady" | "aunt" | "uncle" | "mamma" | "mama" | "papa" | "ladyship" | "lordship"
+            "mother"
+                | "father"
+                | "wife"
+                | "husband"
+                | "lady"
+                | "aunt"
+                | "uncle"
+                | "mamma"
+                | "mama"
+                | "papa"
+                | "ladyship"
+                | "lordship"
         );
         let end = self.spans[turn.first].outer_start;
         let tokens = &self.book.tokens;
@@ -377,7 +397,8 @@ impl<'a> Scene<'a> {
             let family = elder
                 && self.surname(person).is_some_and(|surname| {
                     recent.iter().any(|other| {
-                        self.names.people[other.name].is_some_and(|other| other != person && self.surname(other) == Some(surname))
+                        self.names.people[other.name]
+                            .is_some_and(|other| other != person && self.surname(other) == Some(surname))
                     })
                 });
             turn.weights.push((person, if family { 2.5 } else { 1.0 }));
@@ -458,7 +479,8 @@ impl<'a> Scene<'a> {
                 turn.weights.push((person, 1.6));
             }
         }
-        self.narrated(turn, last_span.outer_end, from, 1.0);
+        let share = if matches!(turn.cue, Cue::Pronoun(_)) { PRONOUN } else { 1.0 };
+        self.narrated(turn, last_span.outer_end, from, share);
     }
 
     /// Weighs who is named in the paragraphs before a conversation's beginning.
@@ -467,7 +489,8 @@ impl<'a> Scene<'a> {
         while since > 0 && paragraph - since < 6 && !self.paragraphs[since - 1].border {
             since -= 1;
         }
-        self.narrated(turn, self.paragraphs[since].start as usize, from, 0.8);
+        let share = if matches!(turn.cue, Cue::Pronoun(_)) { PRONOUN } else { 0.8 };
+        self.narrated(turn, self.paragraphs[since].start as usize, from, share);
     }
 
     /// Weighs who is named in narration between two offsets: the nearer, the more; who acts, the more.
@@ -528,7 +551,9 @@ impl<'a> Scene<'a> {
         let genders = self.genders();
         for (name, answers) in votes {
             let total: u32 = answers.values().sum();
-            let Some((&person, &count)) = answers.iter().max_by_key(|&(person, count)| (*count, std::cmp::Reverse(*person))) else {
+            let Some((&person, &count)) =
+                answers.iter().max_by_key(|&(person, count)| (*count, std::cmp::Reverse(*person)))
+            else {
                 continue;
             };
             if self.cast[person].role || count * 2 <= total {
@@ -542,13 +567,16 @@ impl<'a> Scene<'a> {
             // Whoever speaks under the name is somebody else, unless a word of the names says that they belong together.
             let spoken: u32 = self.turns.iter().map(|turn| u32::from(turn.cue == Cue::Named(own))).sum();
             let kindred = self.kindred(name, person);
-            let family = self.names.names[name]
-                .title
-                .is_some_and(|title| self.book.words[title as usize].class & TITLE_GIVEN == 0 || self.wed(own) == Some(false));
+            let family = self.names.names[name].title.is_some_and(|title| {
+                self.book.words[title as usize].class & TITLE_GIVEN == 0 || self.wed(own) == Some(false)
+            });
             if self.wed(own) != self.wed(person) && self.wed(own).is_some() && self.wed(person).is_some() {
                 continue;
             }
-            if !apart && (kindred && spoken <= count && (!family || spoken == 0) || spoken == 0 && count > 2 && count * 4 > total * 3) {
+            if !apart
+                && (kindred && spoken <= count && (!family || spoken == 0)
+                    || spoken == 0 && count > 2 && count * 4 > total * 3)
+            {
                 let other = (0..self.names.names.len())
                     .filter(|&other| self.names.people[other] == Some(person))
                     .max_by_key(|&other| (self.names.names[other].count, std::cmp::Reverse(other)));
@@ -574,7 +602,8 @@ impl<'a> Scene<'a> {
         self.names.names.iter().zip(&self.names.people).filter(|(_, of)| **of == Some(person)).any(|(other, _)| {
             other.words.iter().any(|word| {
                 own.iter().any(|mine| {
-                    word == mine || shortens(&self.book.words[*mine as usize].text, &self.book.words[*word as usize].text)
+                    word == mine
+                        || shortens(&self.book.words[*mine as usize].text, &self.book.words[*word as usize].text)
                 })
             })
         })
@@ -593,7 +622,10 @@ impl<'a> Scene<'a> {
             // `his wife` is as many people as there are husbands.
             let definite = self.cast[own].forms.keys().any(|form| form.starts_with("the "));
             let total: u32 = speakers.values().sum();
-            let best = speakers.iter().filter(|&(&person, _)| person != own).max_by_key(|&(person, count)| (*count, std::cmp::Reverse(*person)));
+            let best = speakers
+                .iter()
+                .filter(|&(&person, _)| person != own)
+                .max_by_key(|&(person, count)| (*count, std::cmp::Reverse(*person)));
             if let Some((&person, &count)) = best
                 && definite
                 && count > 2
