@@ -1,0 +1,198 @@
+//! English text as tokens: words with what the tables and the book itself say of them, and marks of punctuation.
+
+use std::collections::HashMap;
+
+use super::super::Paragraph;
+use super::super::quotations::Span;
+use super::super::tables::{ENGLISH, STOP, TITLE};
+
+/// Stands for no word, or no quotation.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A word or a mark.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Index into [`Tokens::words`], or [`NONE`] for a mark.
+    pub(super) word: u32,
+    /// The mark, or NUL for a word.
+    pub(super) mark: char,
+    pub(super) capital: bool,
+    /// Whether it opens a sentence, so that its capital says nothing.
+    pub(super) initial: bool,
+    /// Whether `’s` or `’` follows.
+    pub(super) possessive: bool,
+    /// The quotation that it stands in, or [`NONE`] in narration.
+    pub(super) quote: u32,
+}
+
+/// A word of the book in lower case.
+#[derive(Debug, Clone)]
+pub(super) struct Word {
+    pub(super) text: String,
+    /// Bits of the tables.
+    pub(super) class: u32,
+    /// How often it is capitalised within a sentence.
+    pub(super) inner: u32,
+    /// How often it is capitalised at a sentence's beginning.
+    pub(super) first: u32,
+    /// How often it is in lower case.
+    pub(super) lower: u32,
+}
+
+/// A book as tokens.
+pub(super) struct Tokens {
+    pub(super) tokens: Vec<Token>,
+    pub(super) words: Vec<Word>,
+    /// The first token of each paragraph; one more stands at the end.
+    pub(super) starts: Vec<usize>,
+}
+
+impl Tokens {
+    /// Reads a book.
+    pub(super) fn read(chars: &[char], paragraphs: &[Paragraph], spans: &[Span]) -> Self {
+        let mut book = Self { tokens: Vec::with_capacity(chars.len() / 5), words: Vec::new(), starts: Vec::new() };
+        let mut index: HashMap<String, u32> = HashMap::new();
+        let mut quote = 0;
+        let mut buffer = String::new();
+        for paragraph in paragraphs {
+            let first = book.tokens.len();
+            book.starts.push(first);
+            let mut at = paragraph.start as usize;
+            let end = paragraph.end as usize;
+            while at < end {
+                while quote < spans.len() && spans[quote].outer_end <= at {
+                    quote += 1;
+                }
+                let inside = spans.get(quote).is_some_and(|span| span.outer_start <= at);
+                let place = if inside { super::super::number(quote) } else { NONE };
+                let c = chars[at];
+                if !c.is_alphanumeric() {
+                    if matches!(c, '.' | ',' | '!' | '?' | ';' | ':' | '—' | '–' | '-' | '…' | '(' | ')') {
+                        book.mark(at, c, place);
+                    }
+                    at += 1;
+                    continue;
+                }
+                let mut stop = at;
+                while stop < end && (chars[stop].is_alphanumeric() || joins(chars, stop, end)) {
+                    stop += 1;
+                }
+                let possessive = possessive(chars, at, &mut stop);
+                buffer.clear();
+                buffer.extend(
+                    chars[at..stop].iter().flat_map(|c| if *c == '’' { '\''.to_lowercase() } else { c.to_lowercase() }),
+                );
+                let word = *index.entry(buffer.clone()).or_insert_with(|| {
+                    book.words.push(Word {
+                        text: buffer.clone(),
+                        class: ENGLISH.class(&buffer),
+                        inner: 0,
+                        first: 0,
+                        lower: 0,
+                    });
+                    super::super::number(book.words.len() - 1)
+                });
+                let initial = book.opens_sentence(first, place);
+                let capital = c.is_uppercase();
+                let counts = &mut book.words[word as usize];
+                if !paragraph.border {
+                    match (capital, initial) {
+                        (true, false) => counts.inner += 1,
+                        (true, true) => counts.first += 1,
+                        _ => counts.lower += 1,
+                    }
+                }
+                let title = counts.class & TITLE != 0 || stop - at == 1 && capital && c != 'I';
+                book.tokens.push(Token {
+                    start: at,
+                    end: stop,
+                    word,
+                    mark: '\0',
+                    capital,
+                    initial,
+                    possessive,
+                    quote: place,
+                });
+                at = stop
+                    + if possessive {
+                        1 + usize::from(chars.get(stop + 1).is_some_and(|c| matches!(c, 's' | 'S')))
+                    } else {
+                        0
+                    };
+                // The point of an abbreviation ends no sentence.
+                if title && at < end && chars[at] == '.' {
+                    at += 1;
+                }
+            }
+        }
+        book.starts.push(book.tokens.len());
+        book
+    }
+
+    fn mark(&mut self, at: usize, mark: char, quote: u32) {
+        self.tokens.push(Token {
+            start: at,
+            end: at + 1,
+            word: NONE,
+            mark,
+            capital: false,
+            initial: false,
+            possessive: false,
+            quote,
+        });
+    }
+
+    fn opens_sentence(&self, first: usize, quote: u32) -> bool {
+        match self.tokens[first..].last() {
+            None => true,
+            Some(last) if last.quote != quote => quote != NONE || last.mark != ',',
+            Some(last) => matches!(last.mark, '.' | '!' | '?' | ':' | '—' | '-' | '…' | '('),
+        }
+    }
+
+    /// Returns the bits of a token's word, 0 for a mark.
+    pub(super) fn class(&self, at: usize) -> u32 {
+        self.tokens
+            .get(at)
+            .map_or(0, |token| if token.word == NONE { 0 } else { self.words[token.word as usize].class })
+    }
+
+    /// Returns a token's word in lower case, empty for a mark.
+    pub(super) fn text(&self, at: usize) -> &str {
+        self.tokens
+            .get(at)
+            .map_or("", |token| if token.word == NONE { "" } else { &self.words[token.word as usize].text })
+    }
+
+    /// Whether a capitalised word may be a name: not in the list of others, and capitalised within sentences too.
+    pub(super) fn nameable(&self, word: u32) -> bool {
+        let word = &self.words[word as usize];
+        word.class & STOP == 0
+            && word.text.len() > 1
+            && (word.inner > 0 && word.inner * 3 >= word.lower || word.lower == 0 && word.first > 1)
+    }
+}
+
+/// Whether a mark between two letters joins them to one word.
+fn joins(chars: &[char], at: usize, end: usize) -> bool {
+    matches!(chars[at], '\'' | '’' | '-')
+        && at + 1 < end
+        && chars[at - 1].is_alphanumeric()
+        && chars[at + 1].is_alphanumeric()
+}
+
+/// Cuts a possessive ending off a word and says whether there was one.
+fn possessive(chars: &[char], start: usize, stop: &mut usize) -> bool {
+    let mark = |c: char| matches!(c, '\'' | '’');
+    if *stop - start > 2
+        && mark(chars[*stop - 2])
+        && matches!(chars[*stop - 1], 's' | 'S')
+        && chars[start].is_uppercase()
+    {
+        *stop -= 2;
+        return true;
+    }
+    false
+}

@@ -1,0 +1,192 @@
+//! The reading by rule of a whole book: who there is, what is said, and by whom.
+//!
+//! One pass over the text each for paragraphs, quotations, people and speakers, each in a room of its own; what the rules know of
+//! words stands in tables under `words/`. Nothing here asks a model, and no name of any book is known beforehand. The cost grows
+//! with the length of the book and no faster.
+
+mod chinese;
+mod english;
+mod paragraphs;
+mod people;
+mod quotations;
+mod script;
+mod speakers;
+mod tables;
+
+use crate::schema::Language;
+
+/// Whom a word or a deed points to, where the text shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gender {
+    /// She.
+    Female,
+    /// He.
+    Male,
+    /// Not shown.
+    Unknown,
+}
+
+/// A character of a book, found by rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    /// The fullest name that the book uses often.
+    pub name: String,
+    /// Other names that it goes by.
+    pub aliases: Vec<String>,
+    /// Gender, where the text shows it.
+    pub gender: Gender,
+    /// How often the book names it.
+    pub mentions: u32,
+    /// How many quotations are its own.
+    pub lines: u32,
+}
+
+/// How a quotation's speaker was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// By a name and a speech verb.
+    Explicit,
+    /// By a pronoun or role noun and a speech verb.
+    Anaphoric,
+    /// By turn-taking, a vocative, or who acts in the paragraph.
+    Implicit,
+    /// By the form of a script.
+    Script,
+}
+
+impl Kind {
+    /// Returns the word that stands for it in output.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Explicit => "explicit",
+            Self::Anaphoric => "anaphoric",
+            Self::Implicit => "implicit",
+            Self::Script => "script",
+        }
+    }
+}
+
+/// A stretch of direct speech.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quotation {
+    /// Where it begins, in code points of the decoded text, marks not included.
+    pub start: u32,
+    /// Where it ends.
+    pub end: u32,
+    /// Its words, line breaks as single blanks (none between Chinese characters).
+    pub text: String,
+    /// Index into [`Reading::people`]; null when nothing points to anyone.
+    pub speaker: Option<usize>,
+    /// How the speaker was found; null when it was not.
+    pub kind: Option<Kind>,
+    /// How sure that is, 0 to 1.
+    pub confidence: f32,
+    /// A stage direction or an action of the speaker within the same paragraph, where there is one that stands alone.
+    pub action: Option<String>,
+}
+
+/// A paragraph of the book.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Paragraph {
+    /// Where it begins, in code points of the decoded text.
+    pub start: u32,
+    /// Where it ends.
+    pub end: u32,
+    /// Whether it is a line such as `* * *` that parts scenes, or a heading.
+    pub border: bool,
+}
+
+/// What the rules read in a book. Sorted by offset; people by lines, then mentions, then name.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reading {
+    /// The characters.
+    pub people: Vec<Person>,
+    /// The direct speech.
+    pub quotations: Vec<Quotation>,
+    /// The paragraphs.
+    pub paragraphs: Vec<Paragraph>,
+}
+
+/// Reads a book by rule. `script` says that names stand before speeches, as in a play; such a book needs no quotation marks.
+#[must_use]
+pub fn read(text: &str, language: Language, script: bool) -> Reading {
+    let chars: Vec<char> = text.chars().collect();
+    if script {
+        return script::read(&chars);
+    }
+    let paragraphs = paragraphs::paragraphs(&chars);
+    let spans = quotations::quotations(&chars, &paragraphs, language);
+    let (cast, found) = match language {
+        Language::En => english::attribute(&chars, &paragraphs, &spans),
+        Language::Zh => chinese::attribute(&chars, &paragraphs, &spans),
+    };
+    let quotations = spans
+        .iter()
+        .zip(found)
+        .map(|(span, found)| Quotation {
+            start: number(span.start),
+            end: number(span.end),
+            text: flatten(&chars[span.start..span.end]),
+            speaker: found.speaker,
+            kind: found.kind,
+            confidence: found.confidence,
+            action: found.action,
+        })
+        .collect();
+    people::settle(cast, quotations, paragraphs)
+}
+
+/// Returns what `extract --quotes --json` prints of a reading: a line per character that speaks or is named, then one per quotation.
+pub fn lines<'a>(reading: &'a Reading, book: &'a str) -> impl Iterator<Item = serde_json::Value> + 'a {
+    let people = reading
+        .people
+        .iter()
+        .enumerate()
+        .map(|(id, person)| serde_json::json!({"speaker_id": id, "name": person.name, "aliases": person.aliases}));
+    let quotations = reading.quotations.iter().map(move |quotation| {
+        serde_json::json!({
+            "book": book,
+            "start": quotation.start,
+            "end": quotation.end,
+            "quote": quotation.text,
+            "speaker": quotation.speaker.map(|id| reading.people[id].name.as_str()),
+            "speaker_id": quotation.speaker,
+            "kind": quotation.kind.map(Kind::word),
+        })
+    });
+    people.chain(quotations)
+}
+
+/// Returns an offset as the records hold it.
+fn number(offset: usize) -> u32 {
+    u32::try_from(offset).expect("no book has 2^32 characters")
+}
+
+/// Returns a stretch of text in one line: breaks become blanks, or nothing between Chinese characters.
+fn flatten(chars: &[char]) -> String {
+    let mut line = String::with_capacity(chars.len());
+    let mut last: Option<char> = None;
+    let mut gap = false;
+    for &c in chars {
+        if c.is_whitespace() {
+            gap = true;
+            continue;
+        }
+        if let Some(before) = last
+            && gap
+            && !(wide(before) && wide(c))
+        {
+            line.push(' ');
+        }
+        gap = false;
+        line.push(c);
+        last = Some(c);
+    }
+    line
+}
+
+/// Whether a character is as wide as a Chinese one: an ideograph or its punctuation.
+const fn wide(c: char) -> bool {
+    matches!(c as u32, 0x2E80..=0x9FFF | 0xF900..=0xFAFF | 0xFE30..=0xFE4F | 0xFF00..=0xFF60 | 0x20000..=0x3FFFF)
+}

@@ -1,0 +1,347 @@
+//! Direct speech: where it begins and ends, whichever marks a book uses.
+//!
+//! Says nothing of who speaks. Nested speech stays inside the outer one; words in marks that are no speech are left out.
+
+use super::tables::{CHINESE, ENGLISH};
+use super::{Paragraph, wide};
+use crate::schema::Language;
+
+/// A stretch of direct speech, marks not included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Where the opening mark stands.
+    pub(super) outer_start: usize,
+    /// After the closing mark, or the end of the paragraph where there is none.
+    pub(super) outer_end: usize,
+    /// Index of its paragraph.
+    pub(super) paragraph: usize,
+    /// Whether it goes on with the speech of the span before, which was left open at the end of its paragraph.
+    pub(super) continues: bool,
+}
+
+/// Which marks set off speech in a book.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Marks {
+    Double,
+    Single,
+}
+
+/// Returns the direct speech of a book in order.
+pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Language) -> Vec<Span> {
+    let marks = marks(chars);
+    let mut spans: Vec<Span> = Vec::new();
+    let mut open: Option<usize> = None;
+    for (index, paragraph) in paragraphs.iter().enumerate() {
+        let (start, end) = (paragraph.start as usize, paragraph.end as usize);
+        let mut at = start;
+        let mut left_open = None;
+        while at < end {
+            if !opens(chars, at, start, end, marks) {
+                at += 1;
+                continue;
+            }
+            let (close, next, closed) = close(chars, at, end, marks);
+            let (mut from, mut to) = (at + 1, close);
+            while from < to && chars[from].is_whitespace() {
+                from += 1;
+            }
+            while to > from && chars[to - 1].is_whitespace() {
+                to -= 1;
+            }
+            let continues = at == start && open.is_some_and(|before| before + 1 == index);
+            let span = Span { start: from, end: to, outer_start: at, outer_end: next, paragraph: index, continues };
+            if from < to && (continues || !closed || speech(chars, &span, start, end, language)) {
+                spans.push(span);
+                left_open = (!closed).then_some(index);
+            }
+            at = next.max(at + 1);
+        }
+        open = left_open;
+    }
+    spans
+}
+
+/// Decides between double and single marks by which of them opens words more often.
+fn marks(chars: &[char]) -> Marks {
+    let (mut double, mut single) = (0_usize, 0_usize);
+    let mut before = '\n';
+    for pair in chars.windows(2) {
+        match pair[0] {
+            '“' | '「' | '«' | '『' => double += 2,
+            '"' | '”' => double += 1,
+            '‘' | '\'' if begins(before) && !pair[1].is_whitespace() => single += 2,
+            _ => {}
+        }
+        before = pair[0];
+    }
+    if single > double * 2 { Marks::Single } else { Marks::Double }
+}
+
+/// Whether a mark after this character can open.
+fn begins(before: char) -> bool {
+    before.is_whitespace()
+        || matches!(before, '(' | '[' | '—' | '–' | '-' | '_' | '：' | '，' | '。' | '！' | '？' | '“' | '"')
+}
+
+fn opens(chars: &[char], at: usize, start: usize, end: usize, marks: Marks) -> bool {
+    let before = if at > start { chars[at - 1] } else { '\n' };
+    let after = if at + 1 < end { chars[at + 1] } else { '\n' };
+    match (chars[at], marks) {
+        ('“' | '「' | '『' | '«', _) => true,
+        // A closing mark that nothing opened stands behind a word and before a blank.
+        ('"', _) => at == start || before.is_whitespace() || !after.is_whitespace(),
+        ('‘', Marks::Single) => !elided(chars, at, end) || closing_single(chars, at, end).is_some(),
+        ('\'', Marks::Single) => {
+            begins(before)
+                && !after.is_whitespace()
+                && (at == start || !elided(chars, at, end))
+                && closing_single(chars, at, end).is_some()
+        }
+        _ => false,
+    }
+}
+
+/// Returns where speech opened at `at` ends, where to read on, and whether a mark closed it.
+fn close(chars: &[char], at: usize, end: usize, marks: Marks) -> (usize, usize, bool) {
+    let found = match chars[at] {
+        '“' => curly(chars, at, end),
+        '"' => straight(chars, at, end),
+        '「' => paired(chars, at, end, '「', '」'),
+        '『' => paired(chars, at, end, '『', '』'),
+        '«' => paired(chars, at, end, '«', '»'),
+        _ if marks == Marks::Single => closing_single(chars, at, end).map(|close| (close, close + 1)),
+        _ => None,
+    };
+    found.map_or((end, end, false), |(close, next)| (close, next, true))
+}
+
+fn paired(chars: &[char], at: usize, end: usize, open: char, shut: char) -> Option<(usize, usize)> {
+    let mut depth = 0_usize;
+    for i in at..end {
+        if chars[i] == open {
+            depth += 1;
+        } else if chars[i] == shut {
+            depth -= 1;
+            if depth == 0 {
+                return Some((i, i + 1));
+            }
+        }
+    }
+    // An inner mark without its partner must not swallow the paragraph.
+    (at + 1..end).find(|&i| chars[i] == shut).map(|i| (i, i + 1))
+}
+
+fn curly(chars: &[char], at: usize, end: usize) -> Option<(usize, usize)> {
+    let mut depth = 1_usize;
+    let mut i = at + 1;
+    while i < end {
+        match chars[i] {
+            '”' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some((i, i + 1));
+                }
+            }
+            '“' => {
+                // Two closing marks before the next opening one: nested. Else the first speech was never closed.
+                let mut marks = (i + 1..end).filter(|&k| matches!(chars[k], '“' | '”' | '"'));
+                let nested =
+                    marks.next().is_some_and(|k| chars[k] != '“') && marks.next().is_some_and(|k| chars[k] != '“');
+                if !nested {
+                    let tag =
+                        (at + 1..i).rev().find(|&k| matches!(chars[k], '。' | '！' | '？' | '．' | '.' | '!' | '?'));
+                    return Some(tag.map_or((i, i), |k| (k + 1, i)));
+                }
+                depth += 1;
+            }
+            '"' => {
+                if ends_speech(chars[i - 1]) || i + 1 == end {
+                    return Some((i, i + 1));
+                }
+                // Words set off inside the speech: pass over both marks.
+                match (i + 1..end.min(i + 20)).find(|&k| matches!(chars[k], '"' | '“' | '”')) {
+                    Some(k) if chars[k] == '"' && !ends_speech(chars[k - 1]) => i = k,
+                    _ => return Some((i, i + 1)),
+                }
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    None
+}
+
+fn straight(chars: &[char], at: usize, end: usize) -> Option<(usize, usize)> {
+    for i in at + 1..end {
+        match chars[i] {
+            '”' => return Some((i, i + 1)),
+            '"' => {
+                let opening = chars[i - 1].is_whitespace() && i + 1 < end && !chars[i + 1].is_whitespace();
+                return Some(if opening { (i, i) } else { (i, i + 1) });
+            }
+            '“' => return Some((i, i)),
+            _ => {}
+        }
+    }
+    None
+}
+
+const fn ends_speech(c: char) -> bool {
+    matches!(
+        c,
+        '。' | '！'
+            | '？'
+            | '．'
+            | '，'
+            | '…'
+            | '—'
+            | '!'
+            | '?'
+            | '.'
+            | ','
+            | '-'
+            | '；'
+            | '：'
+            | '’'
+            | '』'
+            | '」'
+            | '）'
+            | ')'
+            | '_'
+    )
+}
+
+/// Returns the mark that closes single-marked speech: the first behind punctuation, else the last before speech opens anew.
+fn closing_single(chars: &[char], at: usize, end: usize) -> Option<usize> {
+    let shut = if chars[at] == '‘' { '’' } else { '\'' };
+    let mut last = None;
+    for i in at + 1..end {
+        let after = if i + 1 < end { chars[i + 1] } else { '\n' };
+        if chars[i] == shut && !after.is_alphanumeric() {
+            if ends_speech(chars[i - 1]) || wide(chars[i - 1]) {
+                return Some(i);
+            }
+            last = Some(i);
+        } else if chars[i] == chars[at] && begins(chars[i - 1]) && !elided(chars, i, end) && last.is_some() {
+            break;
+        }
+    }
+    last
+}
+
+/// Whether the mark stands for letters left out, as in `'tis`.
+fn elided(chars: &[char], at: usize, end: usize) -> bool {
+    let word: String = chars[at + 1..end.min(at + 10)]
+        .iter()
+        .take_while(|c| c.is_alphabetic())
+        .flat_map(|c| c.to_lowercase())
+        .collect();
+    ENGLISH.elided.contains(word.as_str())
+}
+
+/// Whether marked words are spoken: false for names of things and words held up, where that is clear.
+fn speech(chars: &[char], span: &Span, start: usize, end: usize, language: Language) -> bool {
+    let words = &chars[span.start..span.end];
+    let before = (start..span.outer_start).rev().find(|&i| !chars[i].is_whitespace());
+    let Some(before) = before else { return true };
+    let last = words[words.len() - 1];
+    match language {
+        Language::Zh => {
+            let c = chars[before];
+            if matches!(c, '：' | ':') {
+                return true;
+            }
+            let full = words.iter().any(|c| matches!(c, '。' | '！' | '？' | '．' | '…' | '!' | '?' | '～'));
+            if full {
+                return words.len() > 1;
+            }
+            if matches!(c, '，' | ',') {
+                let clause: Vec<char> =
+                    chars[start..before].iter().rev().take(4).rev().map(|&c| CHINESE.fold(c)).collect();
+                return matches!(last, '，' | ',' | '—') || CHINESE.ends_in_speech(&clause);
+            }
+            let held = matches!(
+                chars.get(span.outer_end),
+                Some('字' | '二' | '两' | '兩' | '三' | '四' | '这' | '這' | '之' | '的')
+            );
+            let clause: Vec<char> =
+                chars[start..=before].iter().rev().take(4).rev().map(|&c| CHINESE.fold(c)).collect();
+            if words.len() > 1 && !held && CHINESE.ends_in_speech(&clause) {
+                return true;
+            }
+            let paragraph_end = (span.outer_end..end).all(|i| chars[i].is_whitespace());
+            matches!(last, '，' | ',' | '—' | '；')
+                || (paragraph_end && matches!(c, '。' | '”' | '"' | '」' | '．' | '！' | '？'))
+        }
+        Language::En => {
+            let c = chars[before];
+            if !c.is_alphanumeric() || matches!(last, '!' | '?' | '.' | '-' | '—' | '…') {
+                return true;
+            }
+            let word: Vec<char> =
+                chars[start..=before].iter().rev().take_while(|c| c.is_alphabetic()).copied().collect();
+            let word: String = word.iter().rev().flat_map(|c| c.to_lowercase()).collect();
+            if ENGLISH.is(&word, super::tables::SPEECH) || word == "with" {
+                return true;
+            }
+            let after = (span.outer_end..end).find(|&i| !chars[i].is_whitespace());
+            let tag: String = after.map_or_else(String::new, |i| {
+                chars[i..end].iter().take_while(|c| c.is_alphabetic()).flat_map(|c| c.to_lowercase()).collect()
+            });
+            ENGLISH.is(&tag, super::tables::SPEECH) || words.iter().filter(|c| c.is_whitespace()).count() > 5
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::paragraphs::paragraphs;
+    use super::*;
+
+    fn check(text: &str, language: Language, expected: &[&str]) {
+        let chars: Vec<char> = text.chars().collect();
+        let found: Vec<String> = quotations(&chars, &paragraphs(&chars), language)
+            .iter()
+            .map(|span| chars[span.start..span.end].iter().collect())
+            .collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn reads_english_marks() {
+        check("“Come in,” she said. “Sit.”", Language::En, &["Come in,", "Sit."]);
+        check("\"Come in,\" she said. \"Sit.\"", Language::En, &["Come in,", "Sit."]);
+        check("‘It isn’t Tom’s,’ said he. ‘’Tis mine.’", Language::En, &["It isn’t Tom’s,", "’Tis mine."]);
+        check("'It isn't the dogs' dinner,' said he. 'Sit.'", Language::En, &["It isn't the dogs' dinner,", "Sit."]);
+        check("“He said, ‘No,’ and left,” said she.", Language::En, &["He said, ‘No,’ and left,"]);
+        check("“He said nothing more.", Language::En, &["He said nothing more."]);
+    }
+
+    #[test]
+    fn leaves_out_words_that_nobody_says() {
+        check("The inn was called “The Anchor,” and it meant it.", Language::En, &[]);
+        check("It is entered under “Paid” in the book.", Language::En, &[]);
+        check("She only said “no” and went.", Language::En, &["no"]);
+        check("门上写着“公账房”三个字。", Language::Zh, &[]);
+        check("他问“是谁？”便走了。", Language::Zh, &["是谁？"]);
+    }
+
+    #[test]
+    fn reads_chinese_marks() {
+        check("他道：“去罢。”她道：「不去。」", Language::Zh, &["去罢。", "不去。"]);
+        check("他道：“去罢！\"她道：“不去？\"", Language::Zh, &["去罢！", "不去？"]);
+        check("他道：“去罢。她道：“不去。”", Language::Zh, &["去罢。", "不去。"]);
+        check("他道：『你說「去」麼？』", Language::Zh, &["你說「去」麼？"]);
+        check("他道：“又道：“去。”罢了。”", Language::Zh, &["又道：“去。”罢了。"]);
+    }
+
+    #[test]
+    fn goes_on_over_paragraphs() {
+        let text = "“One thing more.\n\n“And another,” he said.";
+        let chars: Vec<char> = text.chars().collect();
+        let spans = quotations(&chars, &paragraphs(&chars), Language::En);
+        assert_eq!(spans.iter().map(|span| span.continues).collect::<Vec<_>>(), [false, true]);
+    }
+}

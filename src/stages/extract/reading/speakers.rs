@@ -1,0 +1,280 @@
+//! Who speaks each turn of a conversation, weighed over the whole conversation at once.
+//!
+//! The languages gather what points to whom; here the likeliest sequence of speakers is found, so that what a later paragraph says
+//! openly also settles the turns before it. Knows nothing of words.
+
+use std::collections::BTreeMap;
+
+use super::{Gender, Kind};
+
+/// How a turn is handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cue {
+    /// Somebody by name, with a verb of speech.
+    Named(usize),
+    /// A pronoun of this gender, with a verb of speech.
+    Pronoun(Gender),
+    /// A role noun or kinship word with a verb of speech: somebody about of this gender, or the one known by the role alone.
+    Role(Gender, usize),
+    /// Nothing, or what somebody does beside the speech.
+    None,
+}
+
+/// What one person says in one breath: the quotations that share a speaker beyond doubt.
+#[derive(Debug, Clone)]
+pub(super) struct Turn {
+    /// The first quotation.
+    pub(super) first: usize,
+    /// After the last.
+    pub(super) end: usize,
+    pub(super) cue: Cue,
+    /// A pronoun that acts beside the speech without a verb of speech.
+    pub(super) acts: Gender,
+    /// People and what speaks for them, or against where negative.
+    pub(super) weights: Vec<(usize, f32)>,
+    /// Whether a conversation begins here.
+    pub(super) fresh: bool,
+    /// What speaks for the speaker of the turn before; negative where a new paragraph takes turns.
+    pub(super) same: f32,
+    /// What speaks for the speaker of the turn before that.
+    pub(super) alternate: f32,
+}
+
+/// The speaker of a turn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Verdict {
+    pub(super) speaker: Option<usize>,
+    pub(super) kind: Option<Kind>,
+    pub(super) confidence: f32,
+}
+
+/// At most so many people are weighed for one conversation.
+const WIDEST: usize = 10;
+/// The score of a speaker that is ruled out.
+const NEVER: f32 = -40.0;
+
+/// After so many turns a conversation is cut behind the next turn that names its speaker.
+const LONGEST: usize = 30;
+/// It is cut after so many whatever stands there.
+const UTMOST: usize = 60;
+
+/// Finds the speakers of all turns. `genders` is by person.
+pub(super) fn decide(turns: &[Turn], genders: &[Gender]) -> Vec<Verdict> {
+    let mut verdicts: Vec<Verdict> = Vec::with_capacity(turns.len());
+    let mut start = 0;
+    while start < turns.len() {
+        let mut end = start + 1;
+        // What is weighed together stays small, so that the candidates are those about, and the cost grows with the book alone.
+        while end < turns.len() && !turns[end].fresh && end - start < UTMOST {
+            if end - start >= LONGEST && matches!(turns[end - 1].cue, Cue::Named(_)) {
+                break;
+            }
+            end += 1;
+        }
+        let carried = if turns[start].fresh { &[][..] } else { &verdicts[start.saturating_sub(2)..start] };
+        let before: Vec<Option<usize>> = carried.iter().map(|verdict| verdict.speaker).collect();
+        decode(&turns[start..end], &before, genders, &mut verdicts);
+        start = end;
+    }
+    verdicts
+}
+
+/// Returns who may speak in a conversation, the likeliest first.
+fn candidates(turns: &[Turn], before: &[Option<usize>]) -> Vec<usize> {
+    let mut totals: BTreeMap<usize, f32> = BTreeMap::new();
+    for &person in before.iter().flatten() {
+        *totals.entry(person).or_default() += 1.0;
+    }
+    for turn in turns {
+        match turn.cue {
+            Cue::Named(person) => *totals.entry(person).or_default() += 100.0,
+            Cue::Role(_, person) => *totals.entry(person).or_default() += 3.0,
+            Cue::Pronoun(_) | Cue::None => {}
+        }
+        for &(person, weight) in &turn.weights {
+            if weight > 0.0 {
+                *totals.entry(person).or_default() += weight;
+            }
+        }
+    }
+    let mut people: Vec<(usize, f32)> = totals.into_iter().collect();
+    people.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    // Whoever is named as speaking stays, however many they are.
+    let named = people.iter().filter(|(_, total)| *total >= 100.0).count();
+    people.truncate(WIDEST.max(named));
+    people.into_iter().map(|(person, _)| person).collect()
+}
+
+/// Returns what speaks for each candidate at a turn; the last score is that of nobody.
+fn emissions(turn: &Turn, people: &[usize], genders: &[Gender]) -> Vec<f32> {
+    let mut scores: Vec<f32> = people
+        .iter()
+        .map(|&person| {
+            let wanted = match turn.cue {
+                Cue::Named(named) => return if named == person { 0.0 } else { NEVER },
+                Cue::Role(gender, own) => {
+                    if own == person {
+                        return -0.4;
+                    }
+                    gender
+                }
+                Cue::Pronoun(gender) => gender,
+                Cue::None => turn.acts,
+            };
+            match (wanted, genders[person]) {
+                (Gender::Unknown, _) => 0.0,
+                (_, Gender::Unknown) => -1.0,
+                (wanted, gender) if wanted == gender => 0.0,
+                _ => -9.0,
+            }
+        })
+        .collect();
+    if !matches!(turn.cue, Cue::Named(_)) {
+        for &(person, weight) in &turn.weights {
+            if let Some(at) = people.iter().position(|&candidate| candidate == person) {
+                scores[at] += weight;
+            }
+        }
+    }
+    scores.push(if matches!(turn.cue, Cue::Named(_)) { NEVER } else { -4.0 });
+    scores
+}
+
+/// Returns the score of a speaker after the two before.
+fn transition(turn: &Turn, before: Option<usize>, last: Option<usize>, now: usize, nobody: usize) -> f32 {
+    if now == nobody {
+        return 0.0;
+    }
+    if last == Some(now) {
+        turn.same
+    } else if before == Some(now) {
+        turn.alternate
+    } else {
+        0.0
+    }
+}
+
+fn decode(turns: &[Turn], before: &[Option<usize>], genders: &[Gender], verdicts: &mut Vec<Verdict>) {
+    let people = candidates(turns, before);
+    let nobody = people.len();
+    let width = nobody + 1;
+    let emissions: Vec<Vec<f32>> = turns.iter().map(|turn| emissions(turn, &people, genders)).collect();
+    // States are pairs (speaker before, speaker now); `nobody` stands before the first.
+    let mut scores = vec![f32::NEG_INFINITY; width * width];
+    let place = |back: usize| {
+        let person = before.len().checked_sub(back).and_then(|at| before[at]);
+        person.and_then(|person| people.iter().position(|&other| other == person)).unwrap_or(nobody)
+    };
+    let (last, earlier) = (place(1), place(2));
+    for now in 0..width {
+        scores[last * width + now] = emissions[0][now] + transition(&turns[0], Some(earlier), Some(last), now, nobody);
+    }
+    let mut back: Vec<Vec<u16>> = Vec::with_capacity(turns.len());
+    for (i, turn) in turns.iter().enumerate().skip(1) {
+        let mut next = vec![f32::NEG_INFINITY; width * width];
+        let mut from = vec![0_u16; width * width];
+        for last in 0..width {
+            for now in 0..width {
+                let mut best = (f32::NEG_INFINITY, 0);
+                for before in 0..width {
+                    let score = scores[before * width + last] + transition(turn, Some(before), Some(last), now, nobody);
+                    if score > best.0 {
+                        best = (score, before);
+                    }
+                }
+                next[last * width + now] = best.0 + emissions[i][now];
+                from[last * width + now] = u16::try_from(best.1).expect("candidates are few");
+            }
+        }
+        scores = next;
+        back.push(from);
+    }
+    let mut state = (0..width * width).fold(0, |best, state| if scores[state] > scores[best] { state } else { best });
+    let mut path = vec![0; turns.len()];
+    for i in (0..turns.len()).rev() {
+        path[i] = state % width;
+        if i > 0 {
+            state = usize::from(back[i - 1][state]) * width + state / width;
+        }
+    }
+    for (i, turn) in turns.iter().enumerate() {
+        verdicts.push(verdict(turns, turn, i, &path, &emissions, &people));
+    }
+}
+
+/// Says how sure a turn's speaker is: by its score against the best other, the neighbours being as they are.
+fn verdict(turns: &[Turn], turn: &Turn, i: usize, path: &[usize], emissions: &[Vec<f32>], people: &[usize]) -> Verdict {
+    let nobody = people.len();
+    let at = |k: usize| path.get(k).copied();
+    let score = |who: usize| {
+        let mut score = emissions[i][who];
+        if i > 0 {
+            score += transition(turn, i.checked_sub(2).and_then(at), at(i - 1), who, nobody);
+        }
+        if let (Some(next), Some(speaker)) = (turns.get(i + 1), at(i + 1)) {
+            score += transition(next, i.checked_sub(1).and_then(at), Some(who), speaker, nobody);
+        }
+        if let (Some(next), Some(speaker)) = (turns.get(i + 2), at(i + 2)) {
+            score += transition(next, Some(who), at(i + 1), speaker, nobody);
+        }
+        score
+    };
+    let chosen = path[i];
+    if chosen == nobody {
+        return Verdict { speaker: None, kind: None, confidence: 0.0 };
+    }
+    let other = (0..=nobody).filter(|&who| who != chosen).map(score).fold(f32::NEG_INFINITY, f32::max);
+    let margin = 1.0 / (1.0 + (other - score(chosen)).exp());
+    let (kind, ceiling) = match turn.cue {
+        Cue::Named(_) => (Kind::Explicit, 0.98),
+        Cue::Pronoun(_) | Cue::Role(..) => (Kind::Anaphoric, 0.9),
+        Cue::None => (Kind::Implicit, 0.85),
+    };
+    Verdict { speaker: Some(people[chosen]), kind: Some(kind), confidence: (margin * ceiling * 100.0).round() / 100.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(cue: Cue) -> Turn {
+        Turn {
+            first: 0,
+            end: 1,
+            cue,
+            acts: Gender::Unknown,
+            weights: Vec::new(),
+            fresh: false,
+            same: -2.5,
+            alternate: 1.0,
+        }
+    }
+
+    fn speakers(turns: &[Turn], genders: &[Gender]) -> Vec<Option<usize>> {
+        decide(turns, genders).iter().map(|verdict| verdict.speaker).collect()
+    }
+
+    #[test]
+    fn takes_turns_between_two_and_looks_ahead() {
+        let cues = [Cue::None, Cue::Named(1), Cue::None, Cue::None, Cue::Named(0)];
+        let turns: Vec<Turn> = cues.map(turn).to_vec();
+        assert_eq!(speakers(&turns, &[Gender::Unknown; 2]), [0, 1, 0, 1, 0].map(Some));
+    }
+
+    #[test]
+    fn obeys_a_pronoun_and_a_vocative() {
+        let mut turns =
+            [turn(Cue::Named(0)), turn(Cue::Pronoun(Gender::Female)), turn(Cue::Named(1)), turn(Cue::Named(2))]
+                .to_vec();
+        let genders = [Gender::Male, Gender::Female, Gender::Female];
+        turns[1].weights = vec![(1, -5.0), (2, 0.5)];
+        let verdicts = decide(&turns, &genders);
+        assert_eq!(verdicts[1].speaker, Some(2));
+        assert_eq!(verdicts[1].kind, Some(Kind::Anaphoric));
+    }
+
+    #[test]
+    fn names_nobody_where_nothing_points() {
+        assert_eq!(speakers(&[turn(Cue::None)], &[]), [None]);
+    }
+}

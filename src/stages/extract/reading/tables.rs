@@ -1,0 +1,277 @@
+//! The tables of words that the rules need, read once from `words/`.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+/// A verb that hands over speech.
+pub(super) const SPEECH: u32 = 1;
+/// A verb of speech that has other uses.
+pub(super) const FAINT: u32 = 1 << 1;
+/// A verb that only people do.
+pub(super) const DEED: u32 = 1 << 2;
+/// A pronoun for a woman.
+pub(super) const SHE: u32 = 1 << 3;
+/// A pronoun for a man.
+pub(super) const HE: u32 = 1 << 4;
+/// A pronoun for several, or for those who talk.
+pub(super) const THEY: u32 = 1 << 5;
+/// The first person.
+pub(super) const NARRATOR: u32 = 1 << 6;
+/// An article or demonstrative.
+pub(super) const DETERMINER: u32 = 1 << 7;
+/// A possessive pronoun.
+pub(super) const POSSESSIVE: u32 = 1 << 8;
+/// A preposition.
+pub(super) const PREPOSITION: u32 = 1 << 9;
+/// A title before a name.
+pub(super) const TITLE: u32 = 1 << 10;
+/// A title that a first name may follow.
+pub(super) const TITLE_GIVEN: u32 = 1 << 11;
+/// An adjective that may stand before a name.
+pub(super) const TITLE_LOOSE: u32 = 1 << 12;
+/// A small word inside a name.
+pub(super) const PARTICLE: u32 = 1 << 13;
+/// A word for a relative or companion.
+pub(super) const KIN: u32 = 1 << 14;
+/// A word for a person by what he is.
+pub(super) const ROLE: u32 = 1 << 15;
+/// Of titles, kin and roles: a woman.
+pub(super) const FEMALE: u32 = 1 << 16;
+/// Of titles, kin and roles: a man.
+pub(super) const MALE: u32 = 1 << 17;
+/// A capitalised word that names nobody.
+pub(super) const STOP: u32 = 1 << 18;
+/// An animal or thing that is somebody in some books.
+pub(super) const BEAST: u32 = 1 << 19;
+/// A word that makes the name before it a place's.
+pub(super) const PLACE: u32 = 1 << 20;
+
+/// The English tables.
+pub(super) static ENGLISH: LazyLock<English> = LazyLock::new(English::load);
+
+/// The Chinese tables.
+pub(super) static CHINESE: LazyLock<Chinese> = LazyLock::new(Chinese::load);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EnglishFile {
+    speech: String,
+    faint: String,
+    deeds: String,
+    she: String,
+    he: String,
+    they: String,
+    narrator: String,
+    determiners: String,
+    possessives: String,
+    prepositions: String,
+    titles_female: String,
+    titles_male: String,
+    titles_either: String,
+    titles_given: String,
+    titles_loose: String,
+    particles: String,
+    kin_female: String,
+    kin_male: String,
+    kin_either: String,
+    roles_female: String,
+    roles_male: String,
+    roles_either: String,
+    beasts: String,
+    places: String,
+    stop: String,
+    elided: String,
+}
+
+/// What English words are.
+pub(super) struct English {
+    classes: HashMap<String, u32>,
+    /// Words that begin with an apostrophe.
+    pub(super) elided: HashSet<String>,
+}
+
+impl English {
+    fn load() -> Self {
+        let file: EnglishFile =
+            toml::from_str(include_str!("../words/english.toml")).expect("the shipped table is valid");
+        let mut classes = HashMap::new();
+        for (words, class) in [
+            (&file.speech, SPEECH),
+            (&file.faint, SPEECH | FAINT),
+            (&file.deeds, DEED),
+            (&file.she, SHE),
+            (&file.he, HE),
+            (&file.they, THEY),
+            (&file.narrator, NARRATOR),
+            (&file.determiners, DETERMINER),
+            (&file.possessives, POSSESSIVE),
+            (&file.prepositions, PREPOSITION),
+            (&file.titles_female, TITLE | FEMALE),
+            (&file.titles_male, TITLE | MALE),
+            (&file.titles_either, TITLE),
+            (&file.titles_given, TITLE_GIVEN),
+            (&file.titles_loose, TITLE_LOOSE),
+            (&file.particles, PARTICLE),
+            (&file.kin_female, KIN | FEMALE),
+            (&file.kin_male, KIN | MALE),
+            (&file.kin_either, KIN),
+            (&file.roles_female, ROLE | FEMALE),
+            (&file.roles_male, ROLE | MALE),
+            (&file.roles_either, ROLE),
+            (&file.beasts, ROLE | BEAST),
+            (&file.places, PLACE),
+            (&file.stop, STOP),
+        ] {
+            for word in words.split_whitespace() {
+                *classes.entry(word.to_owned()).or_insert(0) |= class;
+            }
+        }
+        Self { classes, elided: file.elided.split_whitespace().map(str::to_owned).collect() }
+    }
+
+    /// Returns the classes of a lower-case word, as bits.
+    pub(super) fn class(&self, word: &str) -> u32 {
+        self.classes.get(word).copied().unwrap_or(0)
+    }
+
+    /// Whether a lower-case word is of a class.
+    pub(super) fn is(&self, word: &str, class: u32) -> bool {
+        self.class(word) & class != 0
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChineseFile {
+    speech: String,
+    manner: String,
+    opening: String,
+    objects: String,
+    she: String,
+    he: String,
+    narrator: String,
+    plural: String,
+    surnames: String,
+    titles_female: String,
+    titles_male: String,
+    titles_either: String,
+    generic_female: String,
+    generic_male: String,
+    generic_either: String,
+    roles: String,
+    never: String,
+    variants: String,
+}
+
+/// A set of short words, looked up at the ends of a clause.
+pub(super) struct Words {
+    set: HashSet<Vec<char>>,
+    longest: usize,
+}
+
+impl Words {
+    fn new(list: &str) -> Self {
+        let set: HashSet<Vec<char>> = list.split_whitespace().map(|word| word.chars().collect()).collect();
+        let longest = set.iter().map(Vec::len).max().unwrap_or(0);
+        Self { set, longest }
+    }
+
+    /// Whether the whole stretch is one of the words.
+    pub(super) fn has(&self, word: &[char]) -> bool {
+        word.len() <= self.longest && self.set.contains(word)
+    }
+
+    /// Returns the length of the longest word that a stretch begins with, 0 for none.
+    pub(super) fn head(&self, chars: &[char]) -> usize {
+        (1..=self.longest.min(chars.len())).rev().find(|&n| self.set.contains(&chars[..n])).unwrap_or(0)
+    }
+
+    /// Returns the length of the longest word that a stretch ends with, 0 for none.
+    pub(super) fn tail(&self, chars: &[char]) -> usize {
+        (1..=self.longest.min(chars.len())).rev().find(|&n| self.set.contains(&chars[chars.len() - n..])).unwrap_or(0)
+    }
+}
+
+/// What Chinese words are. Every list holds simplified forms; [`Chinese::fold`] brings text to them.
+pub(super) struct Chinese {
+    pub(super) speech: Words,
+    pub(super) manner: Words,
+    pub(super) opening: Words,
+    pub(super) objects: Words,
+    pub(super) she: Words,
+    pub(super) he: Words,
+    pub(super) narrator: Words,
+    pub(super) plural: Words,
+    pub(super) surnames: Words,
+    pub(super) titles_female: Words,
+    pub(super) titles_male: Words,
+    pub(super) titles_either: Words,
+    pub(super) generic_female: Words,
+    pub(super) generic_male: Words,
+    pub(super) generic_either: Words,
+    pub(super) roles: Words,
+    pub(super) never: Words,
+    variants: HashMap<char, char>,
+}
+
+impl Chinese {
+    fn load() -> Self {
+        let file: ChineseFile =
+            toml::from_str(include_str!("../words/chinese.toml")).expect("the shipped table is valid");
+        let variants = file
+            .variants
+            .split_whitespace()
+            .filter_map(|pair| {
+                let mut chars = pair.chars();
+                Some((chars.next()?, chars.next()?))
+            })
+            .collect();
+        Self {
+            speech: Words::new(&file.speech),
+            manner: Words::new(&file.manner),
+            opening: Words::new(&file.opening),
+            objects: Words::new(&file.objects),
+            she: Words::new(&file.she),
+            he: Words::new(&file.he),
+            narrator: Words::new(&file.narrator),
+            plural: Words::new(&file.plural),
+            surnames: Words::new(&file.surnames),
+            titles_female: Words::new(&file.titles_female),
+            titles_male: Words::new(&file.titles_male),
+            titles_either: Words::new(&file.titles_either),
+            generic_female: Words::new(&file.generic_female),
+            generic_male: Words::new(&file.generic_male),
+            generic_either: Words::new(&file.generic_either),
+            roles: Words::new(&file.roles),
+            never: Words::new(&file.never),
+            variants,
+        }
+    }
+
+    /// Returns the simplified form of a character that the tables know, or the character.
+    pub(super) fn fold(&self, c: char) -> char {
+        self.variants.get(&c).copied().unwrap_or(c)
+    }
+
+    /// Whether a folded clause ends in a verb of speech, particles aside.
+    pub(super) fn ends_in_speech(&self, clause: &[char]) -> bool {
+        let bare = clause.len() - clause.iter().rev().take_while(|c| matches!(c, '着' | '了' | '过')).count();
+        self.speech.tail(clause) > 0 || self.speech.tail(&clause[..bare]) > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_hold_what_rules_ask_for() {
+        assert!(ENGLISH.is("said", SPEECH) && !ENGLISH.is("said", FAINT));
+        assert!(ENGLISH.is("mrs", FEMALE) && ENGLISH.is("captain", TITLE));
+        let clause: Vec<char> = "那人說".chars().map(|c| CHINESE.fold(c)).collect();
+        assert!(CHINESE.ends_in_speech(&clause));
+        assert_eq!(CHINESE.surnames.head(&['欧', '阳', '木']), 2);
+    }
+}
