@@ -25,7 +25,7 @@ pub enum RunError {
         path: PathBuf,
         /// What is wrong with it.
         #[source]
-        source: ChunkError,
+        source: BookError,
     },
     /// Two books would have the same scene ids.
     #[error("two books have the slug `{slug}`, `{path}` is the second; rename it")]
@@ -64,6 +64,23 @@ pub enum RunError {
         #[source]
         cause: Cause,
     },
+}
+
+/// Why a book was left out.
+#[derive(Debug, thiserror::Error)]
+pub enum BookError {
+    /// The file cannot be read.
+    #[error("open `{}`", path.display())]
+    Open {
+        /// The file's path.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// It is no book.
+    #[error(transparent)]
+    Chunk(#[from] ChunkError),
 }
 
 /// Why a call failed, as its entry among the rejects tells it.

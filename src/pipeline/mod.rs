@@ -24,7 +24,7 @@ mod stage;
 mod summary;
 
 pub use environment::Environment;
-pub use error::RunError;
+pub use error::{BookError, Cause, RunError};
 pub use file::{Books, Cast, Member, Members, ModelEntry, PipelineFile, Served};
 pub use load::{Endpoints, Loaded, load};
 pub use problems::{PipelineError, Problem};

@@ -50,7 +50,9 @@ impl Models {
         let base = one(&cast.base)?;
         let judge = one(&cast.judge)?;
         let mut several = |members: &Members| -> Result<ByLanguage<Vec<Arc<Model>>>, AskError> {
-            let mut list = |language| members.get(language).iter().map(|name| model(name)).collect();
+            let mut list = |language| -> Result<Vec<Arc<Model>>, AskError> {
+                members.get(language).iter().map(|name| model(name)).collect()
+            };
             Ok(ByLanguage { en: list(Language::En)?, zh: list(Language::Zh)? })
         };
         let synthesizers = several(&cast.synthesizers)?;

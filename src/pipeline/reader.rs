@@ -159,7 +159,8 @@ impl Reader {
                 self.problems.push(problem.expected("the name of a template").nearest(name, known.iter().copied()));
                 continue;
             }
-            let Some(text) = self.text(document, &place) else { continue };
+            let path = document.value.pointer(&place).and_then(Value::as_str).map(PathBuf::from);
+            let Some(text) = path.and_then(|path| self.read(document, &place, &path)) else { continue };
             let replacement = BTreeMap::from([(name.to_owned(), text.clone())]);
             if let Err(PromptError::Syntax { source, .. }) = Prompts::new(stages::prompts(), &replacement) {
                 let message = format!("the template of `{}` does not parse: {source}", dotted(&place));

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::about::about;
-use super::error::Cause;
+use super::error::{BookError, Cause};
 use super::manifest::Manifest;
 use super::models::Models;
 use super::{Loaded, RunError, RunOptions, Stage, Summary};
@@ -178,11 +178,10 @@ impl Road {
         Ok(shelf)
     }
 
-    fn shelve(&self, path: &std::path::Path) -> Result<(Shelved, Vec<Reject>), chunk::ChunkError> {
+    fn shelve(&self, path: &std::path::Path) -> Result<(Shelved, Vec<Reject>), BookError> {
         let params = &self.loaded.file.chunk;
-        let name = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|source| chunk::ChunkError::Open { path: name.clone(), source })?;
-        let book = chunk::read(&name, &bytes, params.encoding.as_deref())?;
+        let bytes = std::fs::read(path).map_err(|source| BookError::Open { path: path.to_owned(), source })?;
+        let book = chunk::read(&path.display().to_string(), &bytes, params.encoding.as_deref())?;
         let chapters = chunk::chapters(&book);
         let (mut chunks, rejects) = chunk::chunk(&book, &chapters, params);
         if let Some(limit) = self.options.limit {
@@ -279,14 +278,12 @@ impl Road {
         }
         let mut made = all(made, &self.desk).await?;
         made.sort_by_key(|(language, world, _)| (*language, *world));
-        for (language, world, made) in made {
+        for (_, _, made) in made {
             made.rejects.into_iter().for_each(|reject| self.reject(records, reject));
             for character in made.characters {
-                if let Some(likeness) = synthesize::resembles(&character, &characters) {
-                    let id = format!("{language}/{world}/{}", character.id);
-                    self.reject(records, Reject::new("synthesize", id, "resembles", likeness));
-                } else {
-                    characters.push(character);
+                match synthesize::resembles(&character, &characters) {
+                    Some(resemblance) => self.reject(records, resemblance.reject(&character)),
+                    None => characters.push(character),
                 }
             }
         }
