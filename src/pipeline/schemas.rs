@@ -6,9 +6,8 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
 use super::PipelineFile;
-use crate::llm::schema_of;
 use crate::schema::{CharacterFile, Conversation, Sample, Scene};
-use crate::stages::{select, simulate};
+use crate::stages;
 
 /// Returns the path below the folder of schemas and the text of every schema, in order of the paths.
 #[must_use]
@@ -19,10 +18,10 @@ pub fn schemas() -> Vec<(String, String)> {
         record::<CharacterFile>("character"),
         record::<Sample>("sample"),
         record::<Conversation>("conversation"),
-        answer::<simulate::Direction>("simulate/direct"),
-        answer::<simulate::Rating>("simulate/rate"),
-        answer::<select::Judgement>("select/judge"),
     ];
+    schemas.extend(stages::answers().into_iter().map(|(ask, schema)| {
+        (format!("asks/{}.schema.json", ask.replace('/', ".")), text(&schema))
+    }));
     schemas.sort();
     schemas
 }
@@ -49,11 +48,6 @@ fn name_tables(schema: &mut Value) {
         definitions.insert(table.clone(), params);
         schema["properties"][&table]["$ref"] = json!(format!("#/$defs/{table}"));
     }
-}
-
-/// Returns the schema of an ask's answer as a server is sent it.
-fn answer<T: JsonSchema>(ask: &str) -> (String, String) {
-    (format!("asks/{}.schema.json", ask.replace('/', ".")), text(&schema_of::<T>()))
 }
 
 fn text(schema: &Value) -> String {

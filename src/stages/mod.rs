@@ -1,5 +1,9 @@
 //! The work, one folder per stage: each an async function from one input to its records. A stage sees no file and no progress bar.
 
+use serde_json::Value;
+
+use crate::llm::{Ask, schema_of};
+
 pub mod chunk;
 pub mod export;
 pub mod extract;
@@ -10,4 +14,27 @@ pub mod synthesize;
 /// The embedded prompt templates of all stages: (name, source).
 pub fn prompts() -> impl Iterator<Item = (&'static str, &'static str)> {
     [extract::PROMPTS, synthesize::PROMPTS, simulate::PROMPTS, select::PROMPTS].into_iter().flatten().copied()
+}
+
+/// Returns the name of every ask with the schema of its answer, as a server is sent it before an ask narrows it.
+#[must_use]
+pub fn answers() -> Vec<(&'static str, Value)> {
+    vec![
+        answer::<extract::FindScenes>(),
+        answer::<extract::DescribeScene>(),
+        answer::<synthesize::MakeWorld>(),
+        answer::<synthesize::MakeCharacters>(),
+        answer::<synthesize::MakeScene>(),
+        answer::<synthesize::MakeDialogue>(),
+        answer::<synthesize::Review>(),
+        answer::<simulate::Direct>(),
+        answer::<simulate::SceneReply>(),
+        answer::<simulate::TestReply>(),
+        answer::<simulate::Rate>(),
+        answer::<select::Judge>(),
+    ]
+}
+
+fn answer<A: Ask>() -> (&'static str, Value) {
+    (A::NAME, schema_of::<A::Answer>())
 }

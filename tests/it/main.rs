@@ -1,5 +1,6 @@
 //! The integration tests: one binary, loopback only, no key, no sleep.
 
+mod build;
 mod cli;
 mod llm;
 mod schemas;
