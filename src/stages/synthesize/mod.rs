@@ -1,12 +1,49 @@
 //! The stage `synthesize`: original test characters, made up in a world of their own (FURINA, Appendix A).
+//!
+//! Theme seeds, a world, several characters, a scene with them, its dialogue: each a step that the model itself reviews and
+//! does again while it finds fault. The stage sees no file; what established characters are, it is told.
+
+mod characters;
+mod dialogue;
+mod faults;
+mod invention;
+mod refinement;
+mod resemblance;
+mod review;
+mod scene;
+mod tables;
+mod world;
+
+pub use characters::{MakeCharacters, Sheet, Sheets};
+pub use dialogue::{MakeDialogue, Said, Talk};
+pub use refinement::Draft;
+pub use resemblance::{Resemblance, resembles};
+pub use review::{Review, Reviewed, Verdict};
+pub use scene::{MakeScene, Meeting};
+pub use world::{MakeWorld, Seed, Sparks, World};
+
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::schema::ByLanguage;
+use crate::llm::{AskError, Model};
+use crate::schema::{ByLanguage, Character, CharacterType, Language, Reject, slug};
+use refinement::refined;
 
 /// The stage's prompt templates: (name, source).
-pub const PROMPTS: &[(&str, &str)] = &[];
+pub const PROMPTS: &[(&str, &str)] = &[
+    ("synthesize/world.en", include_str!("prompts/world.en.jinja")),
+    ("synthesize/world.zh", include_str!("prompts/world.zh.jinja")),
+    ("synthesize/characters.en", include_str!("prompts/characters.en.jinja")),
+    ("synthesize/characters.zh", include_str!("prompts/characters.zh.jinja")),
+    ("synthesize/scene.en", include_str!("prompts/scene.en.jinja")),
+    ("synthesize/scene.zh", include_str!("prompts/scene.zh.jinja")),
+    ("synthesize/dialogue.en", include_str!("prompts/dialogue.en.jinja")),
+    ("synthesize/dialogue.zh", include_str!("prompts/dialogue.zh.jinja")),
+    ("synthesize/review.en", include_str!("prompts/review.en.jinja")),
+    ("synthesize/review.zh", include_str!("prompts/review.zh.jinja")),
+];
 
 /// The table `[synthesize]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,3 +70,102 @@ impl Default for Params {
         }
     }
 }
+
+/// What one world gave.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Synthesized {
+    /// The characters, as many as were wanted or fewer.
+    pub characters: Vec<Character>,
+    /// What was left out.
+    pub rejects: Vec<Reject>,
+}
+
+/// The fewest people of a world: a dialogue needs two, even where one character is wanted.
+const FEWEST_PEOPLE: u32 = 2;
+
+/// Makes up one world and its characters.
+///
+/// World `w` is made by `models[w % models.len()]`, so that several models share the work (Appendix A). `seed` and the
+/// world's number give the scraps that it is thought up from; draws are `<language>/<world>/<step>/<n>`. No name clashes
+/// with one of `avoid`. An error that does not end the run costs the world alone, which is then a reject. Characters of
+/// different worlds are not compared here: see [`resembles`].
+pub async fn synthesize(
+    models: &[Arc<Model>],
+    params: &Params,
+    seed: u64,
+    language: Language,
+    world: u32,
+    wanted: u32,
+    avoid: &[String],
+) -> Result<Synthesized, AskError> {
+    let mut synthesized = Synthesized::default();
+    if wanted == 0 || models.is_empty() {
+        return Ok(synthesized);
+    }
+    let model = &models[world as usize % models.len()];
+    let id = format!("{language}/{world}");
+    match people(model, params, seed, language, world, wanted, avoid).await {
+        Ok(people) => {
+            for character in people {
+                match resembles(&character, &synthesized.characters) {
+                    Some(resemblance) => synthesized.rejects.push(resemblance.reject(&character)),
+                    None => synthesized.characters.push(character),
+                }
+            }
+        }
+        Err(error) if error.ends_the_run() => return Err(error),
+        Err(error) => {
+            synthesized.rejects.push(Reject::new("synthesize", id, error.reason(), error.to_string()));
+        }
+    }
+    Ok(synthesized)
+}
+
+/// Goes through the steps of one world.
+async fn people(
+    model: &Model,
+    params: &Params,
+    seed: u64,
+    language: Language,
+    number: u32,
+    wanted: u32,
+    avoid: &[String],
+) -> Result<Vec<Character>, AskError> {
+    let draw = |step: &str| format!("{language}/{number}/{step}");
+    let most = params.max_refinements;
+    let sparks = Sparks::draw(seed, language, number);
+    let world = refined(model, MakeWorld { language, sparks, draft: None }, &draw("world"), most).await?;
+    let count = wanted.max(FEWEST_PEOPLE) as usize;
+    let ask = MakeCharacters {
+        language,
+        world: world.clone(),
+        count,
+        voices: characters::voices(seed, language, number, count),
+        avoid: avoid.to_vec(),
+        draft: None,
+    };
+    let Sheets { mut characters } = refined(model, ask, &draw("characters"), most).await?;
+    for sheet in &mut characters {
+        sheet.name = sheet.name.trim().to_owned();
+    }
+    let ask = MakeScene { language, world: world.clone(), characters: characters.clone(), draft: None };
+    let scene = refined(model, ask, &draw("scene"), most).await?;
+    let ask = MakeDialogue::new(language, world.clone(), characters.clone(), scene);
+    let talk = refined(model, ask, &draw("dialogue"), most).await?;
+    let character = |sheet: Sheet| Character {
+        id: slug(&sheet.name),
+        aliases: Vec::new(),
+        language,
+        kind: CharacterType::Synthesized,
+        book: None,
+        worldview: Some(world.worldview(language)),
+        profile: sheet.profile(language),
+        lines: talk.lines(&sheet.name),
+        model: Some(model.id().to_owned()),
+        name: sheet.name,
+    };
+    Ok(characters.into_iter().take(wanted as usize).map(character).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+//! The ask `synthesize/characters`: several original people of one world.
+
+use rand::seq::SliceRandom as _;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::faults::{of_language, of_names};
+use super::invention;
+use super::refinement::{Draft, Step, messages};
+use super::tables::Tables;
+use super::world::World;
+use crate::llm::{Ask, Offline, Shape, schema_of};
+use crate::prompt::{PromptError, Prompts};
+use crate::schema::Visibility::{Private, Public};
+use crate::schema::{Attribute, Language, Message, Visibility};
+use crate::seed::seeded;
+
+/// Who lives in this world?
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MakeCharacters {
+    /// The language of the prompt.
+    pub language: Language,
+    /// The world.
+    pub world: World,
+    /// How many.
+    pub count: usize,
+    /// Temperaments drawn by lot, one for each, so that worlds do not all have the same people.
+    pub voices: Vec<String>,
+    /// Names that are taken.
+    pub avoid: Vec<String>,
+    /// An earlier answer with its faults.
+    pub draft: Option<Draft>,
+}
+
+/// The people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Sheets {
+    /// One sheet for each.
+    pub characters: Vec<Sheet>,
+}
+
+/// A character's sheet. Its keys are fixed, so that none can be missing; [`Sheet::profile`] makes the profile of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Sheet {
+    /// The full name.
+    pub name: String,
+    /// The gender.
+    pub gender: String,
+    /// The age.
+    pub age: String,
+    /// What others see at first sight.
+    pub appearance: String,
+    /// What the character does in this world.
+    pub occupation: String,
+    /// Temperament, manners, and what it does under pressure.
+    pub persona: String,
+    /// What everyone in the place knows of its life.
+    pub public_background: String,
+    /// How it stands to the others of this answer, and to others in the place.
+    pub relationships: String,
+    /// What it does when nobody needs it.
+    pub hobbies: String,
+    /// How it speaks: length of sentences, favourite turns, what it never says.
+    pub speech_pattern: String,
+    /// What it hides; bound to the rule or the tension of the world.
+    pub private_background: String,
+    /// What made it so, long ago.
+    pub formative_experience: String,
+    /// One moment that it goes back to.
+    pub memory: String,
+    /// What it fears.
+    pub fear: String,
+    /// What it wants now.
+    pub want: String,
+}
+
+/// The keys of a profile in English and Chinese, and who may see them. In the paper's setting relationships, hobbies,
+/// speech pattern and private background are private (FURINA 3.1).
+const KEYS: [(&str, &str, Visibility); 14] = [
+    ("gender", "性别", Public),
+    ("age", "年龄", Public),
+    ("appearance", "外貌", Public),
+    ("occupation", "身份", Public),
+    ("persona", "性格", Public),
+    ("public background", "公开经历", Public),
+    ("relationships", "人际关系", Private),
+    ("hobbies", "爱好", Private),
+    ("speech pattern", "说话方式", Private),
+    ("private background", "隐秘经历", Private),
+    ("formative experience", "成长经历", Private),
+    ("memory", "难忘之事", Private),
+    ("fear", "惧怕", Private),
+    ("want", "心愿", Private),
+];
+
+impl Sheet {
+    const fn values(&self) -> [&String; KEYS.len()] {
+        [
+            &self.gender,
+            &self.age,
+            &self.appearance,
+            &self.occupation,
+            &self.persona,
+            &self.public_background,
+            &self.relationships,
+            &self.hobbies,
+            &self.speech_pattern,
+            &self.private_background,
+            &self.formative_experience,
+            &self.memory,
+            &self.fear,
+            &self.want,
+        ]
+    }
+
+    /// Returns the profile, its keys in the given language.
+    #[must_use]
+    pub fn profile(&self, language: Language) -> Vec<Attribute> {
+        let attribute = |((en, zh, visibility), value): ((&str, &str, Visibility), &String)| {
+            let key = if language == Language::En { en } else { zh };
+            Attribute { key: key.to_owned(), value: value.trim().to_owned(), visibility }
+        };
+        KEYS.into_iter().zip(self.values()).map(attribute).collect()
+    }
+
+    /// Returns the sheet as text: the name, then a line for each key.
+    #[must_use]
+    pub fn text(&self, language: Language) -> String {
+        let line = |Attribute { key, value, .. }| format!("\n{key}: {value}");
+        let lines: String = self.profile(language).into_iter().map(line).collect();
+        format!("# {}{lines}", self.name)
+    }
+}
+
+/// Draws the temperaments of a world's people; worlds with equally many people take turns in one order.
+pub(super) fn voices(seed: u64, language: Language, world: u32, count: usize) -> Vec<String> {
+    let mut labels: Vec<&str> = Tables::of(language).temperaments.iter().map(|row| row.label.as_str()).collect();
+    labels.shuffle(&mut seeded(seed, &["synthesize", "voices", language.code()]));
+    (0..count).map(|index| labels[(world as usize * count + index) % labels.len()].to_owned()).collect()
+}
+
+impl Ask for MakeCharacters {
+    const NAME: &'static str = "synthesize/characters";
+    type Answer = Sheets;
+
+    fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
+        messages(self, prompts)
+    }
+
+    fn shape(&self) -> Shape {
+        let mut schema = schema_of::<Sheets>();
+        bound(&mut schema, "characters", self.count, self.count);
+        Shape::Json(schema)
+    }
+
+    fn check(&self, Sheets { characters }: &Sheets) -> Result<(), String> {
+        if characters.len() != self.count {
+            return Err(format!("{} characters are needed, not {}", self.count, characters.len()));
+        }
+        let names: Vec<&str> = characters.iter().map(|sheet| sheet.name.trim()).collect();
+        of_names(&names, &self.avoid, self.language)?;
+        for sheet in characters {
+            if let Some(((key, ..), _)) = KEYS.iter().zip(sheet.values()).find(|(_, value)| value.trim().is_empty()) {
+                return Err(format!("`{key}` of {} is empty", sheet.name));
+            }
+            let values: String = sheet.values().into_iter().map(String::as_str).collect();
+            of_language(&values, self.language)?;
+        }
+        Ok(())
+    }
+
+    fn offline(&self, offline: &mut Offline<'_>) -> Sheets {
+        invention::characters(self, &mut offline.rng)
+    }
+}
+
+/// Bounds the length of an array that is a property of an answer.
+pub(super) fn bound(schema: &mut Value, property: &str, min: usize, max: usize) {
+    let array = &mut schema["properties"][property];
+    array["minItems"] = json!(min);
+    array["maxItems"] = json!(max);
+}
+
+impl Step for MakeCharacters {
+    fn language(&self) -> Language {
+        self.language
+    }
+
+    fn text(&self, answer: &Sheets) -> String {
+        answer.characters.iter().map(|sheet| sheet.text(self.language)).collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn again(&self, draft: Draft) -> Self {
+        Self { draft: Some(draft), ..self.clone() }
+    }
+}

@@ -1,0 +1,134 @@
+//! The ask `synthesize/dialogue`: what the characters say in their scene. It gives each its example lines.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::characters::{Sheet, bound};
+use super::faults::of_language;
+use super::invention;
+use super::refinement::{Draft, Step, messages};
+use super::scene::Meeting;
+use super::world::World;
+use crate::llm::{Ask, Offline, Shape, schema_of};
+use crate::prompt::{PromptError, Prompts};
+use crate::schema::{Language, Message};
+
+/// How many lines per character the dialogue is asked to have.
+const LINES: usize = 10;
+/// Fewer different lines of one character show no voice.
+const FEWEST_LINES: usize = 5;
+
+/// What do they say?
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MakeDialogue {
+    /// The language of the prompt.
+    pub language: Language,
+    /// The world.
+    pub world: World,
+    /// The characters.
+    pub characters: Vec<Sheet>,
+    /// Their meeting.
+    pub scene: Meeting,
+    /// How many lines each should have at least.
+    pub lines: usize,
+    /// An earlier answer with its faults.
+    pub draft: Option<Draft>,
+}
+
+/// The dialogue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Talk {
+    /// The lines in order.
+    pub dialogue: Vec<Said>,
+}
+
+/// A line of the dialogue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Said {
+    /// The name of one of the characters.
+    pub speaker: String,
+    /// What it does while speaking, in a few words; null for nothing.
+    pub action: Option<String>,
+    /// What it says, one to three sentences.
+    pub speech: String,
+}
+
+impl MakeDialogue {
+    /// Makes the ask for a scene.
+    pub(super) const fn new(language: Language, world: World, characters: Vec<Sheet>, scene: Meeting) -> Self {
+        Self { language, world, characters, scene, lines: LINES, draft: None }
+    }
+}
+
+impl Talk {
+    /// Returns the different lines of a character, in order.
+    #[must_use]
+    pub fn lines(&self, name: &str) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        let own = self.dialogue.iter().filter(|said| said.speaker == name).map(|said| said.speech.trim());
+        own.filter(|speech| !speech.is_empty() && seen.insert(*speech)).map(str::to_owned).collect()
+    }
+}
+
+impl Ask for MakeDialogue {
+    const NAME: &'static str = "synthesize/dialogue";
+    type Answer = Talk;
+
+    fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
+        messages(self, prompts)
+    }
+
+    fn shape(&self) -> Shape {
+        let mut schema = schema_of::<Talk>();
+        let names: Vec<&str> = self.characters.iter().map(|sheet| sheet.name.as_str()).collect();
+        let lines = names.len() * self.lines;
+        bound(&mut schema, "dialogue", lines, lines * 5);
+        schema["properties"]["dialogue"]["items"]["properties"]["speaker"]["enum"] = json!(names);
+        Shape::Json(schema)
+    }
+
+    fn check(&self, talk: &Talk) -> Result<(), String> {
+        let known = |name: &str| self.characters.iter().any(|sheet| sheet.name == name);
+        if let Some(said) = talk.dialogue.iter().find(|said| !known(&said.speaker)) {
+            return Err(format!("`{}` is none of the characters", said.speaker));
+        }
+        for sheet in &self.characters {
+            let lines = talk.lines(&sheet.name);
+            if lines.len() < FEWEST_LINES {
+                return Err(format!(
+                    "{} has {} different lines; each character needs about {}",
+                    sheet.name,
+                    lines.len(),
+                    self.lines
+                ));
+            }
+            of_language(&lines.concat(), self.language)?;
+        }
+        Ok(())
+    }
+
+    fn offline(&self, offline: &mut Offline<'_>) -> Talk {
+        invention::dialogue(self, &mut offline.rng)
+    }
+}
+
+impl Step for MakeDialogue {
+    fn language(&self) -> Language {
+        self.language
+    }
+
+    fn text(&self, talk: &Talk) -> String {
+        let line = |said: &Said| match &said.action {
+            Some(action) => format!("{}: ({action}) {}", said.speaker, said.speech),
+            None => format!("{}: {}", said.speaker, said.speech),
+        };
+        talk.dialogue.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    fn again(&self, draft: Draft) -> Self {
+        Self { draft: Some(draft), ..self.clone() }
+    }
+}

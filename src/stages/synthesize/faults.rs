@@ -1,0 +1,111 @@
+//! What is measurably wrong with an answer: language, names. Pure; asks nobody.
+
+use crate::schema::{Language, slug};
+
+/// The most letters of a name.
+const LONGEST_NAME: usize = 60;
+
+/// Says what is wrong with the language of a text, judged by the share of its letters that are Chinese characters.
+pub(super) fn of_language(text: &str, language: Language) -> Result<(), String> {
+    let (mut letters, mut chinese) = (0_u32, 0_u32);
+    for c in text.chars().filter(|c| c.is_alphabetic()) {
+        letters += 1;
+        chinese += u32::from(is_chinese(c));
+    }
+    let share = f64::from(chinese) / f64::from(letters.max(1));
+    match language {
+        _ if letters == 0 => Err("a text has no words".to_owned()),
+        Language::En if share > 0.1 => Err("the answer must be in English".to_owned()),
+        Language::Zh if share < 0.5 => Err("the answer must be in Chinese (回答须用中文)".to_owned()),
+        Language::En | Language::Zh => Ok(()),
+    }
+}
+
+/// Says what is wrong with the names of new characters: empty, long, in the wrong script, twice the same, or to avoid.
+pub(super) fn of_names(names: &[&str], avoid: &[String], language: Language) -> Result<(), String> {
+    for (index, name) in names.iter().enumerate() {
+        if slug(name) == "-" || name.chars().count() > LONGEST_NAME {
+            return Err(format!("`{name}` is no name"));
+        }
+        if name.chars().any(is_chinese) != (language == Language::Zh) {
+            return Err(format!("the name `{name}` must be in the language of the world"));
+        }
+        if names[..index].iter().any(|other| clash(name, other)) {
+            return Err(format!("the name `{name}` is too like another character's; give each its own"));
+        }
+        if let Some(taken) = avoid.iter().find(|taken| clash(name, taken)) {
+            return Err(format!("the name `{name}` is too like `{taken}`, which must not be used; choose another"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether two names could be taken for the same: equal but for case and marks, or one is a whole word of the other
+/// (Chinese, where names have no words: two characters or more within the other).
+pub(super) fn clash(one: &str, other: &str) -> bool {
+    let (one, other) = (slug(one), slug(other));
+    if one == other {
+        return true;
+    }
+    let within = |short: &str, long: &str| {
+        if short.chars().all(is_chinese) {
+            short.chars().count() >= 2 && long.contains(short)
+        } else {
+            !short.contains('-') && long.split('-').any(|word| word == short)
+        }
+    };
+    within(&one, &other) || within(&other, &one)
+}
+
+/// Whether a character is a Chinese one.
+pub(super) const fn is_chinese(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn languages_are_told_by_script() {
+        for (text, language, right) in [
+            ("A plain sentence.", Language::En, true),
+            ("一句平常的话。", Language::En, false),
+            ("一句平常的话。", Language::Zh, true),
+            ("A plain sentence.", Language::Zh, false),
+            ("她在 Radio 4 听过一次", Language::Zh, true),
+            ("…", Language::En, false),
+        ] {
+            assert_eq!(of_language(text, language).is_ok(), right, "{text} as {language}");
+        }
+    }
+
+    #[test]
+    fn names_clash_by_words_or_characters() {
+        for (one, other, expected) in [
+            ("Dilly", "Dilly Voss", true),
+            ("dilly voss", "Dilly Voss", true),
+            ("Keziah Marl", "Keziah Brand", false),
+            ("Ann", "Joanna Ley", false),
+            ("宝玉", "贾宝玉", true),
+            ("玉", "贾宝玉", false),
+            ("温仲筹", "温如玉", false),
+        ] {
+            assert_eq!(clash(one, other), expected, "{one} / {other}");
+        }
+    }
+
+    #[test]
+    fn names_are_checked() {
+        let avoid = ["贾宝玉".to_owned(), "Jim Hawkins".to_owned()];
+        let check = |names: &[&str], language| of_names(names, &avoid, language).is_ok();
+        assert!(check(&["Orrie Dace", "Hob Wragg"], Language::En));
+        assert!(!check(&["Orrie Dace", "orrie dace"], Language::En));
+        assert!(!check(&["JIM HAWKINS"], Language::En));
+        assert!(!check(&[" "], Language::En));
+        assert!(!check(&["沐知微"], Language::En));
+        assert!(check(&["沐知微"], Language::Zh));
+        assert!(!check(&["宝玉"], Language::Zh));
+        assert!(!check(&[&"a".repeat(61)], Language::En));
+    }
+}

@@ -1,0 +1,83 @@
+//! A step, its review by the model itself, and the step again with the faults in hand (FURINA, Appendix A).
+
+use crate::llm::{Ask, AskError, Model};
+use crate::prompt::Prompts;
+use crate::schema::Language;
+
+use super::review::{Review, Verdict};
+
+/// An earlier answer that its reviewer faulted.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Draft {
+    /// The answer as text.
+    pub text: String,
+    /// What is wrong with it.
+    pub faults: Vec<String>,
+}
+
+/// An ask of this stage whose answer is reviewed and refined. Its template has a part `rules`, which the reviewer reads too.
+pub(super) trait Step: Ask<Answer: Clone> {
+    /// The language of the answer.
+    fn language(&self) -> Language;
+
+    /// Returns the answer as text, for the reviewer.
+    fn text(&self, answer: &Self::Answer) -> String;
+
+    /// Returns the same question with an earlier answer and its faults.
+    fn again(&self, draft: Draft) -> Self;
+}
+
+/// Asks a step, has the answer reviewed, and asks again while the reviewer faults it, at most `max_refinements` times; the
+/// last answer is taken as it is.
+///
+/// The n-th asking and its review have the draw `<draw>/<n>`. A model that refuses a review or a refinement, or breaks
+/// its form to the end, leaves the answer before it in force: both stand in the journal, so a replay goes the same way.
+pub(super) async fn refined<S: Step>(
+    model: &Model,
+    step: S,
+    draw: &str,
+    max_refinements: u32,
+) -> Result<S::Answer, AskError> {
+    let mut step = step;
+    let mut best: Option<S::Answer> = None;
+    for n in 0..=max_refinements {
+        let draw = format!("{draw}/{n}");
+        let answer = match (model.ask(&step, &draw).await, best) {
+            (Ok(answer), _) => answer,
+            (Err(error), Some(best)) if is_kept(&error) => return Ok(best),
+            (Err(error), _) => return Err(error),
+        };
+        if n == max_refinements {
+            return Ok(answer);
+        }
+        let text = step.text(&answer);
+        let review = Review { language: step.language(), step: S::NAME, output: text.clone() };
+        let faults = match model.ask(&review, &draw).await {
+            Ok(reviewed) if reviewed.verdict == Verdict::Refine => reviewed.faults,
+            Ok(_) => Vec::new(),
+            Err(error) if is_kept(&error) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        if faults.is_empty() {
+            return Ok(answer);
+        }
+        step = step.again(Draft { text, faults });
+        best = Some(answer);
+    }
+    unreachable!("the loop returns at its last turn")
+}
+
+/// Whether the journal holds the replies that led to an error, so that meeting it again is certain.
+const fn is_kept(error: &AskError) -> bool {
+    matches!(error, AskError::Refused { .. } | AskError::BadReply { .. })
+}
+
+/// Renders the parts `system` and `user` of a step's template.
+pub(super) fn messages<S: Step + serde::Serialize>(
+    step: &S,
+    prompts: &Prompts,
+) -> Result<Vec<crate::schema::Message>, crate::prompt::PromptError> {
+    use crate::schema::Message;
+    let render = |part| prompts.render(S::NAME, step.language(), part, step);
+    Ok(vec![Message::system(render("system")?), Message::user(render("user")?)])
+}

@@ -1,0 +1,259 @@
+//! The tables that the offline engine makes worlds and people of, and the filling of their slots. Knows nothing of asks.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::schema::Language;
+
+/// The tables of one language. `tables.<language>.toml` says what the slots are.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Tables {
+    women: String,
+    men: String,
+    families: String,
+    pub(super) ages: String,
+    pub(super) female: String,
+    pub(super) male: String,
+    pub(super) world: [String; 2],
+    pub(super) themes: Vec<Theme>,
+    pub(super) looks: Vec<String>,
+    pub(super) formative: Vec<String>,
+    pub(super) memories: Vec<String>,
+    pub(super) relations: Vec<String>,
+    pub(super) secrets: Vec<String>,
+    pub(super) fears: Vec<String>,
+    pub(super) wants: Vec<String>,
+    pub(super) situations: Vec<String>,
+    pub(super) general: Vec<String>,
+    pub(super) places: Vec<Place>,
+    pub(super) trades: Vec<Occupation>,
+    pub(super) rules: Vec<Rule>,
+    pub(super) tensions: Vec<Tension>,
+    pub(super) hobbies: Vec<Hobby>,
+    pub(super) temperaments: Vec<Temperament>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Theme {
+    pub(super) name: String,
+    pub(super) merit: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Place {
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) setting: String,
+    pub(super) society: String,
+    pub(super) master: String,
+    pub(super) folk: String,
+    pub(super) hazard: String,
+    pub(super) meal: String,
+    pub(super) facts: Vec<String>,
+    pub(super) occupations: Vec<Occupation>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Occupation {
+    pub(super) title: String,
+    pub(super) work: String,
+    pub(super) tool: String,
+    pub(super) goods: String,
+    pub(super) history: String,
+    pub(super) facts: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Rule {
+    pub(super) custom: String,
+    pub(super) text: String,
+    pub(super) secret: String,
+    pub(super) lines: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Tension {
+    pub(super) stake: String,
+    pub(super) text: String,
+    pub(super) sides: Vec<String>,
+    pub(super) wants: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Hobby {
+    pub(super) doing: String,
+    pub(super) detail: String,
+    pub(super) lines: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Temperament {
+    pub(super) label: String,
+    pub(super) persona: String,
+    pub(super) speech: String,
+    pub(super) actions: Vec<String>,
+    pub(super) frames: Vec<String>,
+}
+
+static EN: LazyLock<Tables> = LazyLock::new(|| parse(include_str!("tables.en.toml")));
+static ZH: LazyLock<Tables> = LazyLock::new(|| parse(include_str!("tables.zh.toml")));
+
+fn parse(source: &str) -> Tables {
+    toml::from_str(source).expect("the embedded tables are read by a test")
+}
+
+impl Tables {
+    /// Returns the tables of a language.
+    pub(super) fn of(language: Language) -> &'static Self {
+        match language {
+            Language::En => &EN,
+            Language::Zh => &ZH,
+        }
+    }
+
+    /// Returns the given names, women's first, each with whether it is a woman's. Each place has its own part of the
+    /// list, so that people of different worlds bear different names.
+    pub(super) fn given(&self, place: usize) -> Vec<(&str, bool)> {
+        let women = part(&self.women, place, self.places.len()).into_iter().map(|name| (name, true));
+        women.chain(part(&self.men, place, self.places.len()).into_iter().map(|name| (name, false))).collect()
+    }
+
+    /// Returns the family names of a place.
+    pub(super) fn families(&self, place: usize) -> Vec<&str> {
+        part(&self.families, place, self.places.len())
+    }
+}
+
+/// Returns one of `count` equal parts of a list of words.
+fn part(words: &str, index: usize, count: usize) -> Vec<&str> {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let size = words.len() / count;
+    words.into_iter().skip(index * size).take(size).collect()
+}
+
+/// The values of slots.
+pub(super) type Slots = BTreeMap<&'static str, String>;
+
+/// Fills the slots of a frame. A slot in capitals (`{Master}`) and the beginning of a sentence are capitalised.
+///
+/// A slot without a value stays as it is, where a test sees it.
+pub(super) fn fill(frame: &str, slots: &Slots) -> String {
+    let mut text = String::with_capacity(frame.len() * 2);
+    let mut rest = frame;
+    while let Some((before, after)) = rest.split_once('{') {
+        text.push_str(before);
+        let Some((key, after)) = after.split_once('}') else {
+            text.push('{');
+            rest = after;
+            continue;
+        };
+        let small = key.to_lowercase();
+        match slots.get(small.as_str()) {
+            Some(value) if small == key => text.push_str(value),
+            Some(value) => text.push_str(&capitalised(value)),
+            None => text.extend(["{", key, "}"]),
+        }
+        rest = after;
+    }
+    text.push_str(rest);
+    sentences(&text)
+}
+
+/// Returns a text with its first letter in upper case.
+pub(super) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Puts the first letter of each sentence in upper case.
+fn sentences(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut ended, mut begins) = (false, true);
+    for c in text.chars() {
+        if begins && c.is_alphabetic() {
+            out.extend(c.to_uppercase());
+        } else {
+            out.push(c);
+        }
+        begins = (begins && !c.is_alphanumeric()) || (ended && c.is_whitespace());
+        ended = matches!(c, '.' | '?' | '!');
+    }
+    out
+}
+
+/// Returns an English noun with its indefinite article.
+pub(super) fn indefinite(noun: &str) -> String {
+    let vowel = noun.starts_with(['a', 'e', 'i', 'o', 'u']) || noun.starts_with("hour");
+    format!("{} {noun}", if vowel { "an" } else { "a" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_filled_and_sentences_begin_in_capitals() {
+        let slots = Slots::from([("master", "the Warden".to_owned()), ("work", "raking salt".to_owned())]);
+        for (frame, expected) in [
+            ("{master} waits. {work} too?", "The Warden waits. Raking salt too?"),
+            ("ask {master}, {nobody} else", "Ask the Warden, {nobody} else"),
+            ("So {Master} it is { now", "So The Warden it is { now"),
+            ("{work}！{master}", "Raking salt！the Warden"),
+        ] {
+            assert_eq!(fill(frame, &slots), expected);
+        }
+    }
+
+    #[test]
+    fn nouns_have_their_article() {
+        for (noun, expected) in [("ice staff", "an ice staff"), ("rake", "a rake"), ("hour glass", "an hour glass")] {
+            assert_eq!(indefinite(noun), expected);
+        }
+    }
+
+    #[test]
+    fn tables_are_large_enough() {
+        for language in Language::ALL {
+            let tables = Tables::of(language);
+            let sizes = [
+                tables.themes.len(),
+                tables.places.len(),
+                tables.rules.len(),
+                tables.tensions.len(),
+                tables.looks.len(),
+                tables.hobbies.len(),
+            ];
+            assert!(sizes.iter().all(|size| *size >= 12), "{language}: {sizes:?}");
+            assert!(tables.temperaments.len() >= 8);
+            assert!(tables.temperaments.iter().all(|temperament| temperament.frames.len() >= 10));
+            for place in 0..tables.places.len() {
+                assert_eq!((tables.given(place).len(), tables.families(place).len()), (6, 6), "{language} {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn frames_have_a_slot_that_no_other_world_fills_alike() {
+        for language in Language::ALL {
+            let tables = Tables::of(language);
+            let frames = tables.temperaments.iter().flat_map(|temperament| &temperament.frames);
+            let frames = frames.chain(tables.hobbies.iter().flat_map(|hobby| &hobby.lines));
+            let frames = frames.chain(tables.rules.iter().flat_map(|rule| &rule.lines));
+            let frames = frames.chain(tables.tensions.iter().flat_map(|tension| &tension.sides));
+            let frames = frames.chain(tables.trades.iter().flat_map(|trade| &trade.facts)).chain(&tables.general);
+            for frame in frames {
+                assert!(frame.contains('{'), "{frame}");
+            }
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! The stage as a whole: offline from seeds to characters, its templates as rendered, and its refinement.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+
+use super::refinement::Step;
+use super::*;
+use crate::llm::{Ask, Budget, Desk, Journal, JournalError, Offline, OfflineOptions, Record};
+use crate::prompt::{PromptError, Prompts};
+use crate::schema::{Message, Visibility, public};
+
+#[derive(Default)]
+struct Memory(Mutex<BTreeMap<String, Record>>);
+
+impl Journal for Memory {
+    fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
+        Ok(self.0.lock().unwrap().get(key).cloned())
+    }
+
+    fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>> {
+        self.0.lock().unwrap().insert(record.key.clone(), record);
+        async { Ok(()) }.boxed()
+    }
+}
+
+fn prompts() -> Prompts {
+    Prompts::new(PROMPTS.iter().copied(), &BTreeMap::new()).unwrap()
+}
+
+fn models(seed: u64, journal: &Arc<Memory>, variants: &[&str]) -> Vec<Arc<Model>> {
+    let desk = Arc::new(Desk::new(seed, prompts(), journal.clone(), Budget::default(), false));
+    let model = |variant: &&str| {
+        let options = OfflineOptions { variant: (*variant).to_owned(), ..OfflineOptions::default() };
+        Arc::new(Model::offline(*variant, options, desk.clone()))
+    };
+    variants.iter().map(model).collect()
+}
+
+fn worlds(seed: u64, language: Language, worlds: u32, wanted: u32, avoid: &[String]) -> Vec<Character> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let models = models(seed, &Arc::default(), &["plain", "other"]);
+    let mut characters = Vec::new();
+    for world in 0..worlds {
+        let params = Params::default();
+        let made = runtime.block_on(synthesize(&models, &params, seed, language, world, wanted, avoid)).unwrap();
+        assert_eq!(made.rejects, []);
+        assert_eq!(made.characters.len(), wanted as usize);
+        assert!(
+            made.characters.iter().all(|character| character.model.as_deref() == Some(models[world as usize % 2].id()))
+        );
+        characters.extend(made.characters);
+    }
+    characters
+}
+
+#[test]
+fn offline_characters_are_whole_and_differ() {
+    for language in Language::ALL {
+        for seed in 0..6 {
+            let characters = worlds(seed, language, 12, 2, &[]);
+            let (mut names, mut lines) = (BTreeSet::new(), BTreeMap::new());
+            for character in &characters {
+                assert!(names.insert(character.id.clone()), "{} comes twice", character.name);
+                assert!(character.lines.len() >= 24, "{}: {} lines", character.name, character.lines.len());
+                for line in &character.lines {
+                    let other = lines.insert(line.clone(), character.name.clone());
+                    assert_eq!(other, None, "{} says it too: {line}", character.name);
+                }
+                assert_eq!(public(&character.profile).len(), 6);
+                assert_eq!(character.profile.len(), 14);
+                let texts = character.profile.iter().map(|attribute| &attribute.value).chain(&character.lines);
+                for text in texts.chain(&character.worldview) {
+                    assert!(!text.contains(['{', '}']), "{text}");
+                    assert!(faults::of_language(text, language).is_ok(), "{text}");
+                    assert!(!text.starts_with(char::is_lowercase), "{text}");
+                    for wrong in [" a a", " the the ", " a e", " a i", " a o", "..", "。。", "？。", "  "] {
+                        assert!(!text.contains(wrong), "`{wrong}` in {text}");
+                    }
+                }
+                assert_eq!(resembles(character, &characters), None);
+            }
+        }
+    }
+}
+
+#[test]
+fn many_people_of_one_world_differ() {
+    for language in Language::ALL {
+        let characters = worlds(3, language, 2, 6, &[]);
+        let mut lines = BTreeMap::new();
+        for character in &characters {
+            for line in &character.lines {
+                let other = lines.insert(line, &character.name);
+                assert_eq!(other, None, "{} says it too: {line}", character.name);
+            }
+        }
+        assert!(characters.iter().all(|character| character.lines.len() >= 24));
+    }
+}
+
+#[test]
+fn a_run_is_a_function_of_its_seed_and_its_journal() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let journal = Arc::default();
+    let run = |seed, journal: &Arc<Memory>, replay| {
+        let desk = Arc::new(Desk::new(seed, prompts(), journal.clone(), Budget::default(), replay));
+        let model = Arc::new(Model::offline("one", OfflineOptions::default(), desk.clone()));
+        let params = Params::default();
+        let made = runtime.block_on(synthesize(&[model], &params, seed, Language::Zh, 1, 2, &[])).unwrap();
+        (made, desk.ledger.totals())
+    };
+    let (first, totals) = run(7, &journal, false);
+    assert_eq!((totals.made, totals.journal), (8, 0));
+    let (again, totals) = run(7, &journal, true);
+    assert_eq!((totals.made, totals.journal), (0, 8));
+    assert_eq!(first, again);
+    assert_ne!(run(8, &Arc::default(), false).0, first);
+    let draws: BTreeSet<String> = journal.0.lock().unwrap().values().map(|record| record.draw.clone()).collect();
+    let expected = ["zh/1/characters/0", "zh/1/dialogue/0", "zh/1/scene/0", "zh/1/world/0"];
+    assert_eq!(draws, expected.map(str::to_owned).into());
+}
+
+#[test]
+fn names_to_avoid_are_avoided() {
+    for language in Language::ALL {
+        let taken: Vec<String> = worlds(1, language, 1, 2, &[]).into_iter().map(|character| character.name).collect();
+        let others = worlds(1, language, 1, 2, &taken);
+        assert!(others.iter().all(|character| taken.iter().all(|name| !faults::clash(name, &character.name))));
+    }
+}
+
+#[test]
+fn a_lost_world_is_a_reject_and_an_end_of_the_run_an_error() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let budget = Budget { max_calls: Some(1), ..Budget::default() };
+    let desk = Arc::new(Desk::new(1, prompts(), Arc::new(Memory::default()), budget, false));
+    let models = [Arc::new(Model::offline("one", OfflineOptions::default(), desk))];
+    let run =
+        |avoid: &[String]| runtime.block_on(synthesize(&models, &Params::default(), 1, Language::En, 0, 2, avoid));
+    assert!(matches!(run(&[]), Err(AskError::Budget(_))));
+
+    // With every name taken, the offline answer breaks its own check.
+    let tables = tables::Tables::of(Language::En);
+    let all = |place| tables.given(place).into_iter().map(|(name, _)| name.to_lowercase());
+    let avoid: Vec<String> = (0..tables.places.len())
+        .flat_map(all)
+        .flat_map(|name| name.split('-').map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    let plain = self::models(1, &Arc::default(), &["plain"]);
+    let made = runtime.block_on(synthesize(&plain, &Params::default(), 1, Language::En, 0, 2, &avoid)).unwrap();
+    assert_eq!(made.characters, []);
+    assert_eq!(made.rejects.len(), 1);
+    let reject = &made.rejects[0];
+    assert_eq!(
+        (reject.stage.as_str(), reject.id.as_str(), reject.reason.as_str()),
+        ("synthesize", "en/0", "bad_reply")
+    );
+}
+
+fn sheets(language: Language) -> (MakeCharacters, Sheets) {
+    let world = made(&MakeWorld { language, sparks: Sparks::draw(5, language, 0), draft: None });
+    let avoid = vec!["Jim Hawkins".to_owned(), "贾宝玉".to_owned()];
+    let ask = MakeCharacters { language, world, count: 2, voices: Vec::new(), avoid, draft: None };
+    let sheets = made(&ask);
+    (ask, sheets)
+}
+
+fn made<A: Ask>(ask: &A) -> A::Answer {
+    let options = OfflineOptions::default();
+    let answer = ask.offline(&mut Offline { options: &options, rng: crate::seed::seeded(5, &["test"]) });
+    ask.check(&answer).unwrap();
+    answer
+}
+
+#[test]
+fn faults_of_answers_are_told() {
+    for (language, other, taken) in [(Language::En, "一个人。", "jim hawkins"), (Language::Zh, "Somebody.", "宝玉")]
+    {
+        let (ask, sheets) = sheets(language);
+        let check = |change: fn(&mut Sheet, &str), value: &str| {
+            let mut changed = sheets.clone();
+            change(&mut changed.characters[1], value);
+            ask.check(&changed).unwrap_err()
+        };
+        assert!(check(|sheet, name| sheet.name = name.to_owned(), taken).contains("must not be used"));
+        let first = sheets.characters[0].name.clone();
+        assert!(check(|sheet, name| sheet.name = name.to_owned(), &first).contains("give each its own"));
+        assert!(check(|sheet, _| sheet.fear.clear(), "").contains("`fear`"));
+        let foreign = check(
+            |sheet, value| {
+                for part in [&mut sheet.persona, &mut sheet.memory] {
+                    *part = value.repeat(200);
+                }
+            },
+            other,
+        );
+        assert!(foreign.contains("must be in"), "{foreign}");
+
+        let ask = MakeScene { language, world: ask.world, characters: sheets.characters, draft: None };
+        let scene = made(&ask);
+        let short = Meeting { wants: vec![scene.wants[0].clone()], ..scene.clone() };
+        assert!(ask.check(&short).unwrap_err().contains("in the order given"));
+
+        let ask = MakeDialogue::new(language, ask.world, ask.characters, scene);
+        let talk = made(&ask);
+        let mut stranger = talk.clone();
+        stranger.dialogue[3].speaker = "X".to_owned();
+        assert!(ask.check(&stranger).unwrap_err().contains("none of the characters"));
+        let mut silent = talk.clone();
+        silent.dialogue.retain(|said| said.speaker == ask.characters[0].name);
+        assert!(ask.check(&silent).unwrap_err().contains("0 different lines"));
+    }
+}
+
+#[test]
+fn schemas_are_narrowed_to_what_is_possible() {
+    let (ask, sheets) = sheets(Language::En);
+    let crate::llm::Shape::Json(schema) = ask.shape() else { panic!("JSON") };
+    assert_eq!(schema["properties"]["characters"]["minItems"], 2);
+    assert_eq!(schema["properties"]["characters"]["maxItems"], 2);
+    let names: Vec<String> = sheets.characters.iter().map(|sheet| sheet.name.clone()).collect();
+    let scene = MakeScene {
+        language: Language::En,
+        world: ask.world.clone(),
+        characters: sheets.characters.clone(),
+        draft: None,
+    };
+    let ask = MakeDialogue::new(Language::En, ask.world, sheets.characters, made(&scene));
+    let crate::llm::Shape::Json(schema) = ask.shape() else { panic!("JSON") };
+    assert_eq!(schema["properties"]["dialogue"]["items"]["properties"]["speaker"]["enum"], serde_json::json!(names));
+    assert_eq!(schema["properties"]["dialogue"]["minItems"], 20);
+}
+
+#[test]
+fn visibility_follows_the_paper() {
+    let profile = sheets(Language::Zh).1.characters[0].profile(Language::Zh);
+    let keys = |visibility| -> Vec<String> {
+        let seen = profile.iter().filter(|attribute| attribute.visibility == visibility);
+        seen.map(|attribute| attribute.key.clone()).collect()
+    };
+    assert_eq!(keys(Visibility::Public), ["性别", "年龄", "外貌", "身份", "性格", "公开经历"]);
+    let private = ["人际关系", "爱好", "说话方式", "隐秘经历", "成长经历", "难忘之事", "惧怕", "心愿"];
+    assert_eq!(keys(Visibility::Private), private);
+}
+
+/// Renders the request of an ask as `role: content` parts.
+fn rendered<A: Ask>(ask: &A) -> String {
+    let message = |message: Message| format!("[{}]\n{}\n", message.role.name(), message.content);
+    ask.messages(&prompts()).unwrap().into_iter().map(message).collect()
+}
+
+#[test]
+fn a_world_is_asked_for_again_with_its_faults() {
+    let draft = Some(Draft { text: "旧稿".to_owned(), faults: vec!["太短".to_owned()] });
+    let ask = MakeWorld { language: Language::Zh, sparks: Sparks::draw(1, Language::Zh, 0), draft };
+    insta::assert_snapshot!(rendered(&ask), @r"
+[system]
+你为角色扮演构想世界。好的世界里，人们会为要紧的事争执，而且没有一处是别处读到过的。
+
+对世界的要求：
+- 原创：不用历史上、现实中或任何书籍、影视、游戏里的地方、人物和事件。
+- 具体：读者画得出那个地方，说得出那里吃什么、谁倒垃圾。
+- 地方、社会、规矩、矛盾彼此相关，一样出自另一样，或牵动另一样。
+- 只有一条规矩不同寻常，人人遵守，并且带来谁也没料到的后果。
+- 矛盾正在眼前，两边都站得住脚，而且很快就得有个结果。
+- 全部用中文，每一项两到四句，不列条目，不加标题。
+
+按这个次序来：先提出三到六个主题，说明各自能给故事带来什么；再加以权衡，说明为什么选中其中一个；然后在它上面建起世界。
+[user]
+以下是抽签抽出的零碎。从一两样入手，改造它们，其余可以不用：
+- 主题：修补到一块旧料不剩的东西
+- 主题：记忆归谁所有
+- 主题：用钱还不清的债
+- 地方：一座开在温热火山口边上的琉璃镇
+- 习俗，名叫“焚账夜”
+- 争端：丢了的官印
+
+你先前写的是：
+
+旧稿
+
+评阅指出下列毛病。逐条改正，好的地方保留：
+- 太短
+");
+}
+
+#[test]
+fn every_step_shows_what_it_has_to_go_by() {
+    let holds = |text: &str, parts: &[&str]| {
+        for part in parts {
+            assert!(text.contains(part), "`{part}` is not in {text}");
+        }
+        assert!(!text.contains("{{") && !text.contains("{%") && !text.contains("\n\n\n\n"), "{text}");
+    };
+    for language in Language::ALL {
+        let (mut ask, sheets) = sheets(language);
+        ask.voices = vec!["merry".to_owned()];
+        let rules = prompts().render("synthesize/characters", language, "rules", &()).unwrap();
+        let world = ask.world.clone();
+        holds(&rendered(&ask), &[&rules, &world.place, &world.rule, "Jim Hawkins", "merry"]);
+        let review = Review { language, step: MakeCharacters::NAME, output: ask.text(&sheets) };
+        holds(&rendered(&review), &[&rules, &sheets.characters[1].memory, "`refine`"]);
+        let scene = MakeScene { language, world: world.clone(), characters: sheets.characters.clone(), draft: None };
+        holds(&rendered(&scene), &[&world.tension, &sheets.characters[0].want, &sheets.characters[1].name]);
+        let meeting = made(&scene);
+        let draft = Some(Draft { text: "xyz".to_owned(), faults: vec!["uvw".to_owned()] });
+        let talk = MakeDialogue { draft, ..MakeDialogue::new(language, world, sheets.characters, meeting.clone()) };
+        holds(&rendered(&talk), &[&meeting.situation, &meeting.wants[1], "xyz", "- uvw", "10"]);
+    }
+}
+
+#[test]
+fn people_of_different_worlds_have_different_temperaments() {
+    for language in Language::ALL {
+        let voices: Vec<String> = (0..4).flat_map(|world| characters::voices(9, language, world, 2)).collect();
+        assert_eq!(voices.iter().collect::<BTreeSet<_>>().len(), 8, "{voices:?}");
+        let (mut ask, _) = sheets(language);
+        ask.voices = voices[2..4].to_vec();
+        for (sheet, voice) in made(&ask).characters.iter().zip(&ask.voices) {
+            assert!(sheet.persona.starts_with(voice), "{voice}: {}", sheet.persona);
+        }
+    }
+}
+
+/// Asks for a world, badly as long as nobody complains; its template is that of [`MakeWorld`].
+#[derive(Clone)]
+struct Careless {
+    complaints: usize,
+    deaf: bool,
+}
+
+impl Ask for Careless {
+    const NAME: &'static str = "synthesize/world";
+    type Answer = String;
+
+    fn messages(&self, _: &Prompts) -> Result<Vec<Message>, PromptError> {
+        Ok(vec![Message::user(self.complaints.to_string())])
+    }
+
+    fn shape(&self) -> crate::llm::Shape {
+        crate::llm::Shape::Text
+    }
+
+    fn offline(&self, _: &mut Offline<'_>) -> String {
+        if self.complaints == 0 || self.deaf {
+            format!("bad {}", self.complaints)
+        } else {
+            "A world with places, people, a rule and a quarrel that all of them share.".to_owned()
+        }
+    }
+}
+
+impl Step for Careless {
+    fn language(&self) -> Language {
+        Language::En
+    }
+
+    fn text(&self, answer: &String) -> String {
+        answer.clone()
+    }
+
+    fn again(&self, draft: Draft) -> Self {
+        assert!(draft.faults[0].contains("too short"), "{draft:?}");
+        Self { complaints: self.complaints + 1, deaf: self.deaf }
+    }
+}
+
+#[test]
+fn a_faulted_step_is_asked_again_until_it_is_good_or_enough() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for (deaf, max, begins, calls) in [(false, 2, "A world", 4), (true, 2, "bad 2", 5), (false, 0, "bad 0", 1)] {
+        let journal = Arc::default();
+        let model = &models(1, &journal, &["plain"])[0];
+        let step = Careless { complaints: 0, deaf };
+        let answer = runtime.block_on(refined(model, step, "en/0/world", max)).unwrap();
+        assert!(answer.starts_with(begins), "{answer}");
+        assert_eq!(journal.0.lock().unwrap().len(), calls);
+    }
+}

@@ -1,0 +1,141 @@
+//! The ask `synthesize/world`: theme seeds are weighed, one is chosen, and a world grows from it.
+
+use rand::seq::SliceRandom as _;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::faults::of_language;
+use super::invention;
+use super::refinement::{Draft, Step, messages};
+use super::tables::Tables;
+use crate::llm::{Ask, Offline};
+use crate::prompt::{PromptError, Prompts};
+use crate::schema::{Language, Message};
+use crate::seed::seeded;
+
+/// What world could original characters live in?
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MakeWorld {
+    /// The language of the prompt.
+    pub language: Language,
+    /// Scraps that differ from world to world, so that a model does not make the same one twice.
+    pub sparks: Sparks,
+    /// An earlier answer with its faults.
+    pub draft: Option<Draft>,
+}
+
+/// Scraps of ours to think from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Sparks {
+    /// Themes.
+    pub themes: Vec<String>,
+    /// A kind of place.
+    pub place: String,
+    /// The name of a custom.
+    pub custom: String,
+    /// Something that people disagree about.
+    pub stake: String,
+}
+
+impl Sparks {
+    /// Draws the scraps of a world; up to a dozen worlds of one seed share none but themes.
+    pub(super) fn draw(seed: u64, language: Language, world: u32) -> Self {
+        let tables = Tables::of(language);
+        let nth = |what: &str, count: usize, n: usize| {
+            let mut order: Vec<usize> = (0..count).collect();
+            order.shuffle(&mut seeded(seed, &["synthesize", "sparks", language.code(), what]));
+            order[n % count]
+        };
+        let world = world as usize;
+        let theme = |n| tables.themes[nth("theme", tables.themes.len(), world * 3 + n)].name.clone();
+        Self {
+            themes: (0..3).map(theme).collect(),
+            place: tables.places[nth("place", tables.places.len(), world)].kind.clone(),
+            custom: tables.rules[nth("rule", tables.rules.len(), world)].custom.clone(),
+            stake: tables.tensions[nth("tension", tables.tensions.len(), world)].stake.clone(),
+        }
+    }
+}
+
+/// A world and how it came about: reasons before choices.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct World {
+    /// The theme seeds that were weighed, three to six.
+    #[schemars(length(min = 3, max = 6))]
+    pub seeds: Vec<Seed>,
+    /// Why one of them was chosen.
+    pub reason: String,
+    /// The theme that was chosen.
+    pub theme: String,
+    /// The name of the place.
+    pub name: String,
+    /// Where it is, what it looks like, and what it lives on.
+    pub place: String,
+    /// Who lives there, who decides, and who depends on whom.
+    pub society: String,
+    /// One unusual rule that everyone there keeps, with what follows from it.
+    pub rule: String,
+    /// What divides people there just now.
+    pub tension: String,
+}
+
+/// A theme that a world could grow from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Seed {
+    /// The theme.
+    pub theme: String,
+    /// What it would give to a story.
+    pub merit: String,
+}
+
+impl World {
+    /// Returns the world as characters and data sets carry it: place, society, rule and tension.
+    #[must_use]
+    pub fn worldview(&self, language: Language) -> String {
+        let between = if language == Language::En { " " } else { "" };
+        [&self.place, &self.society, &self.rule, &self.tension].map(|part| part.trim()).join(between)
+    }
+}
+
+impl Ask for MakeWorld {
+    const NAME: &'static str = "synthesize/world";
+    type Answer = World;
+
+    fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
+        messages(self, prompts)
+    }
+
+    fn check(&self, world: &World) -> Result<(), String> {
+        let parts = [
+            ("theme", &world.theme),
+            ("name", &world.name),
+            ("place", &world.place),
+            ("society", &world.society),
+            ("rule", &world.rule),
+            ("tension", &world.tension),
+        ];
+        if let Some((key, _)) = parts.iter().find(|(_, text)| text.trim().is_empty()) {
+            return Err(format!("`{key}` is empty"));
+        }
+        of_language(&world.worldview(self.language), self.language)
+    }
+
+    fn offline(&self, offline: &mut Offline<'_>) -> World {
+        invention::world(self, &mut offline.rng)
+    }
+}
+
+impl Step for MakeWorld {
+    fn language(&self) -> Language {
+        self.language
+    }
+
+    fn text(&self, world: &World) -> String {
+        let World { theme, name, place, society, rule, tension, .. } = world;
+        format!("# {name}\ntheme: {theme}\nplace: {place}\nsociety: {society}\nrule: {rule}\ntension: {tension}")
+    }
+
+    fn again(&self, draft: Draft) -> Self {
+        Self { draft: Some(draft), ..self.clone() }
+    }
+}
