@@ -1,5 +1,6 @@
 //! The ask `synthesize/characters`: several original people of one world.
 
+use rand::seq::SliceRandom as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -7,11 +8,13 @@ use serde_json::{Value, json};
 use super::faults::{of_language, of_names};
 use super::invention;
 use super::refinement::{Draft, Step, messages};
+use super::tables::Tables;
 use super::world::World;
 use crate::llm::{Ask, Offline, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::Visibility::{Private, Public};
 use crate::schema::{Attribute, Language, Message, Visibility};
+use crate::seed::seeded;
 
 /// Who lives in this world?
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -22,6 +25,8 @@ pub struct MakeCharacters {
     pub world: World,
     /// How many.
     pub count: usize,
+    /// Temperaments drawn by lot, one for each, so that worlds do not all have the same people.
+    pub voices: Vec<String>,
     /// Names that are taken.
     pub avoid: Vec<String>,
     /// An earlier answer with its faults.
@@ -126,6 +131,13 @@ impl Sheet {
         let lines: String = self.profile(language).into_iter().map(line).collect();
         format!("# {}{lines}", self.name)
     }
+}
+
+/// Draws the temperaments of a world's people; worlds with equally many people take turns in one order.
+pub(super) fn voices(seed: u64, language: Language, world: u32, count: usize) -> Vec<String> {
+    let mut labels: Vec<&str> = Tables::of(language).temperaments.iter().map(|row| row.label.as_str()).collect();
+    labels.shuffle(&mut seeded(seed, &["synthesize", "voices", language.code()]));
+    (0..count).map(|index| labels[(world as usize * count + index) % labels.len()].to_owned()).collect()
 }
 
 impl Ask for MakeCharacters {

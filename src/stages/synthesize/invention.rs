@@ -19,6 +19,8 @@ use crate::schema::Language;
 
 /// The most lines of one character.
 const MOST_LINES: usize = 36;
+/// The most lines of one character that anyone might say.
+const MOST_GENERAL: usize = 8;
 /// How often a line of the dialogue has an action.
 const ACTIONS: f64 = 0.25;
 
@@ -56,13 +58,15 @@ pub(super) fn characters(ask: &MakeCharacters, rng: &mut ChaCha8Rng) -> Sheets {
     let setting = Setting::of(&ask.world, ask.language, rng);
     let tables = setting.tables;
     let people = names(&setting, ask.count, &ask.avoid, rng);
-    let temperaments = shuffled(&tables.temperaments, rng);
+    let mut temperaments = shuffled(&tables.temperaments, rng);
+    temperaments.sort_by_key(|row| ask.voices.iter().position(|voice| *voice == row.label).unwrap_or(usize::MAX));
     let mut occupations = shuffled(&setting.place.occupations, rng);
     occupations.extend(shuffled(&tables.trades, rng));
     let hobbies = shuffled(&tables.hobbies, rng);
     let [looks, formative, memories] =
         [&tables.looks, &tables.formative, &tables.memories].map(|table| shuffled(table, rng));
-    let [relations, fears, wants] = [&tables.relations, &tables.fears, &tables.wants].map(|table| shuffled(table, rng));
+    let [relations, secrets] = [&tables.relations, &tables.secrets].map(|table| shuffled(table, rng));
+    let [fears, wants] = [&tables.fears, &tables.wants].map(|table| shuffled(table, rng));
     let sheet = |(index, (name, woman)): (usize, &(String, bool))| {
         let cycle = |table: &[&'static String]| table[index % table.len()].as_str();
         let temperament = temperaments[index % temperaments.len()];
@@ -79,8 +83,14 @@ pub(super) fn characters(ask: &MakeCharacters, rng: &mut ChaCha8Rng) -> Sheets {
         let say = |frame: &str| fill(frame, &slots);
         let stop = if ask.language == Language::En { "." } else { "。" };
         let background = format!("{}{stop}", say(&occupation.history));
-        let want = format!("{}{stop}", say(&setting.tension.wants[index % setting.tension.wants.len()]));
-        let wanted = say(cycle(&wants));
+        let public_want = say(&setting.tension.wants[index % setting.tension.wants.len()]);
+        let quiet_want = uncapitalised(cycle(&wants), &slots);
+        let want = match ask.language {
+            Language::En => format!("{public_want}; and, more quietly, {quiet_want}"),
+            Language::Zh => format!("{public_want}；私下里{quiet_want}"),
+        };
+        // The world's own secret is one person's; the others have theirs.
+        let secret = index.checked_sub(1).map_or(setting.rule.secret.as_str(), |_| cycle(&secrets));
         Sheet {
             name: name.clone(),
             gender: if *woman { &tables.female } else { &tables.male }.clone(),
@@ -95,11 +105,11 @@ pub(super) fn characters(ask: &MakeCharacters, rng: &mut ChaCha8Rng) -> Sheets {
             relationships: say(cycle(&relations)),
             hobbies: say(&hobby.detail),
             speech_pattern: say(&temperament.speech),
-            private_background: say(&setting.rule.secret),
+            private_background: say(secret),
             formative_experience: say(cycle(&formative)),
             memory: say(cycle(&memories)),
             fear: say(cycle(&fears)),
-            want: joined(&[want, wanted], ask.language),
+            want,
         }
     };
     Sheets { characters: people.iter().enumerate().map(sheet).collect() }
@@ -130,8 +140,13 @@ pub(super) fn dialogue(ask: &MakeDialogue, rng: &mut ChaCha8Rng) -> Talk {
             // What belongs to the world is shared out, so that no two of its people say the same.
             let share = |lines: &'static [String]| lines.iter().skip(index).step_by(count);
             let mut frames: Vec<&String> = share(&setting.place.facts).chain(share(&setting.rule.lines)).collect();
-            frames.extend(share(&tables.general));
+            let mut general: Vec<&String> = share(&tables.general).collect();
+            general.shuffle(rng);
+            frames.extend(general.into_iter().take(MOST_GENERAL));
             frames.extend(part.temperament.frames.iter().chain(&part.hobby.lines).chain(&part.occupation.facts));
+            // A trade that every place has would say the same in each, where only tool and work fill a frame.
+            let everywhere = setting.is_everywhere(part.occupation);
+            frames.retain(|frame| !everywhere || is_of_place(frame));
             frames.shuffle(rng);
             let opening = share(&setting.tension.sides);
             let frames = opening.chain(frames).take(MOST_LINES);
@@ -198,9 +213,19 @@ impl Setting {
         sheets.iter().enumerate().map(part).collect()
     }
 
+    /// Whether every place has an occupation.
+    fn is_everywhere(&self, occupation: &Occupation) -> bool {
+        self.tables.trades.iter().any(|trade| trade.title == occupation.title)
+    }
+
     fn slots(&self, part: &Part) -> Slots {
         let Part { occupation, hobby, .. } = part;
         let english = self.language == Language::En;
+        let trade = match (self.is_everywhere(occupation), english) {
+            (false, _) => occupation.title.clone(),
+            (true, true) => format!("{} of {}", occupation.title, self.place.name),
+            (true, false) => format!("{}的{}", self.place.name, occupation.title),
+        };
         // English speakers call a friend by the first name, Chinese by the whole.
         let friend = if english { part.friend.split(' ').next().unwrap_or_default() } else { &part.friend };
         let [she, her, them] = match (english, part.woman) {
@@ -214,11 +239,11 @@ impl Setting {
             ("master", self.place.master.clone()),
             ("hazard", self.place.hazard.clone()),
             ("meal", self.place.meal.clone()),
-            ("goods", occupation.goods.clone()),
+            ("goods", occupation.goods.replace("{place}", &self.place.name)),
             ("tool", occupation.tool.clone()),
             ("tool_a", indefinite(&occupation.tool)),
             ("work", occupation.work.clone()),
-            ("trade", occupation.title.clone()),
+            ("trade", trade),
             ("custom", self.rule.custom.clone()),
             ("stake", self.tension.stake.clone()),
             ("friend", friend.to_owned()),
@@ -258,6 +283,12 @@ fn names(setting: &Setting, count: usize, avoid: &[String], rng: &mut ChaCha8Rng
     names
 }
 
+/// Whether a frame has a slot that no two worlds fill alike, or none at all.
+fn is_of_place(frame: &str) -> bool {
+    let own = ["place", "folk", "master", "hazard", "meal", "custom", "stake", "friend", "goods", "trade"];
+    !frame.contains('{') || own.iter().any(|slot| frame.contains(&format!("{{{slot}}}")))
+}
+
 /// Returns the first row that fits, else any.
 fn find<'t, T>(rows: &'t [T], rng: &mut ChaCha8Rng, fits: impl FnMut(&&T) -> bool) -> &'t T {
     // The draw is made either way, so that what follows does not depend on whether a row fits.
@@ -280,9 +311,9 @@ fn joined(sentences: &[String], language: Language) -> String {
     sentences.join(if language == Language::En { " " } else { "" })
 }
 
-/// Fills an action, which stands in parentheses and so begins small.
-fn uncapitalised(action: &str, slots: &Slots) -> String {
-    let filled = fill(action, slots);
+/// Fills a frame that does not begin a sentence, such as an action in parentheses.
+fn uncapitalised(frame: &str, slots: &Slots) -> String {
+    let filled = fill(frame, slots);
     let mut chars = filled.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }

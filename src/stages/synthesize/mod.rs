@@ -135,10 +135,12 @@ async fn people(
     let most = params.max_refinements;
     let sparks = Sparks::draw(seed, language, number);
     let world = refined(model, MakeWorld { language, sparks, draft: None }, &draw("world"), most).await?;
+    let count = wanted.max(FEWEST_PEOPLE) as usize;
     let ask = MakeCharacters {
         language,
         world: world.clone(),
-        count: wanted.max(FEWEST_PEOPLE) as usize,
+        count,
+        voices: characters::voices(seed, language, number, count),
         avoid: avoid.to_vec(),
         draft: None,
     };

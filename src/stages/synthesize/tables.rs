@@ -23,6 +23,7 @@ pub(super) struct Tables {
     pub(super) formative: Vec<String>,
     pub(super) memories: Vec<String>,
     pub(super) relations: Vec<String>,
+    pub(super) secrets: Vec<String>,
     pub(super) fears: Vec<String>,
     pub(super) wants: Vec<String>,
     pub(super) situations: Vec<String>,

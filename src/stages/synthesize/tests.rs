@@ -90,8 +90,13 @@ fn offline_characters_are_whole_and_differ() {
 fn many_people_of_one_world_differ() {
     for language in Language::ALL {
         let characters = worlds(3, language, 2, 6, &[]);
-        let lines: Vec<&String> = characters.iter().flat_map(|character| &character.lines).collect();
-        assert_eq!(lines.iter().collect::<BTreeSet<_>>().len(), lines.len());
+        let mut lines = BTreeMap::new();
+        for character in &characters {
+            for line in &character.lines {
+                let other = lines.insert(line, &character.name);
+                assert_eq!(other, None, "{} says it too: {line}", character.name);
+            }
+        }
         assert!(characters.iter().all(|character| character.lines.len() >= 24));
     }
 }
@@ -158,7 +163,7 @@ fn a_lost_world_is_a_reject_and_an_end_of_the_run_an_error() {
 fn sheets(language: Language) -> (MakeCharacters, Sheets) {
     let world = made(&MakeWorld { language, sparks: Sparks::draw(5, language, 0), draft: None });
     let avoid = vec!["Jim Hawkins".to_owned(), "贾宝玉".to_owned()];
-    let ask = MakeCharacters { language, world, count: 2, avoid, draft: None };
+    let ask = MakeCharacters { language, world, count: 2, voices: Vec::new(), avoid, draft: None };
     let sheets = made(&ask);
     (ask, sheets)
 }
@@ -248,12 +253,76 @@ fn rendered<A: Ask>(ask: &A) -> String {
 }
 
 #[test]
-fn a_world_is_asked_for() {
+fn a_world_is_asked_for_again_with_its_faults() {
     let draft = Some(Draft { text: "旧稿".to_owned(), faults: vec!["太短".to_owned()] });
     let ask = MakeWorld { language: Language::Zh, sparks: Sparks::draw(1, Language::Zh, 0), draft };
-    insta::assert_snapshot!(rendered(&ask));
-    let ask = MakeWorld { language: Language::En, sparks: Sparks::draw(1, Language::En, 0), draft: None };
-    insta::assert_snapshot!(rendered(&ask));
+    insta::assert_snapshot!(rendered(&ask), @r"
+[system]
+你为角色扮演构想世界。好的世界里，人们会为要紧的事争执，而且没有一处是别处读到过的。
+
+对世界的要求：
+- 原创：不用历史上、现实中或任何书籍、影视、游戏里的地方、人物和事件。
+- 具体：读者画得出那个地方，说得出那里吃什么、谁倒垃圾。
+- 地方、社会、规矩、矛盾彼此相关，一样出自另一样，或牵动另一样。
+- 只有一条规矩不同寻常，人人遵守，并且带来谁也没料到的后果。
+- 矛盾正在眼前，两边都站得住脚，而且很快就得有个结果。
+- 全部用中文，每一项两到四句，不列条目，不加标题。
+
+按这个次序来：先提出三到六个主题，说明各自能给故事带来什么；再加以权衡，说明为什么选中其中一个；然后在它上面建起世界。
+[user]
+以下是抽签抽出的零碎。从一两样入手，改造它们，其余可以不用：
+- 主题：修补到一块旧料不剩的东西
+- 主题：记忆归谁所有
+- 主题：用钱还不清的债
+- 地方：一座开在温热火山口边上的琉璃镇
+- 习俗，名叫“焚账夜”
+- 争端：丢了的官印
+
+你先前写的是：
+
+旧稿
+
+评阅指出下列毛病。逐条改正，好的地方保留：
+- 太短
+");
+}
+
+#[test]
+fn every_step_shows_what_it_has_to_go_by() {
+    let holds = |text: &str, parts: &[&str]| {
+        for part in parts {
+            assert!(text.contains(part), "`{part}` is not in {text}");
+        }
+        assert!(!text.contains("{{") && !text.contains("{%") && !text.contains("\n\n\n\n"), "{text}");
+    };
+    for language in Language::ALL {
+        let (mut ask, sheets) = sheets(language);
+        ask.voices = vec!["merry".to_owned()];
+        let rules = prompts().render("synthesize/characters", language, "rules", &()).unwrap();
+        let world = ask.world.clone();
+        holds(&rendered(&ask), &[&rules, &world.place, &world.rule, "Jim Hawkins", "merry"]);
+        let review = Review { language, step: MakeCharacters::NAME, output: ask.text(&sheets) };
+        holds(&rendered(&review), &[&rules, &sheets.characters[1].memory, "`refine`"]);
+        let scene = MakeScene { language, world: world.clone(), characters: sheets.characters.clone(), draft: None };
+        holds(&rendered(&scene), &[&world.tension, &sheets.characters[0].want, &sheets.characters[1].name]);
+        let meeting = made(&scene);
+        let draft = Some(Draft { text: "xyz".to_owned(), faults: vec!["uvw".to_owned()] });
+        let talk = MakeDialogue { draft, ..MakeDialogue::new(language, world, sheets.characters, meeting.clone()) };
+        holds(&rendered(&talk), &[&meeting.situation, &meeting.wants[1], "xyz", "- uvw", "10"]);
+    }
+}
+
+#[test]
+fn people_of_different_worlds_have_different_temperaments() {
+    for language in Language::ALL {
+        let voices: Vec<String> = (0..4).flat_map(|world| characters::voices(9, language, world, 2)).collect();
+        assert_eq!(voices.iter().collect::<BTreeSet<_>>().len(), 8, "{voices:?}");
+        let (mut ask, _) = sheets(language);
+        ask.voices = voices[2..4].to_vec();
+        for (sheet, voice) in made(&ask).characters.iter().zip(&ask.voices) {
+            assert!(sheet.persona.starts_with(voice), "{voice}: {}", sheet.persona);
+        }
+    }
 }
 
 /// Asks for a world, badly as long as nobody complains; its template is that of [`MakeWorld`].
@@ -309,18 +378,5 @@ fn a_faulted_step_is_asked_again_until_it_is_good_or_enough() {
         let answer = runtime.block_on(refined(model, step, "en/0/world", max)).unwrap();
         assert!(answer.starts_with(begins), "{answer}");
         assert_eq!(journal.0.lock().unwrap().len(), calls);
-    }
-}
-
-#[test]
-fn dump_for_reading() {
-    for language in Language::ALL {
-        for seed in 0..6 {
-            for c in worlds(seed, language, 1, 2, &[]) {
-                println!("=== {} [{seed}] {}", c.name, c.worldview.unwrap());
-                for a in c.profile { println!("  {}: {}", a.key, a.value); }
-                for l in c.lines { println!("    - {l}"); }
-            }
-        }
     }
 }
