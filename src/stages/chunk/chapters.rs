@@ -493,4 +493,13 @@ mod tests {
             assert_eq!(begun.replace('　', " "), chapter.title);
         }
     }
+
+    #[test]
+    fn the_shipped_play_has_its_scenes() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/books/forty_kilos_short.fountain");
+        let book = read("forty_kilos_short.fountain", &std::fs::read(path).expect("shipped"), None).expect("reads");
+        let levels: Vec<Level> = chapters(&book).iter().map(|chapter| chapter.level).collect();
+        let act = [Level::Act, Level::Scene, Level::Scene, Level::Scene];
+        assert_eq!((book.title.as_str(), book.script, levels), ("Forty Kilos Short", true, act.repeat(2)));
+    }
 }

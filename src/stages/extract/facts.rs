@@ -33,7 +33,10 @@ const STEP: usize = 256;
 impl BookFacts {
     /// Indexes a book. Takes time in proportion to its length.
     #[must_use]
-    pub fn new(book: &Book, reading: Reading) -> Self {
+    pub fn new(book: &Book, mut reading: Reading) -> Self {
+        if book.script {
+            open_cues(&mut reading);
+        }
         let names = Names::new(&reading.people);
         let narration = narration(&book.text, book.language, &reading, &names);
         let steps = book.text.char_indices().step_by(STEP).map(|(byte, _)| byte).collect();
@@ -99,10 +102,13 @@ impl BookFacts {
             );
         }
         let from = self.narration.partition_point(|sentence| sentence.start < start);
-        let story = self.narration[from..].iter().take(40).map(|sentence| sentence.text.clone());
-        opening.extend(story);
+        let story = self.narration[from..].iter().take(80).enumerate();
+        // The first sentence may stand for itself; a later one has to tell of more than a house or a person.
+        let world = |sentence: &Sentence| sentence.people.is_empty() && words.setting(&sentence.text) >= 2;
+        let story = story.filter(|(at, sentence)| *at == 0 || world(sentence));
+        opening.extend(story.map(|(_, sentence)| sentence.text.clone()));
         opening.retain(|text| text.chars().count() <= most);
-        opening.truncate(24);
+        opening.truncate(16);
         opening
     }
 
@@ -156,11 +162,16 @@ impl BookFacts {
         if let (Some(introduction), None) = (introduction, billed) {
             pick(Key::PublicBackground, 1, &|sentence| sentence.start == introduction.start);
         }
-        pick(Key::Appearance, 2, &|sentence| words.tells_looks(self.near(sentence, index)));
-        pick(Key::Persona, 2, &|sentence| words.tells_traits(&sentence.text));
+        // What describes is about one person alone, and says so soon.
+        let alone = |sentence: &Sentence| sentence.people.len() <= 1;
+        pick(Key::Appearance, 2, &|sentence| alone(sentence) && words.tells_looks(self.near(sentence, index)));
+        pick(Key::Persona, 2, &|sentence| alone(sentence) && words.tells_traits(self.near(sentence, index)));
         pick(Key::Hobbies, 1, &|sentence| words.tells_likes(&sentence.text));
-        pick(Key::PrivateBackground, 2, &|sentence| words.tells_past(&sentence.text));
+        pick(Key::PrivateBackground, 2, &|sentence| alone(sentence) && words.tells_past(self.near(sentence, index)));
         pick(Key::Relationships, 1, &|sentence| sentence.people.len() == 2 && words.tells_kin(&sentence.text));
+        for alias in person.aliases.iter().filter(|alias| alias.starts_with("the ")).take(1) {
+            add(Key::PublicBackground, format!("Known as {alias}."));
+        }
         let said = self.hearsay[index].iter().take_while(|(end, _)| *end <= until).map(|(_, text)| text).take(2);
         for text in billed.into_iter().chain(said) {
             add(Key::PublicBackground, text.clone());
@@ -176,7 +187,7 @@ impl BookFacts {
 
     /// Returns what a sentence says right after it names a person: further on it may have turned to others.
     fn near<'t>(&self, sentence: &'t Sentence, index: usize) -> &'t str {
-        let most = if self.language == Language::Zh { 24 } else { 140 };
+        let most = if self.language == Language::Zh { 24 } else { 110 };
         let start =
             self.names.find(&sentence.text).iter().find(|(_, person)| *person == index).map_or(0, |(at, _)| *at);
         let rest = &sentence.text[start..];
@@ -229,6 +240,16 @@ impl BookFacts {
     }
 }
 
+/// Takes a name that stands over its speech for what it is: no border.
+fn open_cues(reading: &mut Reading) {
+    let quotations = &reading.quotations;
+    for paragraph in &mut reading.paragraphs {
+        let next = quotations.partition_point(|quotation| quotation.start < paragraph.end);
+        let cue = quotations.get(next).is_some_and(|quotation| quotation.start <= paragraph.end + 2);
+        paragraph.border &= !cue;
+    }
+}
+
 pub(super) const fn gender_word(gender: Gender, language: Language) -> Option<&'static str> {
     match (gender, language) {
         (Gender::Female, Language::En) => Some("female"),
@@ -255,7 +276,8 @@ fn billed(book: &Book, reading: &Reading, names: &Names) -> BTreeMap<usize, Stri
             && name.chars().count() <= 40
             && rest.chars().count() >= 3
         {
-            billed.entry(person).or_insert_with(|| rest.to_owned());
+            let (first, others) = rest.split_at(rest.chars().next().map_or(0, char::len_utf8));
+            billed.entry(person).or_insert_with(|| format!("{}{others}", first.to_uppercase()));
         }
     }
     billed
@@ -273,7 +295,10 @@ fn hearsay(reading: &Reading, language: Language, names: &Names) -> Vec<Vec<(u32
                 continue;
             }
             let Some((at, person)) = names.find(sentence).into_iter().next() else { continue };
-            if quotation.speaker != Some(person) && words.says_who(&sentence[at..]) {
+            if quotation.speaker != Some(person)
+                && Words::name_comes_first(language, at)
+                && words.says_who(&sentence[at..])
+            {
                 let text = match language {
                     Language::En => format!("It is said: {}", quoted(sentence)),
                     Language::Zh => format!("有人说：{}", quoted(sentence)),
@@ -394,5 +419,98 @@ fn phrase(mean: usize, rest: usize, ask: usize, cry: usize, favourites: &[String
             }
             format!("{}。", parts.join("；"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reading::Paragraph;
+    use super::super::sample::{EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, facts, reading};
+    use super::*;
+
+    fn notes(book: &BookFacts, index: usize, until: u32) -> Vec<(String, String)> {
+        book.notes(index, until).into_iter().map(|note| (note.key, note.text)).collect()
+    }
+
+    #[test]
+    fn slices_count_code_points() {
+        for (language, text, people) in [(Language::En, EN, EN_PEOPLE), (Language::Zh, ZH, ZH_PEOPLE)] {
+            let long = text.repeat(6);
+            let book = facts(language, &long, reading(text, people, EN_SPEAKERS));
+            let points: Vec<char> = long.chars().collect();
+            for (start, end) in [(0, 5), (255, 257), (300, 300), (511, 700), (points.len() - 3, points.len() + 9)] {
+                let expected: String = points[start..end.min(points.len())].iter().collect();
+                let number = |at: usize| u32::try_from(at).expect("short");
+                assert_eq!(book.slice(number(start), number(end)), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn notes_tell_nothing_that_comes_later() {
+        let book = facts(Language::En, EN, reading(EN, EN_PEOPLE, EN_SPEAKERS));
+        let first = book.reading.quotations[0].start;
+        let early = notes(&book, 0, 60);
+        assert_eq!(early, [("gender".to_owned(), "female".to_owned())]);
+        assert!(notes(&book, 0, first).iter().any(|(key, _)| key == "public background"));
+    }
+
+    #[test]
+    fn what_others_say_of_someone_is_known() {
+        for (language, text, people, expected) in [
+            (
+                Language::En,
+                "“Boris is the best miller on the river,” said Anna. “Boris is late.”\n",
+                EN_PEOPLE,
+                "It is said: “Boris is the best miller on the river,”",
+            ),
+            (
+                Language::En,
+                "“Boris is the best miller on the river.”\n“Is Boris the mayor?”\n",
+                EN_PEOPLE,
+                "It is said: “Boris is the best miller on the river.”",
+            ),
+            (Language::Zh, "“周老七是个老实人。”陆平说。\n", ZH_PEOPLE, "有人说：“周老七是个老实人。”"),
+        ] {
+            let book = facts(language, text, reading(text, people, &[0, 0]));
+            let said: Vec<String> =
+                notes(&book, 1, 200).into_iter().map(|(_, text)| text).filter(|text| text.contains('“')).collect();
+            let closed = expected.contains(['.', '。']);
+            assert_eq!(said, if closed { vec![expected.to_owned()] } else { Vec::new() });
+        }
+    }
+
+    #[test]
+    fn a_way_of_speaking_is_measured_against_the_rest() {
+        let text = "“Now look, who?”\n“I have walked all day along the river to see you here.”\n".repeat(6);
+        let book = facts(Language::En, &text, reading(&text, EN_PEOPLE, &[0, 1].repeat(6)));
+        assert_eq!(
+            book.manners[0].as_deref(),
+            Some(
+                "Speaks briefly, about 3 words at a time (others about 12); asks something in 10 lines of 10; likes to begin with “Now look”."
+            )
+        );
+        let text = "“好说，何人？”\n“我沿着河走了一整天，才走到你这里来。”\n".repeat(6);
+        let book = facts(Language::Zh, &text, reading(&text, ZH_PEOPLE, &[0, 1].repeat(6)));
+        assert_eq!(
+            book.manners[0].as_deref(),
+            Some("话说得短，每次约4字（旁人约16字）；十句里约10句带问；开口爱说“好说”。")
+        );
+    }
+
+    #[test]
+    fn a_cue_over_its_speech_is_no_border() {
+        let text = "ANNA\n“Yes.”\n";
+        let mut reading = reading(text, EN_PEOPLE, &[0]);
+        reading.paragraphs = vec![
+            Paragraph { start: 0, end: 4, border: true },
+            Paragraph { start: 5, end: 11, border: false },
+            Paragraph { start: 12, end: 13, border: true },
+        ];
+        open_cues(&mut reading);
+        assert_eq!(
+            reading.paragraphs.iter().map(|paragraph| paragraph.border).collect::<Vec<_>>(),
+            [false, false, true]
+        );
     }
 }

@@ -288,3 +288,63 @@ fn summary(ask: &FindScenes, start: u32, end: u32, characters: &[String]) -> Str
     }
     join(&sentences, ask.language)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{EN_PEOPLE, chunk, facts, length, reading};
+    use super::super::{Params, find_scenes};
+    use super::*;
+
+    /// The number of lines of each scene that is found.
+    fn found(text: &str, speakers: &[usize], params: &Params) -> Vec<usize> {
+        let mut people = EN_PEOPLE.to_vec();
+        people.extend([("Clara", EN_PEOPLE[1].1, EN_PEOPLE[0].2), ("Dora", EN_PEOPLE[1].1, EN_PEOPLE[0].2)]);
+        let book = facts(Language::En, text, reading(text, &people, speakers));
+        let chunk = chunk(Language::En, text, 0, 0, length(text));
+        scenes(&find_scenes(params, &book, &chunk, None)).scenes.iter().map(|scene| scene.dialogue.len()).collect()
+    }
+
+    fn talk(lines: usize) -> String {
+        "“Rain again.”\n".repeat(lines)
+    }
+
+    #[test]
+    fn scenes_part_at_borders_gaps_and_changes_of_cast() {
+        let params = Params::default();
+        let turns = [0, 1].repeat(12);
+        assert_eq!(found(&talk(8), &turns, &params), [8]);
+        assert_eq!(found(&format!("{}* * *\n{}", talk(6), talk(6)), &turns, &params), [6, 6]);
+        let pause = "The river went by and said nothing.\n";
+        assert_eq!(found(&format!("{}{}{}", talk(6), pause.repeat(3), talk(6)), &turns, &params), [12]);
+        assert_eq!(found(&format!("{}{}{}", talk(6), pause.repeat(14), talk(6)), &turns, &params), [6, 6]);
+        let other_cast = [[0, 1].repeat(3), [2, 3].repeat(3)].concat();
+        assert_eq!(found(&format!("{}{pause}{}", talk(6), talk(6)), &other_cast, &params), [6, 6]);
+    }
+
+    #[test]
+    fn long_talk_is_cut_evenly_and_short_talk_is_no_scene() {
+        let params = Params { max_utterances: 10, ..Params::default() };
+        let turns = [0, 1].repeat(20);
+        assert_eq!(found(&talk(25), &turns, &params).iter().sum::<usize>(), 25);
+        assert!(found(&talk(25), &turns, &params).iter().all(|lines| (7..=10).contains(lines)));
+        assert!(found(&talk(3), &turns, &params).is_empty());
+        assert!(found(&talk(8), &[0; 8], &params).is_empty());
+        // Lines of unknown speakers are left out and break nothing.
+        assert_eq!(found(&talk(9), &[0, 1, 0, 1, 99, 0, 1, 0, 1], &params), [8]);
+    }
+
+    #[test]
+    fn interrupted_speech_is_one_line_with_its_own_stops() {
+        for (between, next, language, expected) in [
+            (",” said she, “", "and so will you.", Language::En, "I will, and so will you."),
+            (",” said she. “", "You will too.", Language::En, "I will. You will too."),
+            ("，”她说，“", "你也去。", Language::Zh, "我去，你也去。"),
+            ("，”她说。“", "你也去。", Language::Zh, "我去。你也去。"),
+        ] {
+            let first = if language == Language::En { "I will," } else { "我去，" };
+            let mut speech = first.to_owned();
+            join_speech(&mut speech, between.trim_start_matches([',', '，']), next, language);
+            assert_eq!(speech, expected);
+        }
+    }
+}

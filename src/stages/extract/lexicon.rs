@@ -154,6 +154,14 @@ impl Words {
         self.says_who.is_match(text)
     }
 
+    /// Ties a person to a speech of another from its very beginning.
+    pub(super) const fn name_comes_first(language: Language, byte: usize) -> bool {
+        byte <= match language {
+            Language::En => 8,
+            Language::Zh => 9,
+        }
+    }
+
     /// How many of place, time and society a sentence tells of.
     pub(super) fn setting(&self, text: &str) -> usize {
         [&self.place, &self.time, &self.society].into_iter().filter(|words| words.is_match(text)).count()
@@ -184,19 +192,19 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
     ByLanguage {
         en: Words {
             looks: english(
-                r"tall|short|thin|lean|stout|fat|plump|slender|slim|broad-shouldered|handsome|pretty|beautiful|ugly|plain-faced|pale|freckled|wrinkled|grey-haired|white-haired|red-haired|dark-haired|fair-haired|bald|bearded|moustache|beard|whiskers|spectacles|scar|complexion|countenance|features|figure|hair|eyes|brow|cheeks|wore|dressed in|in a (?:\w+ ){0,2}(?:coat|cloak|gown|dress|hat|cap|shawl|oilskin|apron|uniform)",
+                r"(?:tall|short|thin|lean|stout|fat|plump|slender|slim|handsome|pretty|beautiful|ugly|pale|little|big|good-looking|old|young),? (?:\w+,? ){0,4}(?:man|woman|boy|girl|lady|gentleman|fellow|person|creature|figure)|(?:was|is|were|looked) (?:\w+,? ){0,2}(?:tall|stout|thin|lean|fat|plump|slender|handsome|pretty|beautiful|ugly|pale|freckled|wrinkled|bald|bearded|good-looking)|(?:grey|gray|white|red|dark|black|brown|fair|golden|curly|blue|green|bright|thin|long) (?:eyes|hair|beard|whiskers|moustache|face|complexion)|wore|dressed in|in an? (?:\w+ ){0,3}(?:coat|cloak|gown|dress|hat|cap|shawl|oilskin|apron|uniform)|spectacles|a scar",
             ),
             traits: english(
                 r"(?:was|is|seemed|looked|being|grew|a|an|so|too|very) (?:\w+,? ){0,2}(?:proud|vain|shy|timid|bold|brave|clever|shrewd|cunning|foolish|kind|kindly|gentle|generous|greedy|cruel|honest|patient|impatient|hot-tempered|cheerful|merry|gloomy|solemn|severe|strict|stubborn|obstinate|lazy|talkative|reserved|polite|rude|careful|careless|cautious|curious|nervous|sensible|witty|good-humou?red|good-natured|amiable|modest|humble|haughty|loyal|ambitious)|temperament|disposition|(?:his|her) temper|a habit|in the habit|made it a rule",
             ),
             past: english(
-                r"had (?:been (?:an?|the|born|married|brought up|sent|told|taught|afraid|ashamed)|once|lost|never|buried|sworn|kept|hidden)|used to|years (?:ago|before)|as a (?:boy|girl|child)|secretly|(?:was|were) (?:ashamed|afraid)|feared|dreaded|regretted|never told|did not tell|to (?:himself|herself)",
+                r"had (?:been (?:born|married|brought up|sent|told|taught|afraid|ashamed)|once|lost|never|buried|sworn|kept|hidden)|years (?:ago|before)|as a (?:boy|girl|child)|secretly|(?:was|were) (?:ashamed|afraid)|(?:he|she) (?:feared|dreaded|regretted|used to)|never told|did not tell",
             ),
             likes: english(
-                r"fond of|liked to|loved to|delighted in|took pleasure in|was given to|favou?rite|spent (?:his|her) (?:days|evenings|mornings)|enjoyed|collected|played the",
+                r"fond of (?:the|a|good|books|music|\w+ing)|liked to|loved to|delighted in|took pleasure in|(?:his|her) favou?rite|spent (?:his|her) (?:days|evenings|mornings)|enjoyed \w+ing",
             ),
             kin: english(
-                r"(?:his|her|[a-z]+[’']s) (?:\w+ ){0,2}(?:father|mother|brother|sister|son|daughter|husband|wife|uncle|aunt|niece|nephew|cousin|widow|grandson|granddaughter|grandfather|grandmother|servant|master|secretary|apprentice|friend|neighbou?r|partner)",
+                r"(?:[a-z]+[’']s|(?:was|is|with|and|to) (?:his|her)) (?:\w+ ){0,2}(?:father|mother|brother|sister|son|daughter|husband|wife|uncle|aunt|niece|nephew|cousin|widow|grandson|granddaughter|grandfather|grandmother|servant|master|secretary|apprentice|friend|neighbou?r|partner)",
             ),
             aims: english(
                 r"wanted|wished|hoped|meant to|intended|resolved|determined|decided|tried to|had come to|was going to|longed|needed|was eager|was anxious to|was afraid that|would not let|refused|begged|was looking for",

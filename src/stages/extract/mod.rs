@@ -530,4 +530,17 @@ mod tests {
         assert_eq!(draft.dialogue[0].content(), "(the wind rises)");
         assert_eq!(draft.characters, ["Anna"]);
     }
+
+    #[tokio::test]
+    async fn prompts_read_as_they_did() {
+        for language in Language::ALL {
+            let (_, records) = whole(language, &Params::default()).await;
+            let rendered: Vec<String> = records
+                .iter()
+                .flat_map(|record| &record.request.messages)
+                .map(|message| format!("[{}]\n{}", message.role.name(), message.content))
+                .collect();
+            insta::assert_snapshot!(format!("prompts_{language}"), rendered.join("\n\n"));
+        }
+    }
 }

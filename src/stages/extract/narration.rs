@@ -268,8 +268,18 @@ fn paragraph_sentences(
     }
 }
 
+/// Words before a name that make it something else than what acts.
+const BEFORE: &[&str] = &[
+    "about", "and", "as", "at", "but", "by", "for", "from", "in", "lest", "of", "on", "see", "than", "to", "towards",
+    "upon", "with", "without",
+];
+
 /// Whether someone named acts rather than owns or stands as a place: not `Hatch's umbrella`, not 聂崇礼身后.
 fn acts(text: &str, at: usize) -> bool {
+    let before = text[..at].trim_end().rsplit(' ').next().unwrap_or("").to_lowercase();
+    if BEFORE.contains(&before.as_str()) && text[..at].contains(' ') && !text[..at].eq_ignore_ascii_case("but ") {
+        return false;
+    }
     // Where the name ends is not known here, so what may follow is looked for within the length of a name.
     let rest: String = text[at..].chars().take(24).collect();
     let end = rest.find([' ', ',', '，', '。', '.']).unwrap_or(rest.len());

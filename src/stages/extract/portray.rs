@@ -30,9 +30,9 @@ fn worldview(ask: &DescribeScene) -> String {
         .enumerate()
         .map(|(at, text)| {
             let setting = words.setting(text) * 2;
-            // Beside the first, a sentence has to tell of more than one of them: a house alone makes no world.
-            let tells = setting >= 4 || (at == 0 && setting > 0);
-            (if tells { setting + usize::from(!words.leans(text)) + usize::from(at == 0) } else { 0 }, at)
+            // Beside the first two, a sentence has to tell of more than one of them: a house alone makes no world.
+            let tells = setting >= 4 || (at <= 1 && setting > 0);
+            (if tells { setting + usize::from(!words.leans(text)) + 4 * usize::from(at == 0) } else { 0 }, at)
         })
         .filter(|(score, _)| *score > 0)
         .collect();
@@ -67,6 +67,14 @@ fn situation(ask: &DescribeScene) -> String {
         && parts.len() < 3
     {
         parts.insert(0, (*setting).to_owned());
+    }
+    if parts.is_empty() {
+        let told = ask.after.iter().take(6).map(|hint| &hint.text);
+        parts.extend(
+            told.filter(|text| words.setting(text) >= 2 && !words.leans(text) && text.chars().count() <= most)
+                .take(1)
+                .cloned(),
+        );
     }
     let names: Vec<String> = ask.cast.iter().map(|member| member.name.clone()).collect();
     parts.push(match ask.language {

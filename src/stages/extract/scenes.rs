@@ -150,6 +150,9 @@ fn draft(scene: FoundScene, params: &Params, book: &BookFacts, chunk: &Chunk, gr
         .filter(|end| last.is_none_or(|last| *end >= last));
     let start = begun.or(first).unwrap_or(after.min(chunk.end));
     let end = ended.or(last).unwrap_or(chunk.end).max(start);
+    // The marks that close the last words are no part of what was looked for.
+    let marks = book.slice(end, end + 4).chars().take_while(|c| !c.is_alphanumeric() && !c.is_whitespace()).count();
+    let end = end + u32::try_from(marks).unwrap_or(0);
     let place = first.unwrap_or(start);
     let heading = chunk.headings.iter().rev().find(|(offset, _)| *offset <= place).map(|(_, title)| title.clone());
     Draft {
