@@ -101,6 +101,7 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipeline::Cause;
 
     fn draw(text: &str, part: &str, expected: Option<&str>, nearest: Option<&str>) -> String {
         let start = text.find(part).expect("part of the text");
@@ -156,14 +157,14 @@ mod tests {
             summary: Box::default(),
             failed: 3,
             total: 412,
-            first: "`zero/qwen3/7` in `simulate`".to_owned(),
-            source: Some(Box::new(ask)),
+            stage: "simulate".to_owned(),
+            first: "zero/qwen3/7".to_owned(),
+            cause: Cause(ask.detail()),
         };
         let hint = hint(&error, "dramaturg build mine.toml");
         insta::assert_snapshot!(chain(&error, Some(&hint), false), @r"
         error: 3 of 412 calls failed, first `zero/qwen3/7` in `simulate`
-          caused by: no reply from model `qwen3` after 4 tries in 31.2 s
-          caused by: HTTP 503 from `https://llm.example.org/v1`: busy
+          caused by: no reply from model `qwen3` after 4 tries: HTTP 503: busy
         hint: run `dramaturg build mine.toml` again to try these 3; the rest is kept
         ");
         insta::assert_snapshot!(chain(&RunError::Ask(AskError::Interrupted), None, false), @r"

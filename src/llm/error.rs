@@ -36,6 +36,17 @@ pub enum HttpFault {
     },
 }
 
+impl HttpFault {
+    /// Returns the fault without the server's address.
+    fn detail(&self) -> String {
+        match self {
+            Self::Status { status, body, .. } => format!("HTTP {status}: {body}"),
+            Self::Broken { .. } => "no complete reply".to_owned(),
+            Self::Body { cause, .. } => format!("no chat completion in the reply: {cause}"),
+        }
+    }
+}
+
 /// Why a call has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
@@ -139,6 +150,20 @@ impl AskError {
 
     /// The reasons of items that failed because a call did.
     pub const REASONS: [&'static str; 4] = ["no_reply", "request_refused", "model_refused", "bad_reply"];
+
+    /// Returns the error with its cause in one line, as a reject carries it: no address and no time, which belong to no
+    /// data set.
+    #[must_use]
+    pub fn detail(&self) -> String {
+        match self {
+            Self::Transient { model, tries, source, .. } => {
+                format!("no reply from model `{model}` after {tries} tries: {}", source.detail())
+            }
+            Self::Permanent { source, .. } | Self::Unusable { source, .. } => format!("{self}: {}", source.detail()),
+            Self::Prompt { source, .. } => format!("{self}: {source}"),
+            _ => self.to_string(),
+        }
+    }
 
     /// Returns the word that a reject carries as its reason.
     #[must_use]

@@ -120,7 +120,7 @@ pub async fn extract(
         Ok(answer) => answer,
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => {
-            extracted.rejects.push(Reject::new("extract", chunk.id(), error.reason(), error.to_string()));
+            extracted.rejects.push(Reject::new("extract", chunk.id(), error.reason(), error.detail()));
             FoundScenes::default()
         }
     };
@@ -196,7 +196,7 @@ async fn describe(
             extracted.scenes.push(scene);
         }
         Err(error) if error.ends_the_run() => return Err(error),
-        Err(error) => extracted.rejects.push(Reject::new("extract", id, error.reason(), error.to_string())),
+        Err(error) => extracted.rejects.push(Reject::new("extract", id, error.reason(), error.detail())),
     }
     Ok(())
 }

@@ -22,7 +22,7 @@ pub(super) async fn rate(
     let Rating { interaction, coherence, progression, quality } = match rating {
         Ok(rating) => rating,
         Err(error) if error.ends_the_run() => return Err(error),
-        Err(error) => return Ok(Some(Reject::new("simulate", &conversation.id, error.reason(), error.to_string()))),
+        Err(error) => return Ok(Some(Reject::new("simulate", &conversation.id, error.reason(), error.detail()))),
     };
     conversation.quality = Some(quality);
     conversation.quality_rationale = Some(format!("{interaction}\n{coherence}\n{progression}"));

@@ -167,7 +167,7 @@ async fn one(
         Ok(conversation) => conversation,
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => {
-            let reject = Reject::new("simulate", id, error.reason(), error.to_string());
+            let reject = Reject::new("simulate", id, error.reason(), error.detail());
             return Ok(Outcome { conversation: None, samples: Vec::new(), rejects: vec![reject] });
         }
     };

@@ -115,7 +115,7 @@ pub async fn synthesize(
         }
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => {
-            synthesized.rejects.push(Reject::new("synthesize", id, error.reason(), error.to_string()));
+            synthesized.rejects.push(Reject::new("synthesize", id, error.reason(), error.detail()));
         }
     }
     Ok(synthesized)

@@ -350,7 +350,7 @@ mod tests {
     }
 
     fn vivid() -> OfflineOptions {
-        OfflineOptions { variant: "vivid".to_owned(), breadth: 32, actions: 0.5, diligence: 0.9 }
+        OfflineOptions { variant: "vivid".to_owned(), breadth: 32, actions: 0.5, diligence: 0.9, concurrency: None }
     }
 
     #[test]
@@ -417,7 +417,8 @@ mod tests {
     fn more_breadth_and_diligence_fit_better() {
         for language in Language::ALL {
             let fixture = fixture(language);
-            let plain = OfflineOptions { variant: "plain".to_owned(), breadth: 2, actions: 0.0, diligence: 0.1 };
+            let plain = OfflineOptions { variant: "plain".to_owned(), breadth: 2, diligence: 0.1, ..vivid() };
+            let plain = OfflineOptions { actions: 0.0, ..plain };
             let vivid = OfflineOptions { actions: 0.0, ..vivid() };
             let (mut better, mut worse) = (0, 0);
             for (seed, code) in ["CR", "FR", "RR", "CA", "PA"].repeat(3).into_iter().enumerate() {
