@@ -19,9 +19,11 @@ pub fn schemas() -> Vec<(String, String)> {
         record::<Sample>("sample"),
         record::<Conversation>("conversation"),
     ];
-    schemas.extend(stages::answers().into_iter().map(|(ask, schema)| {
-        (format!("asks/{}.schema.json", ask.replace('/', ".")), text(&schema))
-    }));
+    schemas.extend(
+        stages::answers()
+            .into_iter()
+            .map(|(ask, schema)| (format!("asks/{}.schema.json", ask.replace('/', ".")), text(&schema))),
+    );
     schemas.sort();
     schemas
 }

@@ -136,7 +136,8 @@ fn a_replay_names_the_call_that_is_missing() {
     let run = TestRun::new();
     run.build(&["--limit", "1"], 0);
     let journal = std::fs::read_to_string(run.journal()).expect("a journal");
-    let without: String = journal.lines().filter(|line| !line.contains("/rate\"")).map(|line| format!("{line}\n")).collect();
+    let without: String =
+        journal.lines().filter(|line| !line.contains("/rate\"")).map(|line| format!("{line}\n")).collect();
     assert_ne!(without.len(), journal.len());
     std::fs::write(run.journal(), without).expect("a journal with holes");
     let output = run.run(&["build", "small.toml", "--limit", "1", "--replay"]);
@@ -171,5 +172,8 @@ fn a_further_source_leaves_the_other_lanes_as_they_were() {
     let more = run.build(&["--set", "cast.sources=[\"vivid\", \"reader\"]"], 0);
     let after = rows(&run);
     assert_eq!(after[..before.len()], before[..]);
-    assert_eq!(more["calls"]["journal"].as_u64(), Some(before.iter().filter(|line| line.contains("\"draw\"")).count() as u64));
+    assert_eq!(
+        more["calls"]["journal"].as_u64(),
+        Some(before.iter().filter(|line| line.contains("\"draw\"")).count() as u64)
+    );
 }
