@@ -409,7 +409,11 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
     let mut title = None;
     while book.class(i) & TITLE != 0 && !book.list[i].possessive {
         let next = book.list.get(i + 1)?;
-        let near = next.word != NONE && next.capital && next.quote == token.quote && next.start - book.list[i].end < 4;
+        let near = next.word != NONE
+            && next.capital
+            && !next.initial
+            && next.quote == token.quote
+            && next.start - book.list[i].end < 4;
         if !near || book.class(i + 1) & STOP != 0 && book.class(i + 1) & TITLE == 0 && book.class(i) & TITLE_GIVEN != 0
         {
             break;
@@ -429,7 +433,7 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
         if i > start {
             let before = book.list[i - 1];
             let gap = next.start - before.end;
-            if before.possessive || next.initial || gap > 2 {
+            if before.possessive || next.initial || gap > 3 {
                 break;
             }
             let particle = book.class(i) & PARTICLE != 0

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::Paragraph;
 use super::super::quotations::Span;
-use super::super::tables::{ENGLISH, STOP, TITLE};
+use super::super::tables::{ABBREVIATION, ENGLISH, STOP};
 
 /// Stands for no word, or no quotation.
 pub(super) const NONE: u32 = u32::MAX;
@@ -95,7 +95,8 @@ impl Tokens {
                     super::super::number(book.words.len() - 1)
                 });
                 let initial = book.opens_sentence(first, place);
-                let capital = c.is_uppercase();
+                // A heading capitalises what it likes.
+                let capital = c.is_uppercase() && !paragraph.border;
                 let counts = &mut book.words[word as usize];
                 if !paragraph.border {
                     match (capital, initial) {
@@ -104,7 +105,7 @@ impl Tokens {
                         _ => counts.lower += 1,
                     }
                 }
-                let title = counts.class & TITLE != 0 || stop - at == 1 && capital && c != 'I';
+                let short = counts.class & ABBREVIATION != 0 || stop - at == 1 && capital && c != 'I';
                 book.list.push(Token {
                     start: at,
                     end: stop,
@@ -122,7 +123,7 @@ impl Tokens {
                         0
                     };
                 // The point of an abbreviation ends no sentence.
-                if title && at < end && chars[at] == '.' {
+                if short && at < end && chars[at] == '.' {
                     at += 1;
                 }
             }
