@@ -3,6 +3,7 @@
 mod build;
 mod cli;
 mod llm;
+mod reading;
 mod schemas;
 mod support;
 mod tidy;

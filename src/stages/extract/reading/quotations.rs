@@ -2,7 +2,7 @@
 //!
 //! Says nothing of who speaks. Nested speech stays inside the outer one; words in marks that are no speech are left out.
 
-use super::tables::{CHINESE, ENGLISH};
+use super::tables::{CHINESE, ENGLISH, FAINT, SPEECH};
 use super::{Paragraph, wide};
 use crate::schema::Language;
 
@@ -119,10 +119,10 @@ fn close(chars: &[char], at: usize, end: usize, marks: Marks) -> (usize, usize, 
 
 fn paired(chars: &[char], at: usize, end: usize, open: char, shut: char) -> Option<(usize, usize)> {
     let mut depth = 0_usize;
-    for i in at..end {
-        if chars[i] == open {
+    for (i, &c) in chars.iter().enumerate().take(end).skip(at) {
+        if c == open {
             depth += 1;
-        } else if chars[i] == shut {
+        } else if c == shut {
             depth -= 1;
             if depth == 0 {
                 return Some((i, i + 1));
@@ -283,14 +283,14 @@ fn speech(chars: &[char], span: &Span, start: usize, end: usize, language: Langu
             let word: Vec<char> =
                 chars[start..=before].iter().rev().take_while(|c| c.is_alphabetic()).copied().collect();
             let word: String = word.iter().rev().flat_map(|c| c.to_lowercase()).collect();
-            if ENGLISH.is(&word, super::tables::SPEECH) || word == "with" {
+            if ENGLISH.class(&word) & (SPEECH | FAINT) == SPEECH || word == "with" {
                 return true;
             }
             let after = (span.outer_end..end).find(|&i| !chars[i].is_whitespace());
             let tag: String = after.map_or_else(String::new, |i| {
                 chars[i..end].iter().take_while(|c| c.is_alphabetic()).flat_map(|c| c.to_lowercase()).collect()
             });
-            ENGLISH.is(&tag, super::tables::SPEECH) || words.iter().filter(|c| c.is_whitespace()).count() > 5
+            ENGLISH.is(&tag, SPEECH) || words.iter().filter(|c| c.is_whitespace()).count() > 5
         }
     }
 }

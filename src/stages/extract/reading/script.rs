@@ -39,9 +39,9 @@ pub(super) fn read(chars: &[char]) -> Reading {
     let prefixes = play.prefixes(first);
     let inline: u32 = prefixes.values().sum();
     if inline as usize > cues {
-        play.inline(first, &prefixes)
+        play.inline(first, &prefixes);
     } else {
-        play.fountain(first)
+        play.fountain(first);
     }
     let mut paragraphs = paragraphs(chars);
     for paragraph in &mut paragraphs {

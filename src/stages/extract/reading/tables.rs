@@ -47,6 +47,8 @@ pub(super) const STOP: u32 = 1 << 18;
 pub(super) const BEAST: u32 = 1 << 19;
 /// A word that makes the name before it a place's.
 pub(super) const PLACE: u32 = 1 << 20;
+/// A word whose point ends no sentence.
+pub(super) const ABBREVIATION: u32 = 1 << 21;
 
 /// The English tables.
 pub(super) static ENGLISH: LazyLock<English> = LazyLock::new(English::load);
@@ -81,6 +83,7 @@ struct EnglishFile {
     roles_either: String,
     beasts: String,
     places: String,
+    abbreviations: String,
     stop: String,
     elided: String,
 }
@@ -122,6 +125,7 @@ impl English {
             (&file.roles_either, ROLE),
             (&file.beasts, ROLE | BEAST),
             (&file.places, PLACE),
+            (&file.abbreviations, ABBREVIATION),
             (&file.stop, STOP),
         ] {
             for word in words.split_whitespace() {

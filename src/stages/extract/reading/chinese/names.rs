@@ -35,7 +35,7 @@ pub(super) struct Mention {
 
 /// All names of a book.
 pub(super) struct Names {
-    pub(super) names: Vec<Name>,
+    pub(super) list: Vec<Name>,
     pub(super) mentions: Vec<Mention>,
     index: HashMap<char, Vec<usize>>,
     /// The person of each name.
@@ -96,7 +96,7 @@ impl Names {
         }
         // A piece that one character always follows is a piece of a longer name.
         let mut forms: BTreeMap<Vec<char>, u32> = BTreeMap::new();
-        for name in &names.names {
+        for name in &names.list {
             let mut form = name.form.clone();
             let most = name.followers.iter().max_by_key(|&(c, count)| (*count, *c));
             if let Some((&c, &count)) = most
@@ -139,13 +139,13 @@ impl Names {
     }
 
     fn of(forms: BTreeMap<Vec<char>, u32>) -> Self {
-        let mut names = Self { names: Vec::new(), mentions: Vec::new(), index: HashMap::new(), people: Vec::new() };
+        let mut names = Self { list: Vec::new(), mentions: Vec::new(), index: HashMap::new(), people: Vec::new() };
         for (form, says) in forms {
-            names.index.entry(form[0]).or_default().push(names.names.len());
-            names.names.push(Name { form, says, ..Name::default() });
+            names.index.entry(form[0]).or_default().push(names.list.len());
+            names.list.push(Name { form, says, ..Name::default() });
         }
         for list in names.index.values_mut() {
-            list.sort_by_key(|&i| (std::cmp::Reverse(names.names[i].form.len()), i));
+            list.sort_by_key(|&i| (std::cmp::Reverse(names.list[i].form.len()), i));
         }
         names
     }
@@ -153,7 +153,7 @@ impl Names {
     /// Returns the longest name that begins here.
     pub(super) fn at(&self, text: &[char]) -> Option<usize> {
         let list = self.index.get(text.first()?)?;
-        list.iter().copied().find(|&i| text.starts_with(&self.names[i].form))
+        list.iter().copied().find(|&i| text.starts_with(&self.list[i].form))
     }
 
     fn scan(&mut self, text: &[char], chars: &[char]) {
@@ -163,8 +163,8 @@ impl Names {
                 i += 1;
                 continue;
             };
-            let end = i + self.names[name].form.len();
-            let entry = &mut self.names[name];
+            let end = i + self.list[name].form.len();
+            let entry = &mut self.list[name];
             if entry.count == 0 {
                 entry.printed = chars[i..end].iter().collect();
             }
@@ -204,8 +204,8 @@ impl Names {
                     break;
                 }
                 match (text[i], clause_end(text[i - 1])) {
-                    ('她', true) => self.names[mention.name].female += 1,
-                    ('他', true) => self.names[mention.name].male += 1,
+                    ('她', true) => self.list[mention.name].female += 1,
+                    ('他', true) => self.list[mention.name].male += 1,
                     _ => continue,
                 }
                 break;
@@ -215,13 +215,13 @@ impl Names {
 
     /// Decides which forms are one person's.
     pub(super) fn settle(&mut self) -> Vec<Draft> {
-        let count = self.names.len();
+        let count = self.list.len();
         let mut parents: Vec<usize> = (0..count).collect();
         let forms: HashMap<&[char], usize> =
-            self.names.iter().enumerate().map(|(i, name)| (name.form.as_slice(), i)).collect();
+            self.list.iter().enumerate().map(|(i, name)| (name.form.as_slice(), i)).collect();
         let mut fulls: BTreeMap<&[char], Vec<usize>> = BTreeMap::new();
         let mut given: HashMap<&[char], Vec<usize>> = HashMap::new();
-        for (i, name) in self.names.iter().enumerate() {
+        for (i, name) in self.list.iter().enumerate() {
             let surname = CHINESE.surnames.head(&name.form);
             let rest = name.form.len() - surname;
             if surname > 0
@@ -235,7 +235,7 @@ impl Names {
             }
         }
         let mut joins: Vec<(usize, usize)> = Vec::new();
-        for (i, name) in self.names.iter().enumerate() {
+        for (i, name) in self.list.iter().enumerate() {
             if let Some((&'儿', stem)) = name.form.split_last()
                 && stem.len() > 1
                 && let Some(&other) = forms.get(stem)
@@ -288,7 +288,7 @@ impl Names {
                 drafts.len() - 1
             });
             people.push(place);
-            let name = &self.names[i];
+            let name = &self.list[i];
             let draft = &mut drafts[place];
             draft.add(&name.printed, name.count);
             draft.female += name.female;
@@ -315,7 +315,7 @@ impl Names {
     }
 
     fn titled_gender(&self, at: usize) -> Gender {
-        let form = &self.names[at].form;
+        let form = &self.list[at].form;
         if CHINESE.generic_female.tail(form) > 1 {
             return Gender::Female;
         }
@@ -328,7 +328,7 @@ impl Names {
     fn own_gender(&self, at: usize) -> Gender {
         match self.titled_gender(at) {
             Gender::Unknown => {
-                let name = &self.names[at];
+                let name = &self.list[at];
                 Draft { female: name.female, male: name.male, ..Draft::default() }.gender()
             }
             gender => gender,

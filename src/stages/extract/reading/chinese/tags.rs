@@ -30,26 +30,23 @@ pub(super) enum Tag {
 /// Returns who is the subject of a clause `[at, end)` of the text.
 fn subject(text: &[char], names: &Names, at: usize, end: usize, plain: bool) -> Option<Nominal> {
     let clause = &text[at..end];
-    let mut i = clause.len() - open(clause).len();
+    let opened = clause.len() - open(clause).len();
     // An opening word may have eaten the beginning of a name.
-    for k in 0..i {
-        if let Some(name) = names.at(&clause[k..])
-            && k + names.names[name].form.len() > i
-        {
-            i = k;
-        }
-    }
+    let eaten =
+        (0..opened).find(|&k| names.at(&clause[k..]).is_some_and(|name| k + names.list[name].form.len() > opened));
+    let mut i = eaten.unwrap_or(opened);
     let first = i;
     while i < clause.len() {
         let rest = &clause[i..];
         if let Some(name) = names.at(rest) {
-            let length = names.names[name].form.len();
+            let length = names.list[name].form.len();
             let governed = i > first && CHINESE.objects.tail(&clause[..i]) > 0;
             let owner = matches!(rest.get(length), Some('的' | '之')) && rest.len() > length + 1;
-            if owner && !governed {
-                if let Some(found) = kin(text, at + i, at + i + length + 1, end) {
-                    return Some(found);
-                }
+            if owner
+                && !governed
+                && let Some(found) = kin(text, at + i, at + i + length + 1, end)
+            {
+                return Some(found);
             }
             if !governed && !owner {
                 return Some(Nominal::Name(name, at + i));
@@ -57,10 +54,10 @@ fn subject(text: &[char], names: &Names, at: usize, end: usize, plain: bool) -> 
             i += length;
             continue;
         }
-        if i == first || i > 0 && CHINESE.objects.tail(&clause[..i]) == 0 {
-            if let Some(found) = pronoun(rest, i == first) {
-                return Some(found);
-            }
+        if i == first
+            && let Some(found) = pronoun(rest)
+        {
+            return Some(found);
         }
         if i == first
             && let Some(found) = described(text, at + i, end)
@@ -72,10 +69,7 @@ fn subject(text: &[char], names: &Names, at: usize, end: usize, plain: bool) -> 
     if plain { unnamed(text, at, end) } else { None }
 }
 
-fn pronoun(rest: &[char], first: bool) -> Option<Nominal> {
-    if !first {
-        return None;
-    }
+fn pronoun(rest: &[char]) -> Option<Nominal> {
     let plural = rest.get(1) == Some(&'们');
     // `他母亲`: the pronoun only owns.
     if rest.len() > 2 && !plural {
@@ -219,8 +213,8 @@ fn sentence<'a>(text: &[char], clauses: &'a [(usize, usize)]) -> &'a [(usize, us
 fn clauses(text: &[char], at: usize, end: usize) -> Vec<(usize, usize)> {
     let mut clauses = Vec::new();
     let mut start = None;
-    for i in at..end {
-        if clause_end(text[i]) || text[i].is_whitespace() {
+    for (i, &c) in text.iter().enumerate().take(end).skip(at) {
+        if clause_end(c) || c.is_whitespace() {
             if let Some(from) = start.take() {
                 clauses.push((from, i));
             }

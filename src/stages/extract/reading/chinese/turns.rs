@@ -201,13 +201,13 @@ impl<'a> Scene<'a> {
                 if self.cast[person].role
                     && let Some(c @ ('那' | '这')) = at.checked_sub(1).map(|i| self.text[i])
                 {
-                    let form: String = std::iter::once(c).chain(self.names.names[*name].printed.chars()).collect();
+                    let form: String = std::iter::once(c).chain(self.names.list[*name].printed.chars()).collect();
                     self.cast[person].add(&form, 1);
                 }
-                let form = &self.names.names[*name].form;
+                let form = &self.names.list[*name].form;
                 if let Some(&other) = self.known.get(form).filter(|&&other| other != person) {
                     weights.push((other, 2.5));
-                    let printed = self.names.names[*name].printed.clone();
+                    let printed = self.names.list[*name].printed.clone();
                     self.cast[other].add(&printed, 1);
                     return Cue::Role(self.cast[other].gender(), other);
                 }
@@ -231,10 +231,10 @@ impl<'a> Scene<'a> {
                 // A noun for anybody may mean somebody named; any other names its own bearer.
                 let generic = *gender != Gender::Unknown || CHINESE.generic_either.has(phrase);
                 let new = at.checked_sub(1).is_some_and(|i| matches!(self.text[i], '个' | '位' | '名' | '一'));
-                let pointed = at.checked_sub(1).is_some_and(|i| matches!(self.text[i], '那' | '这' | '老'));
+                let shown = at.checked_sub(1).is_some_and(|i| matches!(self.text[i], '那' | '这' | '老'));
                 let own = if !generic || new {
                     4.0
-                } else if pointed || self.modern {
+                } else if shown || self.modern {
                     0.0
                 } else {
                     1.5
@@ -376,8 +376,8 @@ impl<'a> Scene<'a> {
     pub(super) fn finish(self, verdicts: Vec<Verdict>) -> (Vec<Draft>, Vec<Found>) {
         let mut found = vec![Found::default(); self.spans.len()];
         for (turn, verdict) in self.turns.iter().zip(verdicts) {
-            for quote in turn.first..turn.end {
-                found[quote] = Found {
+            for (quote, found) in found.iter_mut().enumerate().take(turn.end).skip(turn.first) {
+                *found = Found {
                     speaker: verdict.speaker,
                     kind: verdict.kind,
                     confidence: verdict.confidence,
@@ -416,7 +416,8 @@ fn introduced(text: &[char], at: usize) -> Option<Vec<char>> {
     let equals = ["便是", "正是", "乃是", "就是", "是"]
         .iter()
         .any(|verb| before[clause..].starts_with(&verb.chars().collect::<Vec<_>>()));
-    if !named && !(equals && clause > 0) {
+    let apposed = equals && clause > 0;
+    if !named && !apposed {
         return None;
     }
     let scope = if named { before.len() } else { clause };
@@ -435,10 +436,10 @@ fn appositions(text: &[char], names: &Names) -> BTreeMap<Vec<char>, usize> {
     let mut votes: BTreeMap<Vec<char>, BTreeMap<usize, u32>> = BTreeMap::new();
     let mut last: Option<&Mention> = None;
     for mention in &names.mentions {
-        let form = &names.names[mention.name].form;
+        let form = &names.list[mention.name].form;
         let person = names.people[mention.name];
         if let Some(other) = last.filter(|other| other.end == mention.start) {
-            let noun = &names.names[other.name].form;
+            let noun = &names.list[other.name].form;
             if CHINESE.surnames.head(noun) == 0 && CHINESE.surnames.head(form) > 0 && names.people[other.name] != person
             {
                 *votes.entry(noun.clone()).or_default().entry(person).or_default() += 1;

@@ -41,7 +41,7 @@ pub(super) struct Mention {
     pub(super) first: usize,
     /// After its last token.
     pub(super) end: usize,
-    /// Index into [`Names::names`].
+    /// Index into [`Names::list`].
     pub(super) name: usize,
     pub(super) possessive: bool,
     /// Whether somebody is called by it.
@@ -50,7 +50,7 @@ pub(super) struct Mention {
 
 /// All names of a book.
 pub(super) struct Names {
-    pub(super) names: Vec<Name>,
+    pub(super) list: Vec<Name>,
     pub(super) mentions: Vec<Mention>,
     /// The mention that begins at a token, or [`NONE`].
     pub(super) at: Vec<u32>,
@@ -62,7 +62,7 @@ impl Names {
     /// Finds the names of a book and tells the people among them.
     pub(super) fn read(book: &Tokens, chars: &[char]) -> Self {
         let mut names =
-            Self { names: Vec::new(), mentions: Vec::new(), at: vec![NONE; book.tokens.len()], people: Vec::new() };
+            Self { list: Vec::new(), mentions: Vec::new(), at: vec![NONE; book.list.len()], people: Vec::new() };
         names.find(book, chars);
         names.count(book);
         names.genders(book);
@@ -72,17 +72,17 @@ impl Names {
     fn find(&mut self, book: &Tokens, chars: &[char]) {
         let mut index: HashMap<(Option<u32>, Vec<u32>), usize> = HashMap::new();
         let mut i = 0;
-        while i < book.tokens.len() {
+        while i < book.list.len() {
             let Some((title, words, first, end)) = run(book, i) else {
                 i += 1;
                 continue;
             };
             let name = *index.entry((title, words.clone())).or_insert_with(|| {
                 let form = form(chars, book, first, end);
-                self.names.push(Name { form, title, words, ..Name::default() });
-                self.names.len() - 1
+                self.list.push(Name { form, title, words, ..Name::default() });
+                self.list.len() - 1
             });
-            let possessive = book.tokens[end - 1].possessive;
+            let possessive = book.list[end - 1].possessive;
             let vocative = !possessive && vocative(book, first, end);
             self.at[first] = super::super::number(self.mentions.len());
             self.mentions.push(Mention { first, end, name, possessive, vocative });
@@ -92,12 +92,12 @@ impl Names {
 
     fn count(&mut self, book: &Tokens) {
         for mention in &self.mentions {
-            let name = &mut self.names[mention.name];
+            let name = &mut self.list[mention.name];
             name.count += 1;
             if mention.vocative {
                 name.vocative += 1;
             }
-            if book.tokens[mention.first].quote != NONE {
+            if book.list[mention.first].quote != NONE {
                 continue;
             }
             name.narrated += 1;
@@ -121,7 +121,7 @@ impl Names {
             let mut age = 0;
             let mut i = pair[0];
             while i < pair[1] {
-                let token = book.tokens[i];
+                let token = book.list[i];
                 if token.quote != NONE {
                     i += 1;
                     continue;
@@ -146,8 +146,8 @@ impl Names {
                 }
                 if let Some(name) = alone.filter(|_| !several) {
                     let class = book.class(i);
-                    self.names[name].female += u32::from(class & SHE != 0);
-                    self.names[name].male += u32::from(class & HE != 0);
+                    self.list[name].female += u32::from(class & SHE != 0);
+                    self.list[name].male += u32::from(class & HE != 0);
                 }
                 i += 1;
             }
@@ -156,8 +156,8 @@ impl Names {
 
     /// Decides which names are people and which are the same; `links` are pairs that the talk itself has shown to be one.
     pub(super) fn settle(&mut self, book: &Tokens, links: &[(usize, usize)]) -> Vec<Draft> {
-        let person: Vec<bool> = self.names.iter().map(|name| self.is_person(name)).collect();
-        let signs = self.names.iter().map(|name| {
+        let person: Vec<bool> = self.list.iter().map(is_person).collect();
+        let signs = self.list.iter().map(|name| {
             let Some(title) = name.title else { return 0 };
             let sex = match title_gender(book, title) {
                 Gender::Female => 1,
@@ -170,7 +170,7 @@ impl Names {
                 _ => sex,
             }
         });
-        let counts = self.names.iter().map(|name| (name.female, name.male));
+        let counts = self.list.iter().map(|name| (name.female, name.male));
         let mut groups = Groups::new(signs.collect(), counts.collect());
         self.merge(book, &person, &mut groups);
         for &(a, b) in links {
@@ -178,16 +178,16 @@ impl Names {
         }
         let mut places: BTreeMap<usize, usize> = BTreeMap::new();
         let mut drafts: Vec<Draft> = Vec::new();
-        self.people = vec![None; self.names.len()];
+        self.people = vec![None; self.list.len()];
         let anyone: Vec<bool> = {
-            let mut any = vec![false; self.names.len()];
+            let mut any = vec![false; self.list.len()];
             for (i, &is) in person.iter().enumerate() {
                 let root = groups.root(i);
                 any[root] |= is;
             }
             any
         };
-        for i in 0..self.names.len() {
+        for i in 0..self.list.len() {
             let root = groups.root(i);
             if !anyone[root] {
                 continue;
@@ -197,7 +197,7 @@ impl Names {
                 drafts.len() - 1
             });
             self.people[i] = Some(place);
-            let name = &self.names[i];
+            let name = &self.list[i];
             let draft = &mut drafts[place];
             draft.add(&name.form, name.count);
             draft.female += name.female;
@@ -212,26 +212,16 @@ impl Names {
         drafts
     }
 
-    fn is_person(&self, name: &Name) -> bool {
-        if name.words.is_empty() {
-            return false;
-        }
-        let place = name.local * 4 > name.narrated && name.speech * 4 < name.local;
-        name.title.is_some()
-            || !place
-                && (name.speech > 0 || name.vocative > 1 || name.deeds > 1 || name.words.len() > 1 && name.deeds > 0)
-    }
-
     /// Joins the forms of one name: never by a surname alone where several people bear it.
     fn merge(&self, book: &Tokens, person: &[bool], groups: &mut Groups) {
-        let mut fulls: Vec<usize> = (0..self.names.len()).filter(|&i| self.names[i].words.len() > 1).collect();
-        fulls.sort_by_key(|&i| (std::cmp::Reverse(self.names[i].count), i));
+        let mut fulls: Vec<usize> = (0..self.list.len()).filter(|&i| self.list[i].words.len() > 1).collect();
+        fulls.sort_by_key(|&i| (std::cmp::Reverse(self.list[i].count), i));
         let mut by_words: HashMap<&[u32], Vec<usize>> = HashMap::new();
         let mut by_first: HashMap<u32, Vec<usize>> = HashMap::new();
         let mut by_last: HashMap<u32, Vec<usize>> = HashMap::new();
         let letter = |word: u32| book.words[word as usize].text.chars().count() == 1;
         for &i in &fulls {
-            let words = &self.names[i].words;
+            let words = &self.list[i].words;
             if letter(words[0]) {
                 continue;
             }
@@ -246,14 +236,14 @@ impl Names {
             by_last.entry(words[words.len() - 1]).or_default().push(i);
         }
         // `H. Hale` is the one Hale whose first name begins so.
-        for &i in fulls.iter().filter(|&&i| letter(self.names[i].words[0])) {
-            let words = &self.names[i].words;
+        for &i in fulls.iter().filter(|&&i| letter(self.list[i].words[0])) {
+            let words = &self.list[i].words;
             let initial = &book.words[words[0] as usize].text;
             let bearers = by_last.get(&words[words.len() - 1]).map_or(&[][..], Vec::as_slice);
             let fit: Vec<usize> = bearers
                 .iter()
                 .copied()
-                .filter(|&other| book.words[self.names[other].words[0] as usize].text.starts_with(initial.as_str()))
+                .filter(|&other| book.words[self.list[other].words[0] as usize].text.starts_with(initial.as_str()))
                 .collect();
             if let [only] = fit[..] {
                 groups.join(only, i);
@@ -261,7 +251,7 @@ impl Names {
         }
         let companions = self.companions(book);
         let mut titled: HashMap<u32, u32> = HashMap::new();
-        for name in &self.names {
+        for name in &self.list {
             if let ([word], Some(title)) = (&name.words[..], name.title)
                 && book.words[title as usize].class & TITLE_GIVEN == 0
             {
@@ -269,8 +259,8 @@ impl Names {
             }
         }
         // A first name alone, or behind a title that first names take.
-        let mut given: Vec<bool> = vec![false; self.names.len()];
-        for (i, name) in self.names.iter().enumerate() {
+        let mut given: Vec<bool> = vec![false; self.list.len()];
+        for (i, name) in self.list.iter().enumerate() {
             let [word] = name.words[..] else { continue };
             if name.title.is_some_and(|title| book.words[title as usize].class & TITLE_GIVEN == 0) {
                 continue;
@@ -279,7 +269,7 @@ impl Names {
             let fit: Vec<usize> = bearers.iter().copied().filter(|&other| groups.agree(i, other)).collect();
             // `Hale` is rather Colonel Hale than the first name of Hale Morton, where the colonel is the better known.
             let surname = name.title.is_none()
-                && fit.iter().all(|&other| titled.get(&word).is_some_and(|&count| count > self.names[other].count));
+                && fit.iter().all(|&other| titled.get(&word).is_some_and(|&count| count > self.list[other].count));
             if surname {
                 continue;
             }
@@ -287,7 +277,7 @@ impl Names {
             let clear = match fit[..] {
                 [] => false,
                 [_] => true,
-                [a, b, ..] => self.names[a].count >= 3 * self.names[b].count,
+                [a, b, ..] => self.list[a].count >= 3 * self.list[b].count,
             };
             if let Some(best) = best.filter(|_| clear) {
                 groups.join(best, i);
@@ -296,37 +286,38 @@ impl Names {
         }
         // The same single word with titles that may be one person's: `Captain Hale`, `Mr. Hale`, `Hale`.
         let mut singles: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (i, name) in self.names.iter().enumerate() {
-            if let [word] = name.words[..] {
-                if !given[i] && (person[i] || name.title.is_none()) {
-                    singles.entry(word).or_default().push(i);
-                }
+        for (i, name) in self.list.iter().enumerate() {
+            if let [word] = name.words[..]
+                && !given[i]
+                && (person[i] || name.title.is_none())
+            {
+                singles.entry(word).or_default().push(i);
             }
         }
         for (word, forms) in &singles {
             let bearers: &[usize] = by_last.get(word).map_or(&[], Vec::as_slice);
-            let titled: Vec<usize> = forms.iter().copied().filter(|&i| self.names[i].title.is_some()).collect();
+            let titled: Vec<usize> = forms.iter().copied().filter(|&i| self.list[i].title.is_some()).collect();
             for &i in &titled {
                 let fit: Vec<usize> = bearers.iter().copied().filter(|&other| groups.agree(i, other)).collect();
                 // A wife and a daughter share the name; only the talk can tell which of them this is.
-                let wife = self.names[i].title.is_some_and(|title| book.words[title as usize].text == "mrs");
+                let wife = self.list[i].title.is_some_and(|title| book.words[title as usize].text == "mrs");
                 if let [only] = fit[..]
-                    && (!wife || self.names[only].title == self.names[i].title)
+                    && (!wife || self.list[only].title == self.list[i].title)
                     && !companions.contains(&(i.min(only), i.max(only)))
                 {
                     groups.join(only, i);
                 }
             }
-            let bare = forms.iter().copied().find(|&i| self.names[i].title.is_none());
+            let bare = forms.iter().copied().find(|&i| self.list[i].title.is_none());
             let Some(bare) = bare else { continue };
-            let rank = |i: &usize| std::cmp::Reverse(self.names[*i].count);
+            let rank = |i: &usize| std::cmp::Reverse(self.list[*i].count);
             let mut fit: Vec<usize> = titled.iter().copied().filter(|&i| groups.agree(bare, i)).collect();
             fit.sort_by_key(rank);
             // A bare surname is a man's in most books.
             let men: Vec<usize> = fit.iter().copied().filter(|&i| groups.gender(i) != Gender::Female).collect();
             let choice = match (&men[..], &fit[..]) {
                 ([only], _) | ([], [only]) => Some(*only),
-                ([a, b, ..], _) if self.names[*a].count >= 4 * self.names[*b].count => Some(*a),
+                ([a, b, ..], _) if self.list[*a].count >= 4 * self.list[*b].count => Some(*a),
                 ([], []) => {
                     let fit: Vec<usize> = bearers.iter().copied().filter(|&other| groups.agree(bare, other)).collect();
                     match fit[..] {
@@ -345,7 +336,7 @@ impl Names {
 
     /// Joins pet names that only the talk uses to the name that they shorten.
     fn shorten(&self, book: &Tokens, person: &[bool], groups: &mut Groups) {
-        for (i, name) in self.names.iter().enumerate() {
+        for (i, name) in self.list.iter().enumerate() {
             let [word] = name.words[..] else { continue };
             if name.title.is_some_and(|title| book.words[title as usize].class & TITLE_GIVEN == 0)
                 || name.narrated * 4 > name.count
@@ -354,7 +345,7 @@ impl Names {
             }
             let short = &book.words[word as usize].text;
             let mut fit: Vec<usize> = Vec::new();
-            for (k, other) in self.names.iter().enumerate() {
+            for (k, other) in self.list.iter().enumerate() {
                 let Some(&first) = other.words.first() else { continue };
                 let surname = other.words.len() == 1
                     && other.title.is_some_and(|title| book.words[title as usize].class & TITLE_GIVEN == 0);
@@ -384,10 +375,10 @@ impl Names {
         for window in self.mentions.windows(4) {
             let first = window[0];
             for second in &window[1..] {
-                let between = &book.tokens[first.end..second.first];
+                let between = &book.list[first.end..second.first];
                 let near = between.len() > 1
                     && between.len() < 30
-                    && book.tokens[first.first].quote == NONE
+                    && book.list[first.first].quote == NONE
                     && !between.iter().any(|token| token.initial || token.quote != NONE);
                 if near && first.name != second.name {
                     pairs.insert((first.name.min(second.name), first.name.max(second.name)));
@@ -398,43 +389,56 @@ impl Names {
     }
 }
 
+/// Whether the book shows a name to be somebody's.
+fn is_person(name: &Name) -> bool {
+    if name.words.is_empty() {
+        return false;
+    }
+    let place = name.local * 4 > name.narrated && name.speech * 4 < name.local;
+    name.title.is_some()
+        || !place && (name.speech > 0 || name.vocative > 1 || name.deeds > 1 || name.words.len() > 1 && name.deeds > 0)
+}
+
 /// Returns title, words, first token and end of the name that begins at a token.
 fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)> {
-    let token = book.tokens[at];
+    let token = book.list[at];
     if token.word == NONE || !token.capital {
         return None;
     }
     let mut i = at;
     let mut title = None;
-    while book.class(i) & TITLE != 0 && !book.tokens[i].possessive {
-        let next = book.tokens.get(i + 1)?;
-        let near =
-            next.word != NONE && next.capital && next.quote == token.quote && next.start - book.tokens[i].end < 4;
+    while book.class(i) & TITLE != 0 && !book.list[i].possessive {
+        let next = book.list.get(i + 1)?;
+        let near = next.word != NONE
+            && next.capital
+            && !next.initial
+            && next.quote == token.quote
+            && next.start - book.list[i].end < 4;
         if !near || book.class(i + 1) & STOP != 0 && book.class(i + 1) & TITLE == 0 && book.class(i) & TITLE_GIVEN != 0
         {
             break;
         }
         if book.class(i) & TITLE_LOOSE == 0 {
-            title = Some(book.tokens[i].word);
+            title = Some(book.list[i].word);
         }
         i += 1;
     }
     let first = if title.is_some() { at } else { i };
     let mut words = Vec::new();
     let start = i;
-    while let Some(next) = book.tokens.get(i) {
+    while let Some(next) = book.list.get(i) {
         if next.word == NONE || next.quote != token.quote {
             break;
         }
         if i > start {
-            let before = book.tokens[i - 1];
+            let before = book.list[i - 1];
             let gap = next.start - before.end;
-            if before.possessive || gap > 2 {
+            if before.possessive || next.initial || gap > 3 {
                 break;
             }
             let particle = book.class(i) & PARTICLE != 0
                 && book
-                    .tokens
+                    .list
                     .get(i + 1)
                     .is_some_and(|after| after.word != NONE && after.capital && book.nameable(after.word));
             if particle {
@@ -458,7 +462,7 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
         i += 1;
     }
     if i > start
-        && book.tokens.get(i).is_some_and(|next| next.capital && next.start - book.tokens[i - 1].end < 2)
+        && book.list.get(i).is_some_and(|next| next.capital && next.start - book.list[i - 1].end < 3)
         && book.class(i) & PLACE != 0
     {
         return None;
@@ -485,12 +489,12 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
 fn form(chars: &[char], book: &Tokens, first: usize, end: usize) -> String {
     let mut form = String::new();
     for i in first..end {
-        let token = book.tokens[i];
+        let token = book.list[i];
         if i > first {
             form.push(' ');
         }
         let word = &chars[token.start..token.end];
-        let shout = word.len() > 2 && word.iter().all(|c| !c.is_lowercase());
+        let shout = (word.len() > 2 || book.class(i) & TITLE != 0) && word.iter().all(|c| !c.is_lowercase());
         for (k, c) in word.iter().enumerate() {
             if shout && k > 0 && word[k - 1].is_alphabetic() {
                 form.extend(c.to_lowercase());
@@ -507,11 +511,11 @@ fn form(chars: &[char], book: &Tokens, first: usize, end: usize) -> String {
 
 /// Whether somebody is called by the words at these tokens: set off by marks within speech.
 fn vocative(book: &Tokens, first: usize, end: usize) -> bool {
-    let quote = book.tokens[first].quote;
+    let quote = book.list[first].quote;
     if quote == NONE {
         return false;
     }
-    let before = first.checked_sub(1).map(|at| (book.tokens[at], book.text(at)));
+    let before = first.checked_sub(1).map(|at| (book.list[at], book.text(at)));
     let opens = match before {
         None => true,
         Some((token, _)) if token.quote != quote => true,
@@ -521,13 +525,12 @@ fn vocative(book: &Tokens, first: usize, end: usize) -> bool {
             "dear" | "dearest" | "my" | "oh" | "o" | "ah" | "well" | "no" | "yes" | "sweet" | "poor" | "come" | "why"
         ),
     };
-    let after = book.tokens.get(end);
+    let after = book.list.get(end);
     let closes =
         after.is_none_or(|token| token.quote != quote || matches!(token.mark, ',' | '.' | '!' | '?' | ';' | '—' | '-'));
     let whole = before.is_none_or(|(token, _)| token.quote != quote)
-        && after.is_none_or(|token| {
-            token.quote != quote || book.tokens.get(end + 1).is_none_or(|next| next.quote != quote)
-        });
+        && after
+            .is_none_or(|token| token.quote != quote || book.list.get(end + 1).is_none_or(|next| next.quote != quote));
     // A full stop on both sides answers a question; it calls nobody, unless it is a cry.
     opens && closes && (!whole || after.is_some_and(|token| token.mark == '!'))
 }

@@ -58,7 +58,7 @@ fn named(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nominal
     }
     let (head, after) = head(book, names, mention.end, end)?;
     let class = book.class(head);
-    let phrase = format!("{}’s {}", names.names[mention.name].form, book.text(head));
+    let phrase = format!("{}’s {}", names.list[mention.name].form, book.text(head));
     Some((Nominal::Role(phrase, gender(class), class & KIN != 0), after))
 }
 
@@ -68,8 +68,7 @@ fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nom
         if names.at[i] != NONE && !names.mentions[names.at[i] as usize].possessive {
             return nominal(book, names, i, end);
         }
-        if book.tokens[i].word == NONE
-            || book.class(i) & (SPEECH | PREPOSITION) != 0 && book.class(i) & (ROLE | KIN) == 0
+        if book.list[i].word == NONE || book.class(i) & (SPEECH | PREPOSITION) != 0 && book.class(i) & (ROLE | KIN) == 0
         {
             break;
         }
@@ -103,7 +102,7 @@ fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nom
 fn head(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(usize, usize)> {
     let mut head = None;
     for i in at..end.min(at + 4) {
-        if book.tokens[i].word == NONE || names.at[i] != NONE {
+        if book.list[i].word == NONE || names.at[i] != NONE {
             break;
         }
         if book.class(i) & (ROLE | KIN) != 0 {
@@ -136,14 +135,14 @@ pub(super) enum Tag {
 pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma: bool) -> Option<Tag> {
     let mut i = at;
     while i < end
-        && (book.tokens[i].word == NONE || matches!(book.text(i), "and" | "then" | "so" | "thus" | "here" | "again"))
+        && (book.list[i].word == NONE || matches!(book.text(i), "and" | "then" | "so" | "thus" | "here" | "again"))
     {
-        if matches!(book.tokens[i].mark, '.' | '!' | '?' | ':') {
+        if matches!(book.list[i].mark, '.' | '!' | '?' | ':') {
             return None;
         }
         i += 1;
     }
-    if book.class(i) & SPEECH != 0 && i < end && !book.tokens[i].capital {
+    if book.class(i) & SPEECH != 0 && i < end && !book.list[i].capital {
         for k in i + 1..end.min(i + 3) {
             if let Some((who, _)) = nominal(book, names, k, end) {
                 return Some(Tag::Says(who));
@@ -156,8 +155,8 @@ pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma:
     let reach = if comma { 10 } else { 7 };
     for k in after..end.min(after + reach) {
         let class = book.class(k);
-        if book.tokens[k].word == NONE {
-            if matches!(book.tokens[k].mark, ',' | '(' | ')') && comma {
+        if book.list[k].word == NONE {
+            if matches!(book.list[k].mark, ',' | '(' | ')') && comma {
                 continue;
             }
             break;
@@ -175,10 +174,10 @@ pub(super) fn before(book: &Tokens, names: &Names, at: usize, end: usize, open: 
     if at >= end {
         return None;
     }
-    let last = book.tokens[end - 1];
+    let last = book.list[end - 1];
     let leads = last.word != NONE && open || matches!(last.mark, ',' | ':' | '—' | '-');
     let stop = if last.word == NONE { end - 1 } else { end };
-    let start = (at..stop).rev().find(|&i| matches!(book.tokens[i].mark, '.' | '!' | '?')).map_or(at, |i| i + 1);
+    let start = (at..stop).rev().find(|&i| matches!(book.list[i].mark, '.' | '!' | '?')).map_or(at, |i| i + 1);
     let subject = subject(book, names, start, stop);
     if !leads {
         return subject.map(Tag::Acts);
@@ -213,7 +212,7 @@ fn subject(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<Nomina
             match (&found, &who) {
                 (None, _) => found = Some(who),
                 (Some(Nominal::Name(name)), Nominal::Pronoun(gender)) => {
-                    let (female, male) = (names.names[*name].female, names.names[*name].male);
+                    let (female, male) = (names.list[*name].female, names.list[*name].male);
                     let apart = match gender {
                         Gender::Female => male > female * 2,
                         Gender::Male => female > male * 2,

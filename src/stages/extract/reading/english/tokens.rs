@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::Paragraph;
 use super::super::quotations::Span;
-use super::super::tables::{ENGLISH, STOP, TITLE};
+use super::super::tables::{ABBREVIATION, ENGLISH, STOP};
 
 /// Stands for no word, or no quotation.
 pub(super) const NONE: u32 = u32::MAX;
@@ -43,7 +43,7 @@ pub(super) struct Word {
 
 /// A book as tokens.
 pub(super) struct Tokens {
-    pub(super) tokens: Vec<Token>,
+    pub(super) list: Vec<Token>,
     pub(super) words: Vec<Word>,
     /// The first token of each paragraph; one more stands at the end.
     pub(super) starts: Vec<usize>,
@@ -52,12 +52,12 @@ pub(super) struct Tokens {
 impl Tokens {
     /// Reads a book.
     pub(super) fn read(chars: &[char], paragraphs: &[Paragraph], spans: &[Span]) -> Self {
-        let mut book = Self { tokens: Vec::with_capacity(chars.len() / 5), words: Vec::new(), starts: Vec::new() };
+        let mut book = Self { list: Vec::with_capacity(chars.len() / 5), words: Vec::new(), starts: Vec::new() };
         let mut index: HashMap<String, u32> = HashMap::new();
         let mut quote = 0;
         let mut buffer = String::new();
         for paragraph in paragraphs {
-            let first = book.tokens.len();
+            let first = book.list.len();
             book.starts.push(first);
             let mut at = paragraph.start as usize;
             let end = paragraph.end as usize;
@@ -95,7 +95,8 @@ impl Tokens {
                     super::super::number(book.words.len() - 1)
                 });
                 let initial = book.opens_sentence(first, place);
-                let capital = c.is_uppercase();
+                // A heading capitalises what it likes.
+                let capital = c.is_uppercase() && !paragraph.border;
                 let counts = &mut book.words[word as usize];
                 if !paragraph.border {
                     match (capital, initial) {
@@ -104,8 +105,8 @@ impl Tokens {
                         _ => counts.lower += 1,
                     }
                 }
-                let title = counts.class & TITLE != 0 || stop - at == 1 && capital && c != 'I';
-                book.tokens.push(Token {
+                let short = counts.class & ABBREVIATION != 0 || stop - at == 1 && capital && c != 'I';
+                book.list.push(Token {
                     start: at,
                     end: stop,
                     word,
@@ -122,17 +123,17 @@ impl Tokens {
                         0
                     };
                 // The point of an abbreviation ends no sentence.
-                if title && at < end && chars[at] == '.' {
+                if short && at < end && chars[at] == '.' {
                     at += 1;
                 }
             }
         }
-        book.starts.push(book.tokens.len());
+        book.starts.push(book.list.len());
         book
     }
 
     fn mark(&mut self, at: usize, mark: char, quote: u32) {
-        self.tokens.push(Token {
+        self.list.push(Token {
             start: at,
             end: at + 1,
             word: NONE,
@@ -145,7 +146,7 @@ impl Tokens {
     }
 
     fn opens_sentence(&self, first: usize, quote: u32) -> bool {
-        match self.tokens[first..].last() {
+        match self.list[first..].last() {
             None => true,
             Some(last) if last.quote != quote => quote != NONE || last.mark != ',',
             Some(last) => matches!(last.mark, '.' | '!' | '?' | ':' | '—' | '-' | '…' | '('),
@@ -154,14 +155,12 @@ impl Tokens {
 
     /// Returns the bits of a token's word, 0 for a mark.
     pub(super) fn class(&self, at: usize) -> u32 {
-        self.tokens
-            .get(at)
-            .map_or(0, |token| if token.word == NONE { 0 } else { self.words[token.word as usize].class })
+        self.list.get(at).map_or(0, |token| if token.word == NONE { 0 } else { self.words[token.word as usize].class })
     }
 
     /// Returns a token's word in lower case, empty for a mark.
     pub(super) fn text(&self, at: usize) -> &str {
-        self.tokens
+        self.list
             .get(at)
             .map_or("", |token| if token.word == NONE { "" } else { &self.words[token.word as usize].text })
     }

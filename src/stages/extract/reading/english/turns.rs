@@ -6,7 +6,7 @@ use super::super::people::{Draft, Found};
 use super::super::quotations::Span;
 use super::super::speakers::{Cue, Turn, Verdict, decide};
 use super::super::tables::{DETERMINER, ROLE, TITLE_GIVEN};
-use super::super::{Gender, Kind, Paragraph, flatten};
+use super::super::{Gender, Paragraph, flatten};
 use super::names::{Names, shortens};
 use super::tags::{Nominal, Tag, before, behind, nominal};
 use super::tokens::{NONE, Tokens};
@@ -14,8 +14,8 @@ use super::tokens::{NONE, Tokens};
 /// How much more a name in the narration before counts for a pronoun than for speech without a tag.
 const PRONOUN: f32 = 1.6;
 
-/// Narration of more characters than this between two turns parts conversations.
-const APART: usize = 1500;
+/// Narration of more words and marks than this between two turns parts conversations.
+const APART: usize = 300;
 
 /// A stretch of narration, as tokens.
 type Stretch = (usize, usize);
@@ -65,7 +65,7 @@ impl<'a> Scene<'a> {
             actions: vec![None; spans.len()],
         };
         scene.known = scene.appositions();
-        for (name, person) in names.names.iter().zip(&names.people) {
+        for (name, person) in names.list.iter().zip(&names.people) {
             let given = name.words.len() < 2
                 && name.title.is_none_or(|title| book.words[title as usize].class & TITLE_GIVEN != 0);
             if let (Some(person), Some(&last), false) = (person, name.words.last(), given) {
@@ -96,17 +96,17 @@ impl<'a> Scene<'a> {
         let book = self.book;
         for mention in &self.names.mentions {
             let Some(person) = self.names.people[mention.name] else { continue };
-            if mention.possessive || book.tokens[mention.first].quote != NONE {
+            if mention.possessive || book.list[mention.first].quote != NONE {
                 continue;
             }
-            if let Some(title) = self.names.names[mention.name].title {
+            if let Some(title) = self.names.list[mention.name].title {
                 let title = &book.words[title as usize];
                 if title.class & ROLE != 0 {
                     *votes.entry(format!("the {}", title.text)).or_default().entry(person).or_default() += 1;
                 }
             }
             let mut at = mention.end;
-            let comma = book.tokens.get(at).is_some_and(|token| token.mark == ',');
+            let comma = book.list.get(at).is_some_and(|token| token.mark == ',');
             at += usize::from(comma);
             at += usize::from(book.text(at) == "who");
             let copula = matches!(book.text(at), "was" | "is");
@@ -114,12 +114,10 @@ impl<'a> Scene<'a> {
             if !comma && !copula || book.class(at) & DETERMINER == 0 {
                 continue;
             }
-            if let Some((Nominal::Role(phrase, _, false), after)) = nominal(book, self.names, at, book.tokens.len()) {
-                let ends = book
-                    .tokens
-                    .get(after)
-                    .is_none_or(|token| token.word == NONE || copula || book.text(after) == "who");
-                if ends && book.tokens[after - 1].quote == NONE {
+            if let Some((Nominal::Role(phrase, _, false), after)) = nominal(book, self.names, at, book.list.len()) {
+                let ends =
+                    book.list.get(after).is_none_or(|token| token.word == NONE || copula || book.text(after) == "who");
+                if ends && book.list[after - 1].quote == NONE {
                     *votes.entry(phrase).or_default().entry(person).or_default() += 3;
                 }
             }
@@ -142,9 +140,9 @@ impl<'a> Scene<'a> {
         let mut stretches = Vec::with_capacity(end - first + 1);
         let mut at = from;
         for span in &self.spans[first..end] {
-            let stop = at + self.book.tokens[at..to].partition_point(|token| token.start < span.outer_start);
+            let stop = at + self.book.list[at..to].partition_point(|token| token.start < span.outer_start);
             stretches.push((at, stop));
-            at = stop + self.book.tokens[stop..to].partition_point(|token| token.start < span.outer_end);
+            at = stop + self.book.list[stop..to].partition_point(|token| token.start < span.outer_end);
         }
         stretches.push((at, to));
         stretches
@@ -157,7 +155,7 @@ impl<'a> Scene<'a> {
             return None;
         }
         let (from, to) = (self.book.starts[before], self.book.starts[before + 1]);
-        let start = (from..to).rev().find(|&i| self.book.tokens[i].quote != NONE).map_or(from, |i| i + 1);
+        let start = (from..to).rev().find(|&i| self.book.list[i].quote != NONE).map_or(from, |i| i + 1);
         (start < to).then_some((start, to))
     }
 
@@ -191,7 +189,7 @@ impl<'a> Scene<'a> {
             match behind(self.book, self.names, at, to, comma) {
                 Some(Tag::Says(who)) => {
                     // A sentence that leads to the next speech is left to it.
-                    let leads = !comma && k + 2 < stretches.len() && self.book.tokens[to - 1].mark == ',';
+                    let leads = !comma && k + 2 < stretches.len() && self.book.list[to - 1].mark == ',';
                     if !leads || says[k].is_none() && k == 0 {
                         says[k] = Some(who);
                         used = true;
@@ -375,7 +373,7 @@ impl<'a> Scene<'a> {
                 | "lordship"
         );
         let end = self.spans[turn.first].outer_start;
-        let tokens = &self.book.tokens;
+        let tokens = &self.book.list;
         let to = self.names.mentions.partition_point(|mention| tokens[mention.first].start < end);
         let recent = &self.names.mentions[to.saturating_sub(60)..to];
         let mut seen: Vec<usize> = Vec::new();
@@ -390,8 +388,8 @@ impl<'a> Scene<'a> {
                 (_, Gender::Female) => &["Mrs", "Lady "],
                 _ => &["Mr.", "Mr ", "Sir ", "Lord "],
             };
-            let titled = self.cast[person].forms.keys().any(|form| titles.iter().any(|title| form.starts_with(title)));
-            if titled != elder {
+            let fits = self.cast[person].forms.keys().any(|form| titles.iter().any(|title| form.starts_with(title)));
+            if fits != elder {
                 continue;
             }
             let family = elder
@@ -433,7 +431,7 @@ impl<'a> Scene<'a> {
 
     /// Returns the mentions that begin between two offsets.
     fn mentions(&self, start: usize, end: usize) -> &'a [super::names::Mention] {
-        let tokens = &self.book.tokens;
+        let tokens = &self.book.list;
         let mentions = &self.names.mentions;
         let from = mentions.partition_point(|mention| tokens[mention.first].start < start);
         let to = from + mentions[from..].partition_point(|mention| tokens[mention.first].start < end);
@@ -455,10 +453,7 @@ impl<'a> Scene<'a> {
             turn.alternate = 0.5;
         } else {
             let border = self.paragraphs[last_span.paragraph..paragraph].iter().any(|paragraph| paragraph.border);
-            let narration: usize = self.paragraphs[last_span.paragraph + 1..paragraph]
-                .iter()
-                .map(|paragraph| (paragraph.end - paragraph.start) as usize)
-                .sum();
+            let narration = self.book.starts[paragraph] - self.book.starts[last_span.paragraph + 1];
             turn.fresh = border || narration > APART || between > 6;
             if between > 1 {
                 turn.same = -1.0;
@@ -498,11 +493,11 @@ impl<'a> Scene<'a> {
         let mut weights: BTreeMap<usize, f32> = BTreeMap::new();
         let mentions = self.mentions(start, end);
         for (age, mention) in mentions.iter().rev().enumerate().take(24) {
-            let token = self.book.tokens[mention.first];
+            let token = self.book.list[mention.first];
             let Some(person) = self.names.people[mention.name] else { continue };
             #[expect(clippy::cast_precision_loss, reason = "at most 24")]
             let fade = 1.0 / (1.0 + age as f32 * 0.25);
-            let acting = token.initial || mention.first > 0 && self.book.tokens[mention.first - 1].mark == ',';
+            let acting = token.initial || mention.first > 0 && self.book.list[mention.first - 1].mark == ',';
             let weight = match (token.quote == NONE, mention.possessive) {
                 (false, _) => 0.2,
                 (true, true) => 0.3,
@@ -519,14 +514,14 @@ impl<'a> Scene<'a> {
     fn action(&mut self, first: usize, end: usize, stretches: &[Stretch], pieces: (usize, usize)) {
         for k in pieces.0..pieces.1 {
             let (at, to) = stretches[k + 1];
-            if to <= at + 1 || to - at > 30 || self.book.tokens[to - 1].mark != '.' {
+            if to <= at + 1 || to - at > 30 || self.book.list[to - 1].mark != '.' {
                 continue;
             }
             let whole = self.chars[self.spans[first + k - pieces.0].end - 1] != ',';
-            let opens = self.book.tokens[at].capital;
+            let opens = self.book.list[at].capital;
             let speech = matches!(behind(self.book, self.names, at, to, false), Some(Tag::Says(_)));
             if whole && opens && !speech && first + k - pieces.0 < end {
-                let (from, until) = (self.book.tokens[at].start, self.book.tokens[to - 1].end);
+                let (from, until) = (self.book.list[at].start, self.book.list[to - 1].end);
                 self.actions[first + k - pieces.0] = Some(flatten(&self.chars[from..until]));
             }
         }
@@ -567,7 +562,7 @@ impl<'a> Scene<'a> {
             // Whoever speaks under the name is somebody else, unless a word of the names says that they belong together.
             let spoken: u32 = self.turns.iter().map(|turn| u32::from(turn.cue == Cue::Named(own))).sum();
             let kindred = self.kindred(name, person);
-            let family = self.names.names[name].title.is_some_and(|title| {
+            let family = self.names.list[name].title.is_some_and(|title| {
                 self.book.words[title as usize].class & TITLE_GIVEN == 0 || self.wed(own) == Some(false)
             });
             if self.wed(own) != self.wed(person) && self.wed(own).is_some() && self.wed(person).is_some() {
@@ -577,9 +572,9 @@ impl<'a> Scene<'a> {
                 && (kindred && spoken <= count && (!family || spoken == 0)
                     || spoken == 0 && count > 2 && count * 4 > total * 3)
             {
-                let other = (0..self.names.names.len())
+                let other = (0..self.names.list.len())
                     .filter(|&other| self.names.people[other] == Some(person))
-                    .max_by_key(|&other| (self.names.names[other].count, std::cmp::Reverse(other)));
+                    .max_by_key(|&other| (self.names.list[other].count, std::cmp::Reverse(other)));
                 links.extend(other.map(|other| (name, other)));
             }
         }
@@ -598,8 +593,8 @@ impl<'a> Scene<'a> {
 
     /// Whether a name shares a word, or the beginning of one, with a form of a person's.
     fn kindred(&self, name: usize, person: usize) -> bool {
-        let own = &self.names.names[name].words;
-        self.names.names.iter().zip(&self.names.people).filter(|(_, of)| **of == Some(person)).any(|(other, _)| {
+        let own = &self.names.list[name].words;
+        self.names.list.iter().zip(&self.names.people).filter(|(_, of)| **of == Some(person)).any(|(other, _)| {
             other.words.iter().any(|word| {
                 own.iter().any(|mine| {
                     word == mine
@@ -659,13 +654,12 @@ impl<'a> Scene<'a> {
         }
         let mut found = vec![Found::default(); self.spans.len()];
         for (turn, verdict) in self.turns.iter().zip(verdicts) {
-            for quote in turn.first..turn.end {
-                let named = verdict.kind == Some(Kind::Explicit);
-                found[quote] = Found {
+            for (quote, found) in found.iter_mut().enumerate().take(turn.end).skip(turn.first) {
+                *found = Found {
                     speaker: verdict.speaker,
                     kind: verdict.kind,
                     confidence: verdict.confidence,
-                    action: self.actions[quote].take().filter(|_| verdict.speaker.is_some() || named),
+                    action: self.actions[quote].take().filter(|_| verdict.speaker.is_some()),
                 };
             }
         }
