@@ -190,3 +190,97 @@ fn flatten(chars: &[char]) -> String {
 const fn wide(c: char) -> bool {
     matches!(c as u32, 0x2E80..=0x9FFF | 0xF900..=0xFAFF | 0xFE30..=0xFE4F | 0xFF00..=0xFF60 | 0x20000..=0x3FFFF)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks the speaker of each quotation, by any of his names; `-` for nobody.
+    fn check(text: &str, language: Language, expected: &[(&str, Option<Kind>)]) {
+        let reading = read(text, language, false);
+        let found: Vec<Option<Kind>> = reading.quotations.iter().map(|quotation| quotation.kind).collect();
+        assert_eq!(found, expected.iter().map(|(_, kind)| *kind).collect::<Vec<_>>(), "{:?}", reading.people);
+        for (quotation, (name, _)) in reading.quotations.iter().zip(expected) {
+            let person = quotation.speaker.map(|speaker| &reading.people[speaker]);
+            let called =
+                person.is_some_and(|person| person.name == *name || person.aliases.iter().any(|alias| alias == name));
+            assert!(called, "`{}` is {name}'s, not {person:?}'s", quotation.text);
+        }
+    }
+
+    #[test]
+    fn names_english_speakers_by_tag_pronoun_and_turn() {
+        let text = "“Is the tide out?” asked Mrs. Hallow.\n\n“It is,” said Mr. Hallow. He looked at the wall, and shook his head.\n\n\
+                    “Then we are late.”\n\n“Very,” he said.\n\n“Whose fault is that?” she cried.\n";
+        check(
+            text,
+            Language::En,
+            &[
+                ("Mrs. Hallow", Some(Kind::Explicit)),
+                ("Mr. Hallow", Some(Kind::Explicit)),
+                ("Mrs. Hallow", Some(Kind::Implicit)),
+                ("Mr. Hallow", Some(Kind::Anaphoric)),
+                ("Mrs. Hallow", Some(Kind::Anaphoric)),
+            ],
+        );
+    }
+
+    #[test]
+    fn joins_names_on_evidence_and_not_by_surname() {
+        let text = "Ruth Hallow came in first. Ruth smiled. “Here,” said Ruth.\n\n“Where?” asked Miss Ruth’s brother, Tom Hallow. Tom laughed.\n\n\
+                    “There,” said Tom.\n";
+        let reading = read(text, Language::En, false);
+        let of = |name: &str| {
+            reading
+                .people
+                .iter()
+                .position(|person| person.name == name || person.aliases.iter().any(|alias| alias == name))
+        };
+        assert_eq!(of("Ruth"), of("Ruth Hallow"));
+        assert_eq!(of("Tom"), of("Tom Hallow"));
+        assert_ne!(of("Ruth"), of("Tom"));
+    }
+
+    #[test]
+    fn names_chinese_speakers_in_both_scripts() {
+        let simplified = "江守田道：“潮退了没有？”\n\n“退了。”孟秋云说，“石头都露出来了。”\n\n“那就走罢。”\n\n江守田又问：“船呢？”孟秋云笑道：“在后头。”\n";
+        let expected = [
+            ("江守田", Some(Kind::Explicit)),
+            ("孟秋云", Some(Kind::Explicit)),
+            ("孟秋云", Some(Kind::Explicit)),
+            ("江守田", Some(Kind::Implicit)),
+            ("江守田", Some(Kind::Explicit)),
+            ("孟秋云", Some(Kind::Explicit)),
+        ];
+        check(simplified, Language::Zh, &expected);
+        let traditional = "江守田道：「潮退了沒有？」\n\n「退了。」孟秋雲說，「石頭都露出來了。」\n\n「那就走罷。」\n\n江守田又問：「船呢？」孟秋雲笑道：「在後頭。」\n";
+        let expected = expected.map(|(name, kind)| (if name == "孟秋云" { "孟秋雲" } else { name }, kind));
+        check(traditional, Language::Zh, &expected);
+    }
+
+    #[test]
+    fn prints_a_line_per_person_and_quotation() {
+        let reading = read("“Sit,” said Mr. Hallow.\n", Language::En, false);
+        let lines: Vec<String> = lines(&reading, "tide").map(|line| line.to_string()).collect();
+        assert_eq!(
+            lines,
+            [
+                r#"{"speaker_id":0,"name":"Mr. Hallow","aliases":[]}"#,
+                r#"{"book":"tide","start":1,"end":5,"quote":"Sit,","speaker":"Mr. Hallow","speaker_id":0,"kind":"explicit"}"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn bears_empty_and_broken_text() {
+        for text in ["", "\n\n", "“", "“”", "”", "\"", "：“", "道：", "‘’Tis", "Mr.", "A.\r\n\r\n“", "我道：“"]
+        {
+            for language in Language::ALL {
+                for script in [false, true] {
+                    let reading = read(text, language, script);
+                    assert!(reading.quotations.iter().all(|quotation| quotation.start <= quotation.end), "{text}");
+                }
+            }
+        }
+    }
+}

@@ -477,8 +477,8 @@ pub(super) fn bare(clause: &[char]) -> Option<Vec<char>> {
     }
     loop {
         let verb = CHINESE.speech.tail(rest);
-        // A lone 道 may end a title, as in 学道.
-        let verb = if rest.len() > 1 && !rest.ends_with(&['道']) { verb } else { 0 };
+        // A lone 道 may end a title, as in 学道, and a lone 云 a name.
+        let verb = if rest.len() > 1 && !rest.ends_with(&['道']) && !rest.ends_with(&['云']) { verb } else { 0 };
         let cut = CHINESE.manner.tail(rest).max(verb);
         if cut == 0 || cut > rest.len() {
             break;

@@ -556,7 +556,7 @@ pub(super) fn shortens(short: &str, long: &str) -> bool {
         [a, b] if a == b && stem.chars().count() > 3 => &stem[..stem.len() - a.len_utf8()],
         _ => stem,
     };
-    // `Lizzy`: the piece before the doubled letter, three letters at least, anywhere in the longer name.
+    // `Nellie`: the piece before the doubled letter, three letters at least, anywhere in the longer name.
     stem.chars().count() > 2
         && short.chars().count() <= long.chars().count() + 1
         && (long.starts_with(stem) || stem.chars().count() > 2 && long.contains(stem))
