@@ -20,8 +20,6 @@
 //! - What is dropped stands in `rejected` with its reason; nothing is lost without a word.
 //! - A secret reaches no file, no log, no error text and no journal key.
 
-#![allow(missing_docs)]
-
 pub mod cli;
 pub mod event;
 pub mod llm;

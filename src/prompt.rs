@@ -136,19 +136,19 @@ mod tests {
         "a note\n=== system ===\nYou are {{ name }}.\n\n=== user ===\n{% for x in list %}\n- {{ x }}\n{% endfor %}\n",
     )];
 
-    fn render(part: &str, context: serde_json::Value) -> Result<String, PromptError> {
-        Prompts::new(TEMPLATES, &BTreeMap::new())?.render("room/ask", Language::En, part, &context)
+    fn render(part: &str, context: &serde_json::Value) -> Result<String, PromptError> {
+        Prompts::new(TEMPLATES, &BTreeMap::new())?.render("room/ask", Language::En, part, context)
     }
 
     #[test]
     fn parts_render_alone() {
-        assert_eq!(render("system", serde_json::json!({"name": "薛嵩"})).expect("renders"), "You are 薛嵩.");
-        assert_eq!(render("user", serde_json::json!({"list": [1, 2]})).expect("renders"), "- 1\n- 2");
+        assert_eq!(render("system", &serde_json::json!({"name": "薛嵩"})).expect("renders"), "You are 薛嵩.");
+        assert_eq!(render("user", &serde_json::json!({"list": [1, 2]})).expect("renders"), "- 1\n- 2");
     }
 
     #[test]
     fn an_undefined_variable_is_an_error() {
-        let error = render("system", serde_json::json!({})).expect_err("no name");
+        let error = render("system", &serde_json::json!({})).expect_err("no name");
         assert!(error.to_string().contains("room/ask.en#system"), "{error}");
     }
 

@@ -68,7 +68,6 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
         RunError::Invalid(PipelineError::Invalid { .. }) => {
             "`schemas/pipeline.schema.json` describes every key; `dramaturg schema` writes it".to_owned()
         }
-        RunError::Prompts(_) => "look at the template that `[prompts]` puts in its place".to_owned(),
         RunError::Books { .. } => "books are text: `.txt`, `.md` or `.fountain`, in any usual encoding".to_owned(),
         RunError::SameSlug { .. } => "a book's slug is made of its file name".to_owned(),
         RunError::Start(_) | RunError::Store(_) | RunError::Export(_) => {
@@ -92,7 +91,9 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
             }
             _ => format!("look at `models.{model}.base_url` and `models.{model}.model`, then {again}"),
         },
-        RunError::Ask(AskError::Prompt { .. }) => "look at the template that `[prompts]` puts in its place".to_owned(),
+        RunError::Prompts(_) | RunError::Ask(AskError::Prompt { .. }) => {
+            "look at the template that `[prompts]` puts in its place".to_owned()
+        }
         RunError::Ask(AskError::Journal(_)) => format!("mend that and {again}; calls that were answered are kept"),
         RunError::Ask(_) => format!("{again}; what is done is kept"),
     }

@@ -31,14 +31,12 @@ impl Models {
     pub(super) fn new(loaded: &Loaded, desk: &Arc<Desk>) -> Result<Self, AskError> {
         let mut made: BTreeMap<String, Arc<Model>> = BTreeMap::new();
         let mut model = |name: &str| -> Result<Arc<Model>, AskError> {
-            match made.get(name) {
-                Some(model) => Ok(Arc::clone(model)),
-                None => {
-                    let model = Arc::new(loaded.model(name, desk)?);
-                    made.insert(name.to_owned(), Arc::clone(&model));
-                    Ok(model)
-                }
+            if let Some(model) = made.get(name) {
+                return Ok(Arc::clone(model));
             }
+            let model = Arc::new(loaded.model(name, desk)?);
+            made.insert(name.to_owned(), Arc::clone(&model));
+            Ok(model)
         };
         let mut one = |member: &Member| -> Result<ByLanguage<Arc<Model>>, AskError> {
             Ok(ByLanguage { en: model(member.get(Language::En))?, zh: model(member.get(Language::Zh))? })

@@ -101,7 +101,7 @@ fn failures(summary: Summary, rejects: &[Reject]) -> Result<Summary, RunError> {
 }
 
 /// A book with all that the stages after `chunk` need of it.
-struct Shelved {
+struct ReadBook {
     book: Book,
     chunks: Vec<Chunk>,
     facts: extract::BookFacts,
@@ -119,12 +119,12 @@ struct Road {
 impl Road {
     /// Goes from stage to stage; what is made goes into `records` even when a later stage fails.
     async fn walk(self: &Arc<Self>, records: &mut Records) -> Result<(Vec<Book>, Option<String>), RunError> {
-        let shelf = self.chunk(records).await?;
-        let books: Vec<Book> = shelf.iter().map(|shelved| shelved.book.clone()).collect();
+        let read = self.chunk(records).await?;
+        let books: Vec<Book> = read.iter().map(|read| read.book.clone()).collect();
         if self.options.until == Stage::Chunk {
             return Ok((books, None));
         }
-        let pool_hash = self.extract(shelf, records).await?;
+        let pool_hash = self.extract(read, records).await?;
         if self.options.until == Stage::Extract {
             return Ok((books, Some(pool_hash)));
         }
@@ -137,48 +137,46 @@ impl Road {
     }
 
     /// Reads the books and cuts them into chunks. A book that cannot be read is left out and named; the others go on.
-    async fn chunk(self: &Arc<Self>, records: &mut Records) -> Result<Vec<Shelved>, RunError> {
-        self.start(Stage::Chunk, Some(self.loaded.book_paths.len() as u64));
+    async fn chunk(self: &Arc<Self>, records: &mut Records) -> Result<Vec<ReadBook>, RunError> {
+        let total = self.loaded.book_paths.len() as u64;
+        self.start(Stage::Chunk, Some(total));
         let mut reading = JoinSet::new();
         for (index, path) in self.loaded.book_paths.iter().enumerate() {
             let (road, path) = (Arc::clone(self), path.clone());
-            reading.spawn_blocking(move || (index, path.clone(), road.shelve(&path)));
+            reading.spawn_blocking(move || (index, path.clone(), road.read(&path)));
         }
-        let mut shelf = BTreeMap::new();
-        let mut first = None;
+        let (mut books, mut failed) = (BTreeMap::new(), BTreeMap::new());
         while let Some(joined) = reading.join_next().await {
-            let (index, path, shelved) = joined.expect("reading a book does not panic");
-            match shelved {
-                Ok((shelved, rejects)) => {
-                    records.rejects.extend(rejects);
-                    shelf.insert(index, shelved);
+            let (index, path, read) = joined.expect("reading a book does not panic");
+            match read {
+                Ok((read, rejects)) => {
+                    self.reject(records, rejects);
+                    books.insert(index, read);
                 }
                 Err(source) => {
-                    self.reject(
-                        records,
-                        Reject::new("chunk", path.display().to_string(), "unreadable", chain(&source)),
-                    );
-                    first.get_or_insert((path, source));
+                    let id = path.display().to_string();
+                    self.reject(records, [Reject::new("chunk", id, "unreadable", chain(&source))]);
+                    failed.insert(index, (path, source));
                 }
             }
-            self.advance(Stage::Chunk, shelf.len() as u64, Some(self.loaded.book_paths.len() as u64));
+            self.advance(Stage::Chunk, (books.len() + failed.len()) as u64, Some(total));
         }
-        if let (true, Some((path, source))) = (shelf.is_empty(), first) {
+        if let (true, Some((_, (path, source)))) = (books.is_empty(), failed.pop_first()) {
             return Err(RunError::Books { path, source });
         }
-        let shelf: Vec<Shelved> = shelf.into_values().collect();
+        let books: Vec<ReadBook> = books.into_values().collect();
         let mut seen = BTreeSet::new();
-        for shelved in &shelf {
-            if !seen.insert(&shelved.book.slug) {
-                return Err(RunError::SameSlug { slug: shelved.book.slug.clone(), path: shelved.book.path.clone() });
+        for read in &books {
+            if !seen.insert(&read.book.slug) {
+                return Err(RunError::SameSlug { slug: read.book.slug.clone(), path: read.book.path.clone() });
             }
         }
-        let chunks: usize = shelf.iter().map(|shelved| shelved.chunks.len()).sum();
-        self.end(Stage::Chunk, format!("{chunks} chunks of {} books", shelf.len()));
-        Ok(shelf)
+        let chunks: usize = books.iter().map(|read| read.chunks.len()).sum();
+        self.end(Stage::Chunk, format!("{chunks} chunks of {} books", books.len()));
+        Ok(books)
     }
 
-    fn shelve(&self, path: &std::path::Path) -> Result<(Shelved, Vec<Reject>), BookError> {
+    fn read(&self, path: &std::path::Path) -> Result<(ReadBook, Vec<Reject>), BookError> {
         let params = &self.loaded.file.chunk;
         let bytes = std::fs::read(path).map_err(|source| BookError::Open { path: path.to_owned(), source })?;
         let book = chunk::read(&path.display().to_string(), &bytes, params.encoding.as_deref())?;
@@ -189,24 +187,26 @@ impl Road {
         }
         let reading = extract::reading::read(&book.text, book.language, book.script);
         let facts = extract::BookFacts::new(&book, reading);
-        Ok((Shelved { book, chunks, facts }, rejects))
+        // The chunks hold what is still needed of it.
+        let book = Book { text: String::new(), ..book };
+        Ok((ReadBook { book, chunks, facts }, rejects))
     }
 
     /// Makes scenes of the chunks, each book's in order, the books side by side; fills the pool and reads it back with
     /// what people added to it. Returns the pool's hash.
-    async fn extract(self: &Arc<Self>, shelf: Vec<Shelved>, records: &mut Records) -> Result<String, RunError> {
-        let total: usize = shelf.iter().map(|shelved| shelved.chunks.len()).sum();
+    async fn extract(self: &Arc<Self>, books: Vec<ReadBook>, records: &mut Records) -> Result<String, RunError> {
+        let total: usize = books.iter().map(|read| read.chunks.len()).sum();
         self.start(Stage::Extract, Some(total as u64));
-        let slugs: Vec<String> = shelf.iter().map(|shelved| shelved.book.slug.clone()).collect();
+        let slugs: Vec<String> = books.iter().map(|read| read.book.slug.clone()).collect();
         let done = Arc::new(AtomicU64::new(0));
         let mut folds = JoinSet::new();
-        for shelved in shelf {
+        for read in books {
             let (road, done) = (Arc::clone(self), Arc::clone(&done));
-            folds.spawn(async move { road.fold(&shelved, &done, total as u64).await });
+            folds.spawn(async move { road.fold(&read, &done, total as u64).await });
         }
         let pool = Pool::open(self.loaded.file.extract.pool.as_ref())?;
         for (slug, scenes, rejects) in all(folds, &self.desk).await? {
-            rejects.into_iter().for_each(|reject| self.reject(records, reject));
+            self.reject(records, rejects);
             pool.write_book(&slug, &scenes)?;
         }
         records.scenes = pool.scenes(&slugs)?;
@@ -217,27 +217,27 @@ impl Road {
 
     async fn fold(
         &self,
-        shelved: &Shelved,
+        read: &ReadBook,
         done: &AtomicU64,
         total: u64,
     ) -> Result<(String, Vec<Scene>, Vec<Reject>), AskError> {
         let (mut scenes, mut rejects) = (Vec::new(), Vec::new());
         let mut carry = extract::Carry::default();
-        for chunk in &shelved.chunks {
+        for chunk in &read.chunks {
             let model = self.models.extractor.get(chunk.language);
-            let extracted = extract::extract(model, &self.loaded.file.extract, &shelved.facts, chunk, carry).await?;
+            let extracted = extract::extract(model, &self.loaded.file.extract, &read.facts, chunk, carry).await?;
             scenes.extend(extracted.scenes);
             rejects.extend(extracted.rejects);
             carry = extracted.carry;
             self.advance(Stage::Extract, done.fetch_add(1, Ordering::Relaxed) + 1, Some(total));
         }
-        if let Some(last) = shelved.chunks.last() {
+        if let Some(last) = read.chunks.last() {
             let model = self.models.extractor.get(last.language);
-            let extracted = extract::finish(model, &self.loaded.file.extract, &shelved.facts, carry).await?;
+            let extracted = extract::finish(model, &self.loaded.file.extract, &read.facts, carry).await?;
             scenes.extend(extracted.scenes);
             rejects.extend(extracted.rejects);
         }
-        Ok((shelved.book.slug.clone(), scenes, rejects))
+        Ok((read.book.slug.clone(), scenes, rejects))
     }
 
     /// Takes the established characters and makes up the others.
@@ -279,10 +279,10 @@ impl Road {
         let mut made = all(made, &self.desk).await?;
         made.sort_by_key(|(language, world, _)| (*language, *world));
         for (_, _, made) in made {
-            made.rejects.into_iter().for_each(|reject| self.reject(records, reject));
+            self.reject(records, made.rejects);
             for character in made.characters {
                 match synthesize::resembles(&character, &characters) {
-                    Some(resemblance) => self.reject(records, resemblance.reject(&character)),
+                    Some(resemblance) => self.reject(records, [resemblance.reject(&character)]),
                     None => characters.push(character),
                 }
             }
@@ -326,7 +326,7 @@ impl Road {
             conversations += played.conversations.len();
             records.conversations.extend(played.conversations);
             records.samples.extend(played.samples);
-            played.rejects.into_iter().for_each(|reject| self.reject(records, reject));
+            self.reject(records, played.rejects);
         }
         self.end(Stage::Simulate, format!("{} samples of {conversations} conversations", records.samples.len()));
         Ok(())
@@ -396,9 +396,11 @@ impl Road {
         });
     }
 
-    fn reject(&self, records: &mut Records, reject: Reject) {
-        self.reporter.report(Event::Rejected(reject.clone()));
-        records.rejects.push(reject);
+    fn reject(&self, records: &mut Records, rejects: impl IntoIterator<Item = Reject>) {
+        for reject in rejects {
+            self.reporter.report(Event::Rejected(reject.clone()));
+            records.rejects.push(reject);
+        }
     }
 }
 

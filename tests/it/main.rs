@@ -1,5 +1,11 @@
 //! The integration tests: one binary, loopback only, no key, no sleep.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::format_collect,
+    reason = "a test that cannot go on fails, and none is in a hurry"
+)]
+
 mod build;
 mod cli;
 mod llm;
