@@ -8,6 +8,7 @@
 
 mod build;
 mod cli;
+mod docs;
 mod llm;
 mod reading;
 mod schemas;
