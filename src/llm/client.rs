@@ -142,7 +142,8 @@ impl Client {
                 },
                 Verdict::Filtered => {
                     let finish = Some("content_filter".to_owned());
-                    return Ok((Reply { text: source.to_string(), finish, ..Reply::default() }, Usage::default()));
+                    // The reply goes into the journal and its reason into the data set, where no address belongs.
+                    return Ok((Reply { text: source.detail(), finish, ..Reply::default() }, Usage::default()));
                 }
                 Verdict::Permanent => return Err(AskError::Permanent { model: model(), source }),
                 Verdict::Unusable => return Err(AskError::Unusable { model: model(), source }),

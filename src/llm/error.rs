@@ -38,7 +38,7 @@ pub enum HttpFault {
 
 impl HttpFault {
     /// Returns the fault without the server's address.
-    fn detail(&self) -> String {
+    pub(super) fn detail(&self) -> String {
         match self {
             Self::Status { status, body, .. } => format!("HTTP {status}: {body}"),
             Self::Broken { .. } => "no complete reply".to_owned(),

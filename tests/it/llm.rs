@@ -248,11 +248,15 @@ async fn refusals_are_kept_and_not_asked_again() {
         Scripted::error(400, "the prompt triggered the content_filter"),
     ] {
         let server = ScriptedServer::start([refusal.clone()]).await;
-        let run = Run::new(server.endpoint());
+        let folder = tempfile::tempdir().unwrap();
+        let run = Run::at(folder.path(), server.endpoint(), Budget::default(), false);
         for _ in 0..2 {
             let error = run.rate().await.expect_err("a refusal");
             assert!(matches!(&error, AskError::Refused { reason, .. } if !reason.is_empty()), "{refusal:?}: {error:?}");
+            assert!(!error.detail().contains("127.0.0.1"), "{}", error.detail());
         }
+        let journal = std::fs::read_to_string(folder.path().join("journal.jsonl")).unwrap();
+        assert!(!journal.contains("127.0.0.1"), "{journal}");
         assert_eq!(server.bodies().len(), 1);
     }
 }
