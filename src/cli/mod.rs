@@ -95,7 +95,7 @@ fn road(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
     if let RunError::Invalid(PipelineError::Invalid { sources, problems }) = &error {
         to_stderr(&diagnostics::problems(sources, problems, terminal.color));
     }
-    let hint = diagnostics::hint(&error, &invocation::invocation(std::env::args()));
+    let hint = diagnostics::hint(&error, &invocation::invocation(std::env::args_os(), None));
     to_stderr(&diagnostics::chain(&error, Some(&hint), terminal.color));
     Exit::from(&error)
 }
@@ -123,7 +123,8 @@ fn tell(left: &Summary, arguments: &RunArguments, until: Stage) {
         let json = serde_json::to_string(left).expect("a summary is JSON");
         to_stdout(&format!("{json}\n"));
     } else if !arguments.quiet {
-        to_stdout(&summary::summary(left, until, &arguments.pipeline.display().to_string()));
+        let following = Stage::ALL.into_iter().find(|stage| *stage > until);
+        to_stdout(&summary::summary(left, &invocation::invocation(std::env::args_os(), following.map(Stage::verb))));
     }
 }
 
