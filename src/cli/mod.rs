@@ -39,7 +39,12 @@ pub fn main() -> ExitCode {
             return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
         }
     };
-    let exit = match arguments.command {
+    // A panic has told itself by now; what is left to say is that it is our fault.
+    std::panic::catch_unwind(|| command(arguments.command)).unwrap_or(Exit::Fault).into()
+}
+
+fn command(command: Command) -> Exit {
+    match command {
         Command::Build { run, replay } => road(&run, replay, Stage::Export),
         Command::Chunk(run) => road(&run, false, Stage::Chunk),
         Command::Extract(run) => road(&run, false, Stage::Extract),
@@ -47,8 +52,7 @@ pub fn main() -> ExitCode {
         Command::Simulate(run) => road(&run, false, Stage::Simulate),
         Command::Export(run) => road(&run, false, Stage::Export),
         Command::Schema { dir, check } => schemas::schema(&dir, check),
-    };
-    exit.into()
+    }
 }
 
 /// Goes the road up to and including a stage, and tells how it went.

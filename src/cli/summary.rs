@@ -41,7 +41,8 @@ pub(super) fn summary(summary: &Summary, on: &str) -> String {
 fn reading(dataset: &Path, rows: &BTreeMap<String, BTreeMap<String, u64>>) -> String {
     let has_rows = |config: &str| rows.get(config).is_some_and(|splits| splits.values().any(|rows| *rows > 0));
     let config = Some("samples").filter(|config| has_rows(config));
-    let config = config.or_else(|| rows.keys().map(String::as_str).find(|config| has_rows(config))).unwrap_or("samples");
+    let config =
+        config.or_else(|| rows.keys().map(String::as_str).find(|config| has_rows(config))).unwrap_or("samples");
     let path = serde_json::json!(dataset.display().to_string());
     let code = format!("from datasets import load_dataset as l; print(l({path}, \"{config}\"))");
     format!("python -c {}", quoted(&code))
