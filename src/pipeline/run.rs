@@ -122,6 +122,8 @@ fn is_unread(reject: &Reject) -> bool {
 struct ReadBook {
     book: Book,
     chunks: Vec<Chunk>,
+    /// Whether these are all chunks of the book.
+    is_whole: bool,
     facts: extract::BookFacts,
 }
 
@@ -200,14 +202,14 @@ impl Road {
         let book = chunk::read(&path.display().to_string(), &bytes, params.encoding.as_deref())?;
         let chapters = chunk::chapters(&book);
         let (mut chunks, rejects) = chunk::chunk(&book, &chapters, params);
-        if let Some(limit) = self.options.limit {
-            chunks.truncate(limit as usize);
-        }
+        let limit = self.options.limit.map_or(usize::MAX, |limit| limit as usize);
+        let is_whole = chunks.len() <= limit;
+        chunks.truncate(limit);
         let reading = extract::reading::read(&book.text, book.language, book.script);
         let facts = extract::BookFacts::new(&book, reading);
         // The chunks hold what is still needed of it.
         let book = Book { text: String::new(), ..book };
-        Ok((ReadBook { book, chunks, facts }, rejects))
+        Ok((ReadBook { book, chunks, is_whole, facts }, rejects))
     }
 
     /// Makes scenes of the chunks, each book's in order, the books side by side; fills the pool and reads it back with
@@ -251,7 +253,8 @@ impl Road {
             carry = extracted.carry;
             self.advance(Stage::Extract, done.fetch_add(1, Ordering::Relaxed) + 1, Some(total));
         }
-        if let Some(last) = read.chunks.last() {
+        // A scene that goes on behind a limit is not asked about: the run without the limit will ask about the whole of it.
+        if let Some(last) = read.chunks.last().filter(|_| read.is_whole) {
             let model = self.models.extractor.get(last.language);
             let extracted = extract::finish(model, &self.loaded.file.extract, &read.facts, carry).await?;
             scenes.extend(extracted.scenes);
