@@ -11,5 +11,6 @@ mod cli;
 mod llm;
 mod reading;
 mod schemas;
+mod served;
 mod support;
 mod tidy;
