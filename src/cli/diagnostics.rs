@@ -76,9 +76,14 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
         RunError::Ask(AskError::Interrupted) => {
             format!("{again} to go on; what is done is kept")
         }
+        RunError::Failures { is_kept: true, .. } => {
+            "the journal keeps these replies; a higher `max_reasks` asks again, another model or prompt asks anew"
+                .to_owned()
+        }
         RunError::Failures { failed, .. } => format!("{again} to try these {failed}; the rest is kept"),
-        RunError::Ask(AskError::Budget(_)) => {
-            format!("raise the bound and {again}, as with `--set budget.max_calls=100000`; what is done is kept")
+        RunError::Ask(AskError::Budget(bound)) => {
+            let key = bound.split(' ').next().unwrap_or_default();
+            format!("raise `budget.{key}` in the file or with `--set`, and {again}; what is done is kept")
         }
         RunError::Ask(AskError::Missing { .. }) => {
             "run the same command without `--replay` to make this call".to_owned()
@@ -89,7 +94,9 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
                     "put a valid key into the variable that `models.{model}.api_key_env` names, OPENAI_API_KEY by default"
                 )
             }
-            _ => format!("look at `models.{model}.base_url` and `models.{model}.model`, then {again}"),
+            _ => format!(
+                "look at `models.{model}.base_url` (OPENAI_BASE_URL when silent) and `models.{model}.model`, then {again}"
+            ),
         },
         RunError::Prompts(_) | RunError::Ask(AskError::Prompt { .. }) => {
             "look at the template that `[prompts]` puts in its place".to_owned()
@@ -156,8 +163,10 @@ mod tests {
         let ask = AskError::Transient { model: "qwen3".to_owned(), tries: 4, elapsed, source };
         let error = RunError::Failures {
             summary: Box::default(),
+            what: "calls",
             failed: 3,
             total: 412,
+            is_kept: false,
             stage: "simulate".to_owned(),
             first: "zero/qwen3/7".to_owned(),
             cause: Cause(ask.detail()),

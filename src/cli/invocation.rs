@@ -1,13 +1,20 @@
 //! The command that was given, as the shell takes it, so that a hint can be pasted.
 
-/// Joins arguments, the program's own name in place of its path.
-pub(super) fn invocation(arguments: impl IntoIterator<Item = String>) -> String {
+use std::ffi::OsString;
+
+/// Joins arguments, the program's own name in place of its path and, where there is one, another command in place of the one
+/// that was given.
+pub(super) fn invocation(arguments: impl IntoIterator<Item = OsString>, command: Option<&str>) -> String {
     let mut words = vec!["dramaturg".to_owned()];
-    words.extend(arguments.into_iter().skip(1).map(|argument| quoted(&argument)));
+    words.extend(arguments.into_iter().skip(1).map(|argument| quoted(&argument.to_string_lossy())));
+    if let (Some(word), Some(command)) = (words.get_mut(1), command) {
+        command.clone_into(word);
+    }
     words.join(" ")
 }
 
-fn quoted(argument: &str) -> String {
+/// Quotes a word where the shell would take it apart.
+pub(super) fn quoted(argument: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./:=,@%+".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {
         argument.to_owned()
@@ -18,12 +25,13 @@ fn quoted(argument: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::invocation;
+    use super::*;
 
     #[test]
     fn a_shell_takes_it_back() {
         let arguments = ["/usr/bin/x", "build", "红楼.toml", "--set", "cast.judge=\"it's\"", ""];
-        let text = invocation(arguments.map(str::to_owned));
-        assert_eq!(text, r#"dramaturg build 红楼.toml --set 'cast.judge="it'\''s"' ''"#);
+        let text = |command| invocation(arguments.map(OsString::from), command);
+        assert_eq!(text(None), r#"dramaturg build 红楼.toml --set 'cast.judge="it'\''s"' ''"#);
+        assert_eq!(text(Some("export")), r#"dramaturg export 红楼.toml --set 'cast.judge="it'\''s"' ''"#);
     }
 }

@@ -39,7 +39,12 @@ pub fn main() -> ExitCode {
             return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
         }
     };
-    let exit = match arguments.command {
+    // A panic has told itself by now; what is left to say is that it is our fault.
+    std::panic::catch_unwind(|| command(arguments.command)).unwrap_or(Exit::Fault).into()
+}
+
+fn command(command: Command) -> Exit {
+    match command {
         Command::Build { run, replay } => road(&run, replay, Stage::Export),
         Command::Chunk(run) => road(&run, false, Stage::Chunk),
         Command::Extract(run) => road(&run, false, Stage::Extract),
@@ -47,8 +52,7 @@ pub fn main() -> ExitCode {
         Command::Simulate(run) => road(&run, false, Stage::Simulate),
         Command::Export(run) => road(&run, false, Stage::Export),
         Command::Schema { dir, check } => schemas::schema(&dir, check),
-    };
-    exit.into()
+    }
 }
 
 /// Goes the road up to and including a stage, and tells how it went.
@@ -95,7 +99,7 @@ fn road(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
     if let RunError::Invalid(PipelineError::Invalid { sources, problems }) = &error {
         to_stderr(&diagnostics::problems(sources, problems, terminal.color));
     }
-    let hint = diagnostics::hint(&error, &invocation::invocation(std::env::args()));
+    let hint = diagnostics::hint(&error, &invocation::invocation(std::env::args_os(), None));
     to_stderr(&diagnostics::chain(&error, Some(&hint), terminal.color));
     Exit::from(&error)
 }
@@ -123,7 +127,8 @@ fn tell(left: &Summary, arguments: &RunArguments, until: Stage) {
         let json = serde_json::to_string(left).expect("a summary is JSON");
         to_stdout(&format!("{json}\n"));
     } else if !arguments.quiet {
-        to_stdout(&summary::summary(left, until, &arguments.pipeline.display().to_string()));
+        let following = Stage::ALL.into_iter().find(|stage| *stage > until);
+        to_stdout(&summary::summary(left, &invocation::invocation(std::env::args_os(), following.map(Stage::verb))));
     }
 }
 

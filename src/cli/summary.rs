@@ -1,11 +1,15 @@
 //! What a run left, in words.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
-use crate::pipeline::{Stage, Summary};
+use super::invocation::quoted;
+use crate::pipeline::Summary;
 
-/// Writes rows, rejects, calls, tokens, dollars, the path and the next command.
-pub(super) fn summary(summary: &Summary, until: Stage, pipeline: &str) -> String {
+/// Writes rows, rejects, calls, tokens, dollars, the path and the next command: one that reads the data set, else `on`, which
+/// goes on to the next stage.
+pub(super) fn summary(summary: &Summary, on: &str) -> String {
     let mut text = String::new();
     for (config, splits) in &summary.rows {
         let splits: Vec<String> = splits.iter().map(|(split, rows)| format!("{} {split}", thousands(*rows))).collect();
@@ -28,22 +32,20 @@ pub(super) fn summary(summary: &Summary, until: Stage, pipeline: &str) -> String
     let _ = writeln!(text, "{:>13}  {:.1} s", "time", summary.wall_s);
     let place = summary.dataset.as_ref().unwrap_or(&summary.run);
     let _ = writeln!(text, "{:>13}  {}", "path", place.display());
-    let next = match (&summary.dataset, following(until)) {
-        (Some(dataset), _) => {
-            format!(
-                "python -c \"from datasets import load_dataset as l; print(l('{}', 'samples'))\"",
-                dataset.display()
-            )
-        }
-        (None, Some(stage)) => format!("dramaturg {} {pipeline}", stage.verb()),
-        (None, None) => format!("dramaturg build {pipeline}"),
-    };
+    let next = summary.dataset.as_ref().map_or_else(|| on.to_owned(), |dataset| reading(dataset, &summary.rows));
     let _ = writeln!(text, "{:>13}  {next}", "next");
     text
 }
 
-fn following(until: Stage) -> Option<Stage> {
-    Stage::ALL.into_iter().find(|stage| *stage > until)
+/// Returns the command that reads the samples, or the first config that has rows where there are none.
+fn reading(dataset: &Path, rows: &BTreeMap<String, BTreeMap<String, u64>>) -> String {
+    let has_rows = |config: &str| rows.get(config).is_some_and(|splits| splits.values().any(|rows| *rows > 0));
+    let config = Some("samples").filter(|config| has_rows(config));
+    let config =
+        config.or_else(|| rows.keys().map(String::as_str).find(|config| has_rows(config))).unwrap_or("samples");
+    let path = serde_json::json!(dataset.display().to_string());
+    let code = format!("from datasets import load_dataset as l; print(l({path}, \"{config}\"))");
+    format!("python -c {}", quoted(&code))
 }
 
 fn share(part: u64, whole: u64) -> String {
@@ -74,8 +76,6 @@ pub(super) fn thousands(count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::pipeline::{Calls, Tokens};
 
@@ -96,7 +96,7 @@ mod tests {
             rejected: BTreeMap::from([("extract".to_owned(), of(&[("no_dialogue", 3), ("ungrounded", 1)]))]),
             wall_s: 12.34,
         };
-        insta::assert_snapshot!(summary(&left, Stage::Export, "pipelines/demo.toml"), @r#"
+        insta::assert_snapshot!(summary(&left, ""), @r#"
          samples  61 test
           scenes  22 train
         left out  extract: 3 no_dialogue, 1 ungrounded
@@ -105,12 +105,15 @@ mod tests {
             cost  unpriced
             time  12.3 s
             path  outputs/demo/dataset
-            next  python -c "from datasets import load_dataset as l; print(l('outputs/demo/dataset', 'samples'))"
+            next  python -c 'from datasets import load_dataset as l; print(l("outputs/demo/dataset", "samples"))'
         "#);
+        left.rows.remove("samples");
+        let text = summary(&left, "");
+        assert!(text.contains("(l(\"outputs/demo/dataset\", \"scenes\"))"), "no config without rows: {text}");
         left.dataset = None;
         left.usd = Some(0.0012);
         left.rows.clear();
-        insta::assert_snapshot!(summary(&left, Stage::Extract, "pipelines/demo.toml"), @r"
+        insta::assert_snapshot!(summary(&left, "dramaturg synthesize pipelines/demo.toml"), @r"
         left out  extract: 3 no_dialogue, 1 ungrounded
            calls  12,345 made, 0 from the journal, 2 failed
           tokens  1,000,000 prompt (60 % cached), 999 completion

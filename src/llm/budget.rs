@@ -19,18 +19,13 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Returns which bound has been reached, in words.
+    /// Returns which bound on requests has been reached, in words; the one on calls is kept where calls begin.
     #[must_use]
     pub fn reached(&self, totals: &Totals) -> Option<String> {
         if let (Some(max), Some(usd)) = (self.max_usd, totals.usd)
             && usd >= max
         {
             return Some(format!("max_usd = {max} (spent {usd:.4})"));
-        }
-        if let Some(max) = self.max_calls
-            && totals.made >= max
-        {
-            return Some(format!("max_calls = {max}"));
         }
         let tokens = totals.usage.prompt + totals.usage.completion;
         if let Some(max) = self.max_tokens

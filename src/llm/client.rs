@@ -3,7 +3,7 @@
 //! Secrets leave this file in headers only.
 
 use std::sync::Once;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
@@ -12,11 +12,12 @@ use reqwest::{Response, Url};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
+use super::desk::Flight;
 use super::endpoint::shown;
 use super::form::Form;
 use super::json::without_lone_surrogates;
 use super::retry::{Failure, Verdict, retry_after, wait, words};
-use super::{AskError, Desk, Endpoint, HttpFault, Reply, Request, Usage, completion};
+use super::{AskError, Endpoint, HttpFault, Reply, Request, Usage, completion};
 
 /// No chat completion is longer; a body that is would only fill the memory.
 const LONGEST_BODY: usize = 64 << 20;
@@ -33,6 +34,8 @@ pub(super) struct Client {
     http: reqwest::Client,
     permits: Semaphore,
     form: AtomicU8,
+    /// Whether the server has ever answered, with an error perhaps.
+    answered: AtomicBool,
 }
 
 impl std::fmt::Debug for Client {
@@ -71,16 +74,23 @@ impl Client {
         let headers = headers(&endpoint).map_err(|cause| unusable(&shown_url, cause))?;
         let http = build(&endpoint, &url, headers).map_err(|error| unusable(&shown_url, chain(&error)))?;
         let permits = Semaphore::new(endpoint.concurrency.clamp(1, Semaphore::MAX_PERMITS));
-        Ok(Self { name, endpoint, url, shown_url, http, permits, form: AtomicU8::new(Form::FIRST) })
+        let (form, answered) = (AtomicU8::new(Form::FIRST), AtomicBool::new(false));
+        Ok(Self { name, endpoint, url, shown_url, http, permits, form, answered })
     }
 
     /// Sends a request until it is answered, its failures outlast the tries, or it is hopeless.
     ///
     /// A permit is held while a request is in flight, never while one waits for its next try.
-    pub(super) async fn complete(&self, request: &Request, ask: &'static str, seed: u32, desk: &Desk) -> Exchange {
+    pub(super) async fn complete(
+        &self,
+        request: &Request,
+        ask: &'static str,
+        seed: u32,
+        flight: &Flight<'_>,
+    ) -> Exchange {
         let mut requests = 0;
         let mut begun = None;
-        let outcome = self.tries(request, ask, seed, desk, &mut requests, &mut begun).await;
+        let outcome = self.tries(request, ask, seed, flight, &mut requests, &mut begun).await;
         Exchange { requests, latency: begun.map_or(Duration::ZERO, |begun: Instant| begun.elapsed()), outcome }
     }
 
@@ -89,7 +99,7 @@ impl Client {
         request: &Request,
         ask: &'static str,
         seed: u32,
-        desk: &Desk,
+        flight: &Flight<'_>,
         requests: &mut u32,
         begun: &mut Option<Instant>,
     ) -> Result<(Reply, Usage), AskError> {
@@ -99,7 +109,7 @@ impl Client {
         let mut failed = 0;
         loop {
             let permit = self.permits.acquire().await.expect("the semaphore is never closed");
-            desk.may_begin()?;
+            flight.may_begin()?;
             let begun = *begun.get_or_insert_with(Instant::now);
             *requests += 1;
             let result = self.exchange(request, &form.body(request, ask, seed)).await;
@@ -119,6 +129,10 @@ impl Client {
                 Verdict::Retry => {
                     failed += 1;
                     tracing::debug!(model = self.name, ask, failed, fault = %source, "a request failed");
+                    if failed >= self.endpoint.max_tries && !self.answered.load(Ordering::Relaxed) {
+                        // Every other call would wait as long for nobody.
+                        return Err(AskError::Unusable { model: model(), source });
+                    }
                     if failed >= self.endpoint.max_tries {
                         return Err(AskError::Transient {
                             model: model(),
@@ -129,7 +143,7 @@ impl Client {
                     }
                     tokio::select! {
                         () = tokio::time::sleep(wait(self.endpoint.backoff, failed, failure.retry_after, seed)) => {}
-                        () = desk.stopped() => return Err(AskError::Interrupted),
+                        () = flight.stopped() => return Err(AskError::Interrupted),
                     }
                 }
                 Verdict::Reform => match form.after(request, &failure.says) {
@@ -142,7 +156,8 @@ impl Client {
                 },
                 Verdict::Filtered => {
                     let finish = Some("content_filter".to_owned());
-                    return Ok((Reply { text: source.to_string(), finish, ..Reply::default() }, Usage::default()));
+                    // The reply goes into the journal and its reason into the data set, where no address belongs.
+                    return Ok((Reply { text: source.detail(), finish, ..Reply::default() }, Usage::default()));
                 }
                 Verdict::Permanent => return Err(AskError::Permanent { model: model(), source }),
                 Verdict::Unusable => return Err(AskError::Unusable { model: model(), source }),
@@ -154,6 +169,7 @@ impl Client {
     async fn exchange(&self, request: &Request, body: &Value) -> Result<(Reply, Usage), Failure> {
         let sent = self.http.post(self.url.clone()).body(body.to_string()).send().await;
         let response = sent.map_err(|error| self.broken(error))?;
+        self.answered.store(true, Ordering::Relaxed);
         let status = response.status().as_u16();
         let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let retry_after = header(RETRY_AFTER).and_then(|value| retry_after(value, header(DATE)));

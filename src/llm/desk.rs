@@ -1,6 +1,7 @@
 //! What all models of a run share.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jsonschema::Validator;
@@ -25,6 +26,8 @@ pub struct Desk {
     pub budget: Budget,
     /// Whether every answer has to come from the journal.
     pub replay: bool,
+    /// Calls that this process has begun.
+    begun: AtomicU64,
     stopped: watch::Sender<bool>,
     flights: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
@@ -49,6 +52,7 @@ impl Desk {
             ledger: Ledger::default(),
             budget,
             replay,
+            begun: AtomicU64::new(0),
             stopped: watch::Sender::new(false),
             flights: Mutex::default(),
             validators: Mutex::default(),
@@ -62,13 +66,13 @@ impl Desk {
     }
 
     /// Returns once [`stop`](Self::stop) was called.
-    pub(super) async fn stopped(&self) {
+    async fn stopped(&self) {
         let stopped = self.stopped.subscribe().wait_for(|stopped| *stopped).await.map(drop);
         stopped.expect("the sender lives as long as the desk");
     }
 
     /// Fails when no new request may begin.
-    pub(super) fn may_begin(&self) -> Result<(), AskError> {
+    fn may_begin(&self) -> Result<(), AskError> {
         if *self.stopped.borrow() {
             return Err(AskError::Interrupted);
         }
@@ -81,7 +85,8 @@ impl Desk {
     pub(super) async fn flight(&self, key: &str) -> Flight<'_> {
         let lock =
             self.flights.lock().unwrap_or_else(PoisonError::into_inner).entry(key.to_owned()).or_default().clone();
-        Flight { desk: self, key: key.to_owned(), guard: Some(lock.lock_owned().await) }
+        let guard = Some(lock.lock_owned().await);
+        Flight { desk: self, key: key.to_owned(), guard, begun: AtomicBool::new(false) }
     }
 
     /// Returns how many calls are in flight.
@@ -113,6 +118,34 @@ pub(super) struct Flight<'a> {
     desk: &'a Desk,
     key: String,
     guard: Option<OwnedMutexGuard<()>>,
+    begun: AtomicBool,
+}
+
+impl Flight<'_> {
+    /// Returns the key.
+    pub(super) fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Fails when no new request may begin, or, before the call's first one, no new call.
+    pub(super) fn may_begin(&self) -> Result<(), AskError> {
+        self.desk.may_begin()?;
+        if self.begun.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let max = self.desk.budget.max_calls.unwrap_or(u64::MAX);
+        // Calls in flight count before they end: they cannot be taken back.
+        let more = |begun| (begun < max).then_some(begun + 1);
+        let taken = self.desk.begun.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        taken.map_err(|_| AskError::Budget(format!("max_calls = {max}")))?;
+        self.begun.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Returns once the run was asked to stop.
+    pub(super) async fn stopped(&self) {
+        self.desk.stopped().await;
+    }
 }
 
 impl Drop for Flight<'_> {

@@ -38,7 +38,7 @@ pub enum HttpFault {
 
 impl HttpFault {
     /// Returns the fault without the server's address.
-    fn detail(&self) -> String {
+    pub(super) fn detail(&self) -> String {
         match self {
             Self::Status { status, body, .. } => format!("HTTP {status}: {body}"),
             Self::Broken { .. } => "no complete reply".to_owned(),
@@ -81,7 +81,7 @@ pub enum AskError {
         #[source]
         source: HttpFault,
     },
-    /// The key or the model is wrong, so that no other call can go better. Ends the run.
+    /// The key or the model is wrong, or nobody answers at the address, so that no other call can go better. Ends the run.
     #[error("model `{model}` cannot be used")]
     Unusable {
         /// The model's name.
@@ -150,6 +150,9 @@ impl AskError {
 
     /// The reasons of items that failed because a call did.
     pub const REASONS: [&'static str; 4] = ["no_reply", "request_refused", "model_refused", "bad_reply"];
+
+    /// Those of them whose replies stand in the journal, so that running again reads them back.
+    pub const KEPT: [&'static str; 2] = ["model_refused", "bad_reply"];
 
     /// Returns the error with its cause in one line, as a reject carries it: no address and no time, which belong to no
     /// data set.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::client::Client;
+use super::desk::Flight;
 use super::json::json_of;
 use super::language::language_of;
 use super::ledger::Outcome;
@@ -140,7 +141,7 @@ impl Model {
             extra_body,
         };
         let parent = request.key(A::NAME, draw);
-        let _flight = self.desk.flight(&parent).await;
+        let flight = self.desk.flight(&parent).await;
         let mut only_journal = true;
         let mut tries = 0;
         loop {
@@ -153,8 +154,7 @@ impl Model {
                 }
                 None => {
                     only_journal = false;
-                    let parent = (tries > 0).then(|| parent.clone());
-                    let record = self.answer(ask, &request, draw, tries, key, parent).await?;
+                    let record = self.answer(ask, &request, draw, tries, key, &flight).await?;
                     self.desk.journal.write(record.clone()).await?;
                     record
                 }
@@ -188,12 +188,12 @@ impl Model {
         draw: &str,
         tries: u32,
         key: String,
-        parent: Option<String>,
+        flight: &Flight<'_>,
     ) -> Result<Record, AskError> {
         let (reply, usage, requests, latency) = match &self.engine {
             Engine::Offline(options, places) => {
                 let _place = places.acquire().await.expect("the places are never closed");
-                self.desk.may_begin()?;
+                flight.may_begin()?;
                 let begun = Instant::now();
                 let rng = seeded(self.desk.seed, &["offline", &self.id, A::NAME, draw]);
                 let answer = json!(ask.offline(&mut Offline { options, rng }));
@@ -206,7 +206,7 @@ impl Model {
             Engine::Served(served) => {
                 let seed = if tries == 0 { draw.to_owned() } else { format!("{draw}#{tries}") };
                 let seed = number(self.desk.seed, &seed);
-                let exchange = served.client.complete(request, A::NAME, seed, &self.desk).await;
+                let exchange = served.client.complete(request, A::NAME, seed, flight).await;
                 match exchange.outcome {
                     Ok((reply, usage)) => (reply, usage, exchange.requests, exchange.latency),
                     Err(error) => {
@@ -218,6 +218,7 @@ impl Model {
             }
         };
         let (ask, model, draw) = (A::NAME.to_owned(), self.name.clone(), draw.to_owned());
+        let parent = (tries > 0).then(|| flight.key().to_owned());
         let (request, latency_ms) = (request.clone(), milliseconds(latency));
         Ok(Record { key, parent, ask, model, draw, request, reply, usage, requests, latency_ms })
     }

@@ -6,14 +6,19 @@ use crate::schema::Book;
 use crate::stages::export::{About, AboutBook, AboutPart};
 
 /// Gathers what the card tells of a run.
-pub(super) fn about(loaded: &Loaded, books: &[Book], models: &Models) -> About {
+pub(super) fn about(loaded: &Loaded, limit: Option<u32>, books: &[Book], models: &Models) -> About {
     let file = &loaded.file;
     About {
         name: file.name.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: file.seed,
         pipeline: loaded.source.clone(),
-        overrides: loaded.overrides.clone(),
+        // As a comment, since no key of the file says it.
+        overrides: limit
+            .map(|limit| format!("# --limit {limit}"))
+            .into_iter()
+            .chain(loaded.overrides.clone())
+            .collect(),
         books: books
             .iter()
             .map(|book| AboutBook { slug: book.slug.clone(), title: book.title.clone(), language: book.language })

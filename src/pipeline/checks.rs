@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::conceal::{has_key, is_variable};
 use super::document::{Document, child, dotted};
 use super::environment::Environment;
 use super::file::Served;
@@ -167,6 +168,24 @@ fn encoding(document: &Document, problems: &mut Vec<Problem>) {
     }
 }
 
+/// No address brings a key into the manifest. `variables` holds the strings that refer to variables: these stay unexpanded there.
+pub(super) fn keys_in_addresses(
+    document: &Document,
+    variables: &BTreeMap<String, String>,
+    problems: &mut Vec<Problem>,
+) {
+    for model in document.keys("/models") {
+        let place = format!("{}/base_url", child("/models", model));
+        for (pointer, url) in document.strings(&place) {
+            if has_key(variables.get(&pointer).map_or(url, String::as_str)) {
+                let message = format!("`{}` holds a key, which would stand in the manifest", dotted(&pointer));
+                let problem = Problem::new(document.at(&pointer), message);
+                problems.push(problem.expected("the key in the variable that `api_key_env` names, or the URL in one"));
+            }
+        }
+    }
+}
+
 /// Says whether a model of the file is played by a server.
 pub(super) fn is_served(document: &Document, model: &str) -> bool {
     let provider = document.value.pointer(&format!("{}/provider", child("/models", model)));
@@ -228,8 +247,7 @@ pub(super) fn reach(
     }
     if let (Some(variable), None) = (given("api_key_env"), &reached.api_key) {
         // A key in place of its variable's name must not be shown.
-        let is_name = variable.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
-        let message = if is_name {
+        let message = if is_variable(&variable) {
             format!("the environment variable {variable} is not set")
         } else {
             "`api_key_env` names no environment variable that is set".to_owned()

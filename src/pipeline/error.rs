@@ -47,15 +47,19 @@ pub enum RunError {
     /// A call ended the run; what was done is kept.
     #[error(transparent)]
     Ask(#[from] AskError),
-    /// The run went to its end, but some of its calls failed.
-    #[error("{failed} of {total} calls failed, first `{first}` in `{stage}`")]
+    /// The run went to its end, but some of its calls failed, or some of its books could not be read.
+    #[error("{failed} of {total} {what} failed, first `{first}` in `{stage}`")]
     Failures {
         /// What the run left all the same.
         summary: Box<Summary>,
-        /// How many calls failed.
+        /// `calls`, or `books` when all calls were answered.
+        what: &'static str,
+        /// How many failed.
         failed: u64,
         /// How many there were.
         total: u64,
+        /// Whether the journal has what the models said, so that another run would fail alike.
+        is_kept: bool,
         /// The stage of the first.
         stage: String,
         /// Its id.

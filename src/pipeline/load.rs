@@ -88,6 +88,7 @@ pub fn load(
     reader.shape::<PipelineFile>(&document, "the pipeline file");
 
     let used = if document.complete { checks::check(&document, &mut reader.problems) } else { BTreeSet::new() };
+    checks::keys_in_addresses(&document, &unexpanded, &mut reader.problems);
     let mut reached = BTreeMap::new();
     for name in used.iter().filter(|name| checks::is_served(&document, name)) {
         let needed = endpoints == Endpoints::Needed;
@@ -291,6 +292,27 @@ mod tests {
         assert!(desk.load(&text, &[], Endpoints::Needed).is_err());
         let loaded = desk.load(&text, &[], Endpoints::Unneeded).unwrap();
         assert_eq!(loaded.endpoints["作者"].model, "m");
+    }
+
+    #[test]
+    fn a_key_in_the_file_is_refused_and_not_shown() {
+        let desk = Desk::new();
+        for (given, sets, told) in [
+            ("model = 'm'\nbase_url = 'http://me:sesame-7@h/v1'", "", "holds a key"),
+            ("model = 'm'\nbase_url = 'http://h/v1?key=sesame-7'", "", "holds a key"),
+            ("model = 'm'\napi_key = 'sesame-7'", "", "unknown key `api_key`"),
+            ("model = 'm'\napi_key = sesame-7", "", "no TOML"),
+            ("model = 'm'\napi_key_env = 'sesame-7'", "", "names no environment variable"),
+            ("model = 'm'", "models.'作者'.api_key=sesame-7", "the value is no TOML"),
+            ("model = 'm'", "models.'作者'.api_key='sesame-7'", "unknown key `api_key`"),
+        ] {
+            let sets: &[&str] = if sets.is_empty() { &[] } else { &[sets] };
+            let error = desk.load(&whole().replace("model = 'm'", given), sets, Endpoints::Needed).unwrap_err();
+            let shown = format!("{error:?}");
+            assert!(shown.contains(told) && !shown.contains("sesame"), "{given}: {shown}");
+        }
+        let text = whole().replace("model = 'm'", "model = 'm'\nbase_url = '$OPENAI_BASE_URL'");
+        assert!(desk.load(&text, &[], Endpoints::Needed).is_ok());
     }
 
     #[test]

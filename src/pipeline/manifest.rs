@@ -18,6 +18,9 @@ pub(super) struct Manifest {
     seed: u64,
     /// The whole configuration as TOML: `--set` and defaults in place, variables by name only.
     configuration: String,
+    /// How small `--limit` kept the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u32>,
     books: Vec<ManifestBook>,
     /// Part of the cast → name and id of its models.
     cast: Vec<ManifestPart>,
@@ -72,8 +75,10 @@ impl Manifest {
     const FORMAT: u32 = 1;
 
     /// Gathers what made a data set.
+    #[expect(clippy::too_many_arguments, reason = "each is one of the things that a manifest tells")]
     pub(super) fn new(
         loaded: &Loaded,
+        limit: Option<u32>,
         books: &[Book],
         models: &Models,
         desk: &Desk,
@@ -98,6 +103,7 @@ impl Manifest {
             version: env!("CARGO_PKG_VERSION"),
             seed: loaded.file.seed,
             configuration: loaded.effective.clone(),
+            limit,
             books: books.iter().map(ManifestBook::new).collect(),
             cast: models.parts().into_iter().map(|(part, model)| ManifestPart::new(part, &model)).collect(),
             prompts: desk.prompts.hashes().clone(),

@@ -6,6 +6,7 @@
 
 mod about;
 mod checks;
+mod conceal;
 mod document;
 mod environment;
 mod error;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::conceal::conceal;
 use super::document::{Document, child, dotted};
 use super::environment::{Environment, expand};
 use super::problems::{At, PipelineError, Problem};
@@ -203,9 +204,17 @@ impl Reader {
         }
     }
 
+    /// Returns everything that is wrong, in order, with what looks like a key struck out of the texts that will be shown.
     pub(super) fn invalid(mut self) -> PipelineError {
         self.problems.sort_by_key(|problem| (problem.source, problem.span.start, problem.span.end));
         self.problems.dedup();
+        for (_, text) in &mut self.sources {
+            *text = conceal(text);
+        }
+        for problem in &mut self.problems {
+            problem.message = conceal(&problem.message);
+            problem.expected = problem.expected.take().map(|expected| conceal(&expected));
+        }
         PipelineError::Invalid { sources: self.sources, problems: self.problems }
     }
 }

@@ -57,7 +57,7 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
     if road.options.until == Stage::Export {
         road.start(Stage::Export, None);
         let tables = export::tables(&records)?;
-        let about = about(&road.loaded, &books, &road.models);
+        let about = about(&road.loaded, road.options.limit, &books, &road.models);
         let card = export::card(&road.loaded.file.export, &about, &tables);
         summary.count(&tables);
         let tables = tables.into_iter().map(|table| Table {
@@ -66,13 +66,14 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
             frame: table.frame,
         });
         let files = folder.write_dataset(&card, tables.collect())?;
-        let manifest = Manifest::new(&road.loaded, &books, &road.models, &road.desk, pool_hash, &summary, files);
+        let limit = road.options.limit;
+        let manifest = Manifest::new(&road.loaded, limit, &books, &road.models, &road.desk, pool_hash, &summary, files);
         folder.write_manifest(&manifest)?;
         summary.dataset = Some(folder.dataset());
         road.end(Stage::Export, format!("{} rows in {}", summary.total_rows(), folder.dataset().display()));
     }
     summary.wall_s = begun.elapsed().as_secs_f64();
-    failures(summary, &records.rejects)
+    failures(summary, books.len(), &records.rejects)
 }
 
 /// Stops the desk when the run is asked to stop.
@@ -83,16 +84,26 @@ async fn stopping(mut stop: watch::Receiver<bool>, desk: Arc<Desk>) {
     }
 }
 
-/// Tells a run whose calls were all answered from one whose were not.
-fn failures(summary: Summary, rejects: &[Reject]) -> Result<Summary, RunError> {
-    let failed = summary.calls.failed;
-    if failed == 0 {
-        return Ok(summary);
-    }
-    let first = rejects.iter().find(|reject| AskError::REASONS.contains(&reject.reason.as_str()));
+/// Tells a run that did all that it was asked from one with calls that have no answer, or books that cannot be read.
+fn failures(summary: Summary, books: usize, rejects: &[Reject]) -> Result<Summary, RunError> {
+    let calls = summary.calls;
+    let unread = rejects.iter().filter(|reject| is_unread(reject)).count() as u64;
+    let (what, failed, total) = match (calls.failed, unread) {
+        (0, 0) => return Ok(summary),
+        (0, unread) => ("books", unread, books as u64 + unread),
+        (failed, _) => ("calls", failed, calls.made + calls.journal + failed),
+    };
+    let is_failed = |reject: &&Reject| {
+        if what == "books" { is_unread(reject) } else { AskError::REASONS.contains(&reject.reason.as_str()) }
+    };
+    let first = rejects.iter().find(is_failed);
+    // What a model said is in the journal, and would be read back.
+    let is_kept = rejects.iter().filter(is_failed).all(|reject| AskError::KEPT.contains(&reject.reason.as_str()));
     Err(RunError::Failures {
+        what,
         failed,
-        total: summary.calls.made + summary.calls.journal + failed,
+        total,
+        is_kept,
         stage: first.map_or_else(String::new, |reject| reject.stage.clone()),
         first: first.map_or_else(String::new, |reject| reject.id.clone()),
         cause: Cause(first.map_or_else(String::new, |reject| reject.detail.clone())),
@@ -100,10 +111,19 @@ fn failures(summary: Summary, rejects: &[Reject]) -> Result<Summary, RunError> {
     })
 }
 
+/// The reason of a book that cannot be read.
+const UNREADABLE: &str = "unreadable";
+
+fn is_unread(reject: &Reject) -> bool {
+    reject.stage == Stage::Chunk.verb() && reject.reason == UNREADABLE
+}
+
 /// A book with all that the stages after `chunk` need of it.
 struct ReadBook {
     book: Book,
     chunks: Vec<Chunk>,
+    /// Whether these are all chunks of the book.
+    is_whole: bool,
     facts: extract::BookFacts,
 }
 
@@ -155,7 +175,7 @@ impl Road {
                 }
                 Err(source) => {
                     let id = path.display().to_string();
-                    self.reject(records, [Reject::new("chunk", id, "unreadable", chain(&source))]);
+                    self.reject(records, [Reject::new("chunk", id, UNREADABLE, chain(&source))]);
                     failed.insert(index, (path, source));
                 }
             }
@@ -182,14 +202,14 @@ impl Road {
         let book = chunk::read(&path.display().to_string(), &bytes, params.encoding.as_deref())?;
         let chapters = chunk::chapters(&book);
         let (mut chunks, rejects) = chunk::chunk(&book, &chapters, params);
-        if let Some(limit) = self.options.limit {
-            chunks.truncate(limit as usize);
-        }
+        let limit = self.options.limit.map_or(usize::MAX, |limit| limit as usize);
+        let is_whole = chunks.len() <= limit;
+        chunks.truncate(limit);
         let reading = extract::reading::read(&book.text, book.language, book.script);
         let facts = extract::BookFacts::new(&book, reading);
         // The chunks hold what is still needed of it.
         let book = Book { text: String::new(), ..book };
-        Ok((ReadBook { book, chunks, facts }, rejects))
+        Ok((ReadBook { book, chunks, is_whole, facts }, rejects))
     }
 
     /// Makes scenes of the chunks, each book's in order, the books side by side; fills the pool and reads it back with
@@ -205,10 +225,12 @@ impl Road {
             folds.spawn(async move { road.fold(&read, &done, total as u64).await });
         }
         let pool = Pool::open(self.loaded.file.extract.pool.as_ref())?;
-        for (slug, scenes, rejects) in all(folds, &self.desk).await? {
+        let (folded, ended) = all(folds, &self.desk).await;
+        for (slug, scenes, rejects) in folded {
             self.reject(records, rejects);
             pool.write_book(&slug, &scenes)?;
         }
+        ended?;
         records.scenes = pool.scenes(&slugs)?;
         let books: BTreeSet<&str> = records.scenes.iter().map(|scene| scene.book.as_str()).collect();
         self.end(Stage::Extract, format!("{} scenes of {} books", records.scenes.len(), books.len()));
@@ -231,7 +253,8 @@ impl Road {
             carry = extracted.carry;
             self.advance(Stage::Extract, done.fetch_add(1, Ordering::Relaxed) + 1, Some(total));
         }
-        if let Some(last) = read.chunks.last() {
+        // A scene that goes on behind a limit is not asked about: the run without the limit will ask about the whole of it.
+        if let Some(last) = read.chunks.last().filter(|_| read.is_whole) {
             let model = self.models.extractor.get(last.language);
             let extracted = extract::finish(model, &self.loaded.file.extract, &read.facts, carry).await?;
             scenes.extend(extracted.scenes);
@@ -256,6 +279,7 @@ impl Road {
         };
         let total: u64 = Language::ALL.iter().map(|&language| u64::from(wanted(language))).sum();
         self.start(Stage::Synthesize, Some(total));
+        let done = Arc::new(AtomicU64::new(0));
         let mut made = JoinSet::new();
         for language in Language::ALL {
             let mut left = wanted(language);
@@ -265,18 +289,19 @@ impl Road {
                 }
                 let count = left.min(params.characters_per_world.max(1));
                 left -= count;
-                let road = Arc::clone(self);
+                let (road, done) = (Arc::clone(self), Arc::clone(&done));
                 made.spawn(async move {
                     let models = road.models.synthesizers.get(language);
                     let (params, seed) = (&road.loaded.file.synthesize, road.loaded.file.seed);
                     // No name is forbidden beforehand: a further book or character must not change those made up so far.
                     let made = synthesize::synthesize(models, params, seed, language, world, count, &[]).await?;
-                    road.advance(Stage::Synthesize, u64::from(count), None);
+                    let done = done.fetch_add(count.into(), Ordering::Relaxed) + u64::from(count);
+                    road.advance(Stage::Synthesize, done, Some(total));
                     Ok((language, world, made))
                 });
             }
         }
-        let mut made = all(made, &self.desk).await?;
+        let (mut made, ended) = all(made, &self.desk).await;
         made.sort_by_key(|(language, world, _)| (*language, *world));
         for (_, _, made) in made {
             self.reject(records, made.rejects);
@@ -287,6 +312,7 @@ impl Road {
                 }
             }
         }
+        ended?;
         characters.sort_by(|a, b| a.id.cmp(&b.id));
         let count = |kind| characters.iter().filter(|character| character.kind == kind).count();
         let (established, synthesized) = (count(CharacterType::Established), count(CharacterType::Synthesized));
@@ -322,12 +348,14 @@ impl Road {
             }
         }
         let mut conversations = 0;
-        for played in all(plays, &self.desk).await?.into_iter().flatten() {
+        let (played, ended) = all(plays, &self.desk).await;
+        for played in played.into_iter().flatten() {
             conversations += played.conversations.len();
             records.conversations.extend(played.conversations);
             records.samples.extend(played.samples);
             self.reject(records, played.rejects);
         }
+        ended?;
         self.end(Stage::Simulate, format!("{} samples of {conversations} conversations", records.samples.len()));
         Ok(())
     }
@@ -377,8 +405,8 @@ impl Road {
     }
 
     fn advance(&self, stage: Stage, done: u64, total: Option<u64>) {
-        self.reporter.report(Event::Advanced { stage: stage.verb(), done, total });
         self.spent();
+        self.reporter.report(Event::Advanced { stage: stage.verb(), done, total });
     }
 
     fn end(&self, stage: Stage, outcome: String) {
@@ -404,9 +432,9 @@ impl Road {
     }
 }
 
-/// Waits for every task, so that calls in flight are finished and kept, then gives the results, or the error that ended
-/// the run: an interruption only when nothing worse happened. After the first such error nothing new begins.
-async fn all<T: 'static>(mut tasks: JoinSet<Result<T, AskError>>, desk: &Desk) -> Result<Vec<T>, RunError> {
+/// Waits for every task, so that calls in flight are finished and kept, then gives the results, and beside them the error that
+/// ended the run: an interruption only when nothing worse happened. After the first such error nothing new begins.
+async fn all<T: 'static>(mut tasks: JoinSet<Result<T, AskError>>, desk: &Desk) -> (Vec<T>, Result<(), RunError>) {
     let (mut results, mut worst) = (Vec::new(), None);
     while let Some(joined) = tasks.join_next().await {
         match joined.expect("a stage does not panic") {
@@ -419,7 +447,7 @@ async fn all<T: 'static>(mut tasks: JoinSet<Result<T, AskError>>, desk: &Desk) -
             }
         }
     }
-    worst.map_or(Ok(results), |error| Err(error.into()))
+    (results, worst.map_or(Ok(()), |error| Err(error.into())))
 }
 
 /// Returns an error with its causes in one line.

@@ -1,100 +1,8 @@
 //! The whole road through the program: the same bytes twice, after any interruption, and from the journal alone.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Output;
-
-use assert_cmd::Command;
 use serde_json::Value;
-use tempfile::TempDir;
 
-/// A working directory with a small offline pipeline over the shipped books.
-struct TestRun {
-    folder: TempDir,
-}
-
-impl TestRun {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let path = |relative: &str| root.join(relative).display().to_string();
-        let pipeline = format!(
-            r#"
-name = "small"
-seed = 11
-books = {{ paths = ["{}", "{}"] }}
-
-[models.reader]
-provider = "offline"
-[models.vivid]
-provider = "offline"
-variant = "vivid"
-breadth = 32
-diligence = 0.9
-
-[cast]
-extractor = "reader"
-synthesizers = ["reader"]
-director = "reader"
-scene = "reader"
-sources = ["vivid"]
-base = "reader"
-judge = "reader"
-
-[synthesize]
-established = ["{}", "{}"]
-count = {{ en = 1, zh = 1 }}
-
-[simulate]
-tau = 1
-wave = 2
-own_book = true
-max_turns = 10
-max_conversations = 3
-"#,
-            path("books/forty_kilos_short.fountain"),
-            path("books/lian_wen_ji.txt"),
-            path("pipelines/characters/keziah_marl.toml"),
-            path("pipelines/characters/wen_zhong_chou.toml"),
-        );
-        std::fs::write(folder.path().join("small.toml"), pipeline).expect("the pipeline file");
-        Self { folder }
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::cargo_bin("dramaturg").expect("the program");
-        command.current_dir(self.folder.path()).env_clear().args(arguments).output().expect("it runs")
-    }
-
-    /// Builds, expects an exit code, and returns what `--json` says.
-    fn build(&self, arguments: &[&str], code: i32) -> Value {
-        let output = self.run(&[&["build", "small.toml", "--json", "--quiet"], arguments].concat());
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{errors}");
-        serde_json::from_slice(&output.stdout).unwrap_or(Value::Null)
-    }
-
-    fn journal(&self) -> PathBuf {
-        self.folder.path().join("outputs/small/journal.jsonl")
-    }
-
-    /// Returns the bytes of every Parquet file by its path.
-    fn tables(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        let dataset = self.folder.path().join("outputs/small/dataset");
-        let mut tables = BTreeMap::new();
-        for config in std::fs::read_dir(&dataset).expect("a data set") {
-            let config = config.expect("an entry").path();
-            if config.is_dir() {
-                for table in std::fs::read_dir(config).expect("a config") {
-                    let table = table.expect("an entry").path();
-                    let bytes = std::fs::read(&table).expect("a table");
-                    tables.insert(table.strip_prefix(&dataset).expect("below the data set").to_owned(), bytes);
-                }
-            }
-        }
-        tables
-    }
-}
+use crate::support::TestRun;
 
 #[test]
 fn a_second_build_asks_nothing_and_writes_the_same_bytes() {
@@ -176,4 +84,36 @@ fn a_further_source_leaves_the_other_lanes_as_they_were() {
         more["calls"]["journal"].as_u64(),
         Some(before.iter().filter(|line| line.contains("\"draw\"")).count() as u64)
     );
+}
+
+#[test]
+fn a_first_look_is_small_and_its_calls_are_used_again() {
+    let small_chunks = || {
+        let run = TestRun::new();
+        run.change("count = { en = 1, zh = 1 }", "count = { en = 4, zh = 3 }\ncharacters_per_world = 3");
+        run.change("[simulate]", "[chunk]\nmax_tokens = 2000\n\n[simulate]");
+        run
+    };
+    let made = |left: &Value| left["calls"]["made"].as_u64().expect("a count");
+    let look = small_chunks();
+    let left = look.build(&["--limit", "1"], 0);
+    let characters = left["rows"]["characters"]["train"].as_u64();
+    assert_eq!(characters, Some(4), "one that is given and one that is made up in each language: {left}");
+    assert_eq!(left["rows"]["conversations"]["test"].as_u64(), characters, "one for each lane: {left}");
+    let manifest = std::fs::read_to_string(look.path().join("outputs/small/manifest.json")).expect("a manifest");
+    assert!(manifest.contains("\"limit\": 1,"), "{manifest}");
+    // What was read and made up is asked in the same words by a run without the limit.
+    let run = small_chunks();
+    let stage = |arguments: &[&str]| -> Value {
+        let output = run.run(&[&["synthesize", "small.toml", "--json", "--quiet"], arguments].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("one JSON object")
+    };
+    let (first, rest) = (stage(&["--limit", "1"]), stage(&[]));
+    assert!(made(&first) > 4 && made(&rest) > made(&first), "{first} {rest}");
+    assert_eq!(rest["calls"]["journal"].as_u64(), Some(made(&first)), "{rest}");
+    // And what the look left behind changes nothing of the whole.
+    look.build(&[], 0);
+    run.build(&[], 0);
+    assert_eq!(look.tables(), run.tables());
 }

@@ -140,6 +140,38 @@ async fn what_does_not_pass_fails_the_call_and_is_counted() {
 }
 
 #[tokio::test]
+async fn an_address_where_nobody_answers_ends_the_run() {
+    let server = ScriptedServer::start(vec![Scripted::Closed; 3]).await;
+    let run = Run::new(server.endpoint());
+    let error = run.rate().await.expect_err("nobody answers");
+    assert!(matches!(error, AskError::Unusable { .. }) && error.ends_the_run(), "{error:?}");
+    assert_eq!(run.counts(), (0, 0, 1, 3));
+    // A server that has answered may be away for a while.
+    let script = [Scripted::content(GOOD), Scripted::Closed, Scripted::Closed, Scripted::Closed];
+    let server = ScriptedServer::start(script).await;
+    let run = Run::new(server.endpoint());
+    run.rate().await.expect("a reply");
+    let error = run.model.ask(&Say, "1").await.expect_err("three tries");
+    assert!(matches!(error, AskError::Transient { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_bound_on_calls_counts_those_in_flight_and_no_request_twice() {
+    let bad = Scripted::content("I cannot say.");
+    let script = [bad.clone(), Scripted::error(503, ""), Scripted::content(GOOD), bad.clone(), Scripted::content(GOOD)];
+    let server = ScriptedServer::start(script).await;
+    let folder = tempfile::tempdir().unwrap();
+    let budget = Budget { max_calls: Some(2), ..Budget::default() };
+    let run = Run::at(folder.path(), server.endpoint(), budget, false);
+    run.rate().await.expect("a re-ask and a retry are no further calls");
+    let draws = ["1", "2", "3"];
+    let said = futures::future::join_all(draws.map(|draw| run.model.ask(&Say, draw))).await;
+    let over = said.iter().filter(|said| matches!(said, Err(AskError::Budget(bound)) if bound == "max_calls = 2"));
+    assert_eq!(over.count(), 2, "{said:?}");
+    assert_eq!(server.bodies().len(), 4);
+}
+
+#[tokio::test]
 async fn what_is_hopeless_is_not_tried_again() {
     for (fault, ends_the_run) in [
         (Scripted::error(401, "no"), true),
@@ -248,11 +280,15 @@ async fn refusals_are_kept_and_not_asked_again() {
         Scripted::error(400, "the prompt triggered the content_filter"),
     ] {
         let server = ScriptedServer::start([refusal.clone()]).await;
-        let run = Run::new(server.endpoint());
+        let folder = tempfile::tempdir().unwrap();
+        let run = Run::at(folder.path(), server.endpoint(), Budget::default(), false);
         for _ in 0..2 {
             let error = run.rate().await.expect_err("a refusal");
             assert!(matches!(&error, AskError::Refused { reason, .. } if !reason.is_empty()), "{refusal:?}: {error:?}");
+            assert!(!error.detail().contains("127.0.0.1"), "{}", error.detail());
         }
+        let journal = std::fs::read_to_string(folder.path().join("journal.jsonl")).unwrap();
+        assert!(!journal.contains("127.0.0.1"), "{journal}");
         assert_eq!(server.bodies().len(), 1);
     }
 }

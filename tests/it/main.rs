@@ -12,5 +12,6 @@ mod docs;
 mod llm;
 mod reading;
 mod schemas;
+mod served;
 mod support;
 mod tidy;

@@ -1,13 +1,128 @@
-//! What the integration tests share: a scripted chat-completions server on loopback.
+//! What the integration tests share: a working directory for the program, and a chat-completions server on loopback.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dramaturg::llm::Endpoint;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+/// A working directory with a small offline pipeline over the shipped books.
+pub(crate) struct TestRun {
+    folder: TempDir,
+}
+
+impl TestRun {
+    /// Makes the working directory.
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let path = |relative: &str| root.join(relative).display().to_string();
+        let pipeline = format!(
+            r#"
+name = "small"
+seed = 11
+books = {{ paths = ["{}", "{}"] }}
+
+[models.reader]
+provider = "offline"
+[models.vivid]
+provider = "offline"
+variant = "vivid"
+breadth = 32
+diligence = 0.9
+
+[cast]
+extractor = "reader"
+synthesizers = ["reader"]
+director = "reader"
+scene = "reader"
+sources = ["vivid"]
+base = "reader"
+judge = "reader"
+
+[synthesize]
+established = ["{}", "{}"]
+count = {{ en = 1, zh = 1 }}
+
+[simulate]
+tau = 1
+wave = 2
+own_book = true
+max_turns = 10
+max_conversations = 3
+"#,
+            path("books/forty_kilos_short.fountain"),
+            path("books/lian_wen_ji.txt"),
+            path("pipelines/characters/keziah_marl.toml"),
+            path("pipelines/characters/wen_zhong_chou.toml"),
+        );
+        std::fs::write(folder.path().join("small.toml"), pipeline).expect("the pipeline file");
+        Self { folder }
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("it runs")
+    }
+
+    /// Returns the program with arguments, in the working directory and with an empty environment.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin("dramaturg"));
+        command.current_dir(self.folder.path()).env_clear().args(arguments);
+        command
+    }
+
+    /// Changes the pipeline file.
+    pub(crate) fn change(&self, from: &str, to: &str) {
+        let path = self.folder.path().join("small.toml");
+        let text = std::fs::read_to_string(&path).expect("the pipeline file");
+        let changed = text.replacen(from, to, 1);
+        assert_ne!(text, changed, "`{from}` stands in the pipeline file");
+        std::fs::write(path, changed).expect("the pipeline file");
+    }
+
+    /// Returns the working directory.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Builds, expects an exit code, and returns what `--json` says.
+    pub(crate) fn build(&self, arguments: &[&str], code: i32) -> Value {
+        let output = self.run(&[&["build", "small.toml", "--json", "--quiet"], arguments].concat());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{errors}");
+        serde_json::from_slice(&output.stdout).unwrap_or(Value::Null)
+    }
+
+    /// Returns the path of the journal.
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.folder.path().join("outputs/small/journal.jsonl")
+    }
+
+    /// Returns the bytes of every Parquet file by its path.
+    pub(crate) fn tables(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let dataset = self.folder.path().join("outputs/small/dataset");
+        let mut tables = BTreeMap::new();
+        for config in std::fs::read_dir(&dataset).expect("a data set") {
+            let config = config.expect("an entry").path();
+            if config.is_dir() {
+                for table in std::fs::read_dir(config).expect("a config") {
+                    let table = table.expect("an entry").path();
+                    let bytes = std::fs::read(&table).expect("a table");
+                    tables.insert(table.strip_prefix(&dataset).expect("below the data set").to_owned(), bytes);
+                }
+            }
+        }
+        tables
+    }
+}
 
 /// What the server does with one request.
 #[derive(Debug, Clone)]
@@ -44,31 +159,53 @@ impl Scripted {
     }
 }
 
-/// A server that follows a script, one entry per request in the order of their arrival, and keeps what it was sent.
+/// What a server answers to its n-th request, counted from 0.
+type Rule = dyn Fn(usize, &Value) -> Scripted + Send + Sync;
+
+/// A server that follows a script or a rule, and keeps what it was sent.
 pub(crate) struct ScriptedServer {
     port: u16,
     seen: Arc<Mutex<Vec<(String, Value)>>>,
+    answers: watch::Sender<bool>,
 }
 
 impl ScriptedServer {
-    /// Starts a server. A request beyond the script is answered 418, which no client tries again.
+    /// Starts a server that follows a script, one entry per request in the order of their arrival. A request beyond the script
+    /// is answered 418, which no client tries again.
     pub(crate) async fn start(script: impl IntoIterator<Item = Scripted>) -> Self {
+        let script = Mutex::new(script.into_iter().collect::<VecDeque<_>>());
+        let end = || Scripted::Body(418, "x-test: 1", "the script is at its end".to_owned());
+        Self::ruled(move |_, _| script.lock().unwrap().pop_front().unwrap_or_else(end)).await
+    }
+
+    /// Starts a server that follows a rule.
+    pub(crate) async fn ruled(rule: impl Fn(usize, &Value) -> Scripted + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let port = listener.local_addr().expect("a bound listener has an address").port();
-        let script = Arc::new(Mutex::new(script.into_iter().collect::<VecDeque<_>>()));
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let server = Self { port, seen: Arc::clone(&seen) };
+        let rule: Arc<Rule> = Arc::new(rule);
+        let server = Self { port, seen: Arc::default(), answers: watch::Sender::new(true) };
+        let (seen, answers) = (Arc::clone(&server.seen), server.answers.subscribe());
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, Arc::clone(&script), Arc::clone(&seen)));
+                tokio::spawn(serve(stream, Arc::clone(&rule), Arc::clone(&seen), answers.clone()));
             }
         });
         server
     }
 
+    /// Says whether requests are answered; those that are not wait until they are.
+    pub(crate) fn answer(&self, answers: bool) {
+        self.answers.send_replace(answers);
+    }
+
+    /// Returns the URL up to and with `/v1`.
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
     /// Returns an endpoint for this server, whose back-off is too short to be noticed.
     pub(crate) fn endpoint(&self) -> Endpoint {
-        let endpoint = Endpoint::new(format!("http://127.0.0.1:{}/v1", self.port), "m");
+        let endpoint = Endpoint::new(self.url(), "m");
         Endpoint { backoff: Duration::from_millis(1), max_tries: 3, ..endpoint }
     }
 
@@ -85,8 +222,9 @@ impl ScriptedServer {
 
 async fn serve(
     mut stream: TcpStream,
-    script: Arc<Mutex<VecDeque<Scripted>>>,
+    rule: Arc<Rule>,
     seen: Arc<Mutex<Vec<(String, Value)>>>,
+    mut answers: watch::Receiver<bool>,
 ) -> std::io::Result<()> {
     let mut bytes = Vec::new();
     let (head, length) = loop {
@@ -102,14 +240,19 @@ async fn serve(
     while bytes.len() < head + 4 + length {
         stream.read_buf(&mut bytes).await?;
     }
-    let body = serde_json::from_slice(&bytes[head + 4..]).expect("the client sends JSON");
-    seen.lock().unwrap().push((String::from_utf8_lossy(&bytes[..head]).into_owned(), body));
-    let next = script.lock().unwrap().pop_front();
-    let (status, header, body, more) = match next {
-        Some(Scripted::Body(status, header, body)) => (status, header, body, 0),
-        Some(Scripted::Truncated(body)) => (200, "x-test: 1", body, 10),
-        Some(Scripted::Closed) => return Ok(()),
-        None => (418, "x-test: 1", "the script is at its end".to_owned(), 0),
+    let body: Value = serde_json::from_slice(&bytes[head + 4..]).expect("the client sends JSON");
+    let head = String::from_utf8_lossy(&bytes[..head]).into_owned();
+    let scripted = {
+        let mut seen = seen.lock().unwrap();
+        seen.push((head, body));
+        let (_, body) = seen.last().expect("just pushed");
+        rule(seen.len() - 1, body)
+    };
+    let _ = answers.wait_for(|answers| *answers).await;
+    let (status, header, body, more) = match scripted {
+        Scripted::Body(status, header, body) => (status, header, body, 0),
+        Scripted::Truncated(body) => (200, "x-test: 1", body, 10),
+        Scripted::Closed => return Ok(()),
     };
     let length = body.len() + more;
     let answer =
