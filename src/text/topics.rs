@@ -135,6 +135,10 @@ mod tests {
             ("I left my umbrella, and a deed-box under it.", vec!["the umbrella", "the deed-box"]),
             ("The wall broke just there.", vec![]),
             ("My grandfather wrote it.", vec![]),
+            ("I’ve kept my curtains drawn.", vec!["the curtains"]),
+            ("I left the door open.", vec!["the door"]),
+            ("I’ve moved the posts three times.", vec!["the posts"]),
+            ("It was the fourth of October, and the doctor came.", vec![]),
             ("That’s the way of the thing.", vec![]),
             ("Have you come to find the Bailiff?", vec![]),
         ] {

@@ -163,8 +163,15 @@ fn action(ask: &FindScenes, speaker: &str, action: Option<&str>) -> Option<Strin
         // The speaker's own name stands before the line already; what another does is no action of the speaker.
         Some((length, name)) if name == speaker => action[length..].trim_start(),
         Some(_) => return None,
-        None => action,
+        None => ["He ", "he ", "She ", "she ", "他", "她"]
+            .iter()
+            .find_map(|pronoun| action.strip_prefix(pronoun))
+            .unwrap_or(action),
     };
+    // What is left of `she began` tells nothing.
+    if ask.language == Language::En && subject.is_some() && action.split_whitespace().count() < 3 {
+        return None;
+    }
     let most = if ask.language == Language::Zh { 24 } else { 80 };
     let length = action.chars().count();
     let clean = !action.contains(['“', '”', '"', '「', '」', '\n', '(', ')', '（', '）']);

@@ -263,7 +263,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
                 r"wanted|wished|hoped|meant to|intended|resolved|determined|decided|tried to|had come to|was going to|longed|needed|was eager|was anxious to|was afraid that|would not let|refused|begged|was looking for",
             ),
             wants: english(
-                r"I (?:want|wish to|need|must (?:have|see|find|get|go|know|ask|speak|stop|save|reach)|mean to|intend to|hope|am going to|won[’']t have|would like|should like|have come to|came (?:here )?to|have got to|can[’']t let)|I[’']m going to|I[’']ve come to|I[’']d like|help me|give me|let me (?:see|have|go)",
+                r"I (?:want|wish to|need|must (?:have|see|find|get|go|know|ask|speak|stop|save|reach)|mean to|intend to|hope|am going to|won[’']t have|would like|should like|have come to|came (?:here )?to|have got to|can[’']t let)|I[’']m going to|I[’']ve come to|I[’']d like|(?:^|, )(?:then )?(?:help|give) me|(?:^|, )(?:then )?let me (?:see|have|go)",
             ),
             place: english(
                 r"village|town|city|county|country|parish|river|sea|coast|shore|island|hill|valley|moor|marsh|forest|wood|road|street|square|house|cottage|inn|castle|mansion|manor|church|harbou?r|quay|ferry|bridge|mill|farm|shop|school|station|ship|foundry|hall|park|estate",
@@ -304,7 +304,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
                 "[他她的](?:父亲|父親|母亲|母親|爹|娘|兄弟|哥哥|弟弟|姐姐|姊姊|妹妹|女儿|女兒|儿子|兒子|丈夫|妻子|老婆|媳妇|媳婦|叔叔|舅舅|姑姑|姨妈|姨媽|侄|外甥|祖父|祖母|爷爷|爺爺|奶奶|师父|師父|徒弟|师傅|師傅|伙计|夥計|丫鬟|丫头|东家|東家|主人|朋友|邻居|鄰居|亲家|親家)",
             ),
             aims: chinese("想要|要想|打算|打定主意|决意|決意|决心|決心|只想|一心|盼着|盼著|希望|指望|为的是|為的是|生怕|唯恐|恐怕|不肯|不愿|不願|定要|非要|恨不得|特来|特來|前来|前來|要去|来找|來找"),
-            wants: chinese("我要|我想[^了过着]|我得[去把替给找]|我须|我須|我非|我定|我必|我愿|我願|我只要|我只想|我不肯|我偏|我来找|我來找|我是来|我是來|我去|咱要|咱得[去把替给找]|咱们得|我们得|我們得|我们要|我們要|本官要|小的想|求您|求你|请您|請您|告诉我|告訴我"),
+            wants: chinese("我要[^是有]|我想[^了过着]|我得[去把替给找]|我须|我須|我非|我定|我必|我愿|我願|我只要|我只想|我不肯|我偏|我来找|我來找|我是来|我是來|咱要|咱得[去把替给找]|咱们得|我们得|我們得|我们要|我們要|本官要|小的想|求您|求你|请您|請您|告诉我|告訴我"),
             place: chinese("县|縣|镇|鎮|村|城|府|州|山|河|江|湖|海|渠|岛|島|街|巷|店|铺|鋪|庙|廟|寺|庄|莊|园|園|院|屋|房|码头|碼頭|埠|桥|橋|塘|船|学堂|學堂|衙门|衙門|司"),
             time: chinese("年间|年間|元年|月初|初一|初二|初三|正月|腊月|臘月|[一二三四五六七八九十]月|春|夏|秋|冬|清晨|早晨|一早|傍晚|黄昏|黃昏|夜里|夜裡|半夜|中午|晌午|时分|時分|那年|这年|這年|子年|丑年|寅年|卯年|辰年|巳年|午年|未年|申年|酉年|戌年|亥年|那日|一日"),
             society: chinese("皇帝|朝廷|天子|官|知县|知縣|县令|縣令|巡检|巡檢|衙|老爷|老爺|秀才|举人|舉人|书生|書生|乡绅|鄉紳|地主|东家|東家|商|纸坊|紙坊|作坊|行会|行會|百姓|人家|家业|家業|世代|江湖|门派|門派|公司|学校|學校|军|軍"),

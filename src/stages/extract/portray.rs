@@ -101,9 +101,13 @@ fn motivation(ask: &DescribeScene, member: &CastNotes) -> Option<Motivation> {
         hints.map(|hint| hint.text.as_str()).filter(fits).filter(|text| !words.is_first_person(text))
     };
     let aim = about().find(|text| words.tells_aims(text));
-    let wish = spoken().filter(fits).find(|text| words.wants(text) && !text.contains(['?', '？', '‘', '“']));
+    let wish = spoken()
+        .filter(fits)
+        .find(|text| words.wants(text) && !text.contains(['?', '？', '‘', '“']) && !text.contains(" said, "));
     // A question is an aim only where it names what it is after.
-    let heavy = |text: &&str| content_words(text).len() >= 2;
+    let heavy = |text: &&str| {
+        content_words(text).len() >= 2 && (ask.language == Language::Zh || text.split_whitespace().count() >= 5)
+    };
     let question = spoken()
         .filter(fits)
         .filter(|text| text.ends_with(['?', '？']))
