@@ -40,6 +40,9 @@ impl BookFacts {
         if book.script {
             open_cues(&mut reading);
         }
+        for person in &mut reading.people {
+            person.aliases.retain(|alias| !Words::is_group(book.language, alias));
+        }
         let names = Names::new(&reading.people);
         let mut narration = narration(&book.text, book.language, &reading, &names);
         if book.script {
@@ -174,7 +177,9 @@ impl BookFacts {
         pick(Key::Persona, 2, &|sentence| alone(sentence) && words.tells_traits(self.near(sentence, index)));
         pick(Key::Hobbies, 1, &|sentence| words.tells_likes(&sentence.text));
         pick(Key::PrivateBackground, 2, &|sentence| alone(sentence) && words.tells_past(self.near(sentence, index)));
-        pick(Key::Relationships, 1, &|sentence| sentence.people.len() == 2 && words.tells_kin(&sentence.text));
+        pick(Key::Relationships, 1, &|sentence| {
+            sentence.people.len() == 2 && words.tells_kin(self.near(sentence, index))
+        });
         for alias in person.aliases.iter().filter(|alias| alias.starts_with("the ")).take(1) {
             add(Key::PublicBackground, format!("Known as {alias}."));
         }

@@ -260,7 +260,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
                 r"(?:[a-z]+[’']s|(?:was|is|with|and|to) (?:his|her)) (?:\w+ ){0,2}(?:father|mother|brother|sister|son|daughter|husband|wife|uncle|aunt|niece|nephew|cousin|widow|grandson|granddaughter|grandfather|grandmother|servant|master|secretary|apprentice|friend|neighbou?r|partner)",
             ),
             aims: english(
-                r"wanted|wished|hoped|meant to|intended|resolved|determined|decided|tried to|had come to|was going to|longed|needed|was eager|was anxious to|was afraid that|would not let|refused|begged|was looking for",
+                r"wanted|wished|hoped|meant to|intended|resolved|determined|decided|tried to|had come to|was going to|longed|needed to|was eager to|was anxious to|was afraid that|would not let|refused|begged|was looking for",
             ),
             wants: english(
                 r"I (?:want|wish to|need|must (?:have|see|find|get|go|know|ask|speak|stop|save|reach)|mean to|intend to|hope|am going to|won[’']t have|would like|should like|have come to|came (?:here )?to|have got to|can[’']t let)|I[’']m going to|I[’']ve come to|I[’']d like|(?:^|, )(?:then )?(?:help|give) me|(?:^|, )(?:then )?let me (?:see|have|go)",
@@ -294,12 +294,12 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
                 "身材|身量|身穿|身著|穿着|穿著|穿一|戴着|戴著|头戴|頭戴|面如|面色|圆脸|圓臉|长脸|長臉|瘦长|瘦長|白胖|高大|矮小|眉眼|左眉|右眉|浓眉|濃眉|花白|白发|白髮|鬓|鬢|皱纹|皺紋|疤|生得|长得|長得|相貌|容貌|打扮|长衫|長衫|晒得|曬得|招风耳|招風耳",
             ),
             traits: chinese(
-                "性情|性子|脾气|脾氣|为人|為人|心地|心肠|心腸|胆小|膽小|胆大|膽大|老实|老實|忠厚|精明|狡猾|刻薄|吝啬|吝嗇|大方|豪爽|温和|溫和|温柔|溫柔|倔强|倔強|固执|固執|急躁|沉稳|沉穩|沉默|寡言|多话|多話|嘴快|聪明|聰明|伶俐|机灵|機靈|愚笨|懒|懶|勤快|骄傲|驕傲|谦和|謙和|孝顺|孝順|仗义|仗義|好强|好強|爱笑|愛笑|向来|向來|从不|從不|从来不|從來不|一向",
+                "性情|性子|脾气|脾氣|为人|為人|心地|心肠|心腸|胆小|膽小|胆大|膽大|老实|老實|忠厚|精明|狡猾|刻薄|吝啬|吝嗇|大方|豪爽|温和|溫和|温柔|溫柔|倔强|倔強|固执|固執|急躁|沉稳|沉穩|沉默|寡言|多话|多話|嘴快|聪明|聰明|伶俐|机灵|機靈|愚笨|懒惰|懶惰|本性|天性|勤快|骄傲|驕傲|谦和|謙和|孝顺|孝順|仗义|仗義|好强|好強|爱笑|愛笑|向来|向來|从不|從不|从来不|從來不|一向",
             ),
             past: chinese(
-                "从前|從前|当年|當年|少年时|少年時|年轻时|年輕時|小时候|小時候|早年|年前|曾经|曾經|曾在|瞒着|瞞著|不敢|害怕|后悔|後悔|没告诉|沒告訴",
+                "从前|從前|当年|當年|少年时|少年時|年轻时|年輕時|小时候|小時候|早年|年前|曾经|曾經|曾在|瞒着|瞞著|从没告诉|從沒告訴|没告诉过|沒告訴過|心里一直怕|多年的心事",
             ),
-            likes: chinese("喜欢|喜歡|爱好|愛好|最爱|最愛|好读|好讀|爱吃|愛吃|爱看|愛看|嗜|闲时|閒時|平日里|平日裡|每日必|常去|爱喝|愛喝|爱听|愛聽"),
+            likes: chinese("(?:^|[^加众眾不])(?:喜欢|喜歡)[^，。．、；了的]|爱好|愛好|最爱|最愛|好读书|好讀書|[^不可]爱[吃看喝听]|[^不可]愛[吃看喝聽]|嗜|闲时|閒時|平日里|平日裡|每日必|常去"),
             kin: chinese(
                 "[他她的](?:父亲|父親|母亲|母親|爹|娘|兄弟|哥哥|弟弟|姐姐|姊姊|妹妹|女儿|女兒|儿子|兒子|丈夫|妻子|老婆|媳妇|媳婦|叔叔|舅舅|姑姑|姨妈|姨媽|侄|外甥|祖父|祖母|爷爷|爺爺|奶奶|师父|師父|徒弟|师傅|師傅|伙计|夥計|丫鬟|丫头|东家|東家|主人|朋友|邻居|鄰居|亲家|親家)",
             ),
