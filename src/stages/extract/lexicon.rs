@@ -254,7 +254,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
                 r"had (?:been (?:born|married|brought up|sent|told|taught|afraid|ashamed)|once|lost|never|buried|sworn|kept|hidden)|years (?:ago|before)|as a (?:boy|girl|child)|secretly|(?:was|were) (?:ashamed|afraid)|(?:he|she) (?:feared|dreaded|regretted|used to)|never told|did not tell",
             ),
             likes: english(
-                r"fond of (?:the|a|good|books|music|\w+ing)|liked to|loved to|delighted in|took pleasure in|(?:his|her) favou?rite|spent (?:his|her) (?:days|evenings|mornings)|enjoyed \w+ing",
+                r"fond of (?:the|a|good|books|music|\w+ing)|liked to|loved to|delighted in|took pleasure in|(?:his|her) favou?rite (?:walks?|pursuits?|pastimes?|amusements?|books?|games?|occupations?|songs?|dish)|spent (?:his|her) (?:days|evenings|mornings)|enjoyed \w+ing",
             ),
             kin: english(
                 r"(?:[a-z]+[’']s|(?:was|is|with|and|to) (?:his|her)) (?:\w+ ){0,2}(?:father|mother|brother|sister|son|daughter|husband|wife|uncle|aunt|niece|nephew|cousin|widow|grandson|granddaughter|grandfather|grandmother|servant|master|secretary|apprentice|friend|neighbou?r|partner)",
@@ -314,7 +314,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
             before_name: chinese("(?:弓兵|丫鬟|丫头|丫頭|小厮|小廝|管家|老板娘|老闆娘|掌柜|掌櫃|伙计|夥計|先生|讼师|訟師|知县|知縣|县令|縣令|巡检|巡檢|秀才|举人|舉人|和尚|道士|匠|女儿|女兒|儿子|兒子|独子|獨子|兄弟|妻子|夫人|东家|東家|槽主|教习|教習|将军|將軍|大夫|老汉|老漢|姑娘|船娘)$"),
             after_name: chinese("^[^，。]{2,4}，(?:年|[一二三四五六七八九十]{1,3}[岁歲]|是|乃|本|原)"),
             says_who: chinese("^[^，。、？！]{2,4}(?:是个|是個|是[^不否谁誰么麼什]{1,8}(?:的|人|匠|官|家)|为人|為人|最是|一向|向来|向來|从不|從不|这个人|這個人)"),
-            age: chinese(r"([一二三四五六七八九十百两\d]{1,4})(?:来|來|多|余|餘)?[岁歲]|年(?:近|约|約|方|已|过|過)([一二三四五六七八九]十[一二三四五六七八九]?)"),
+            age: chinese(r"([一二三四五六七八九十百\d]{1,4})(?:来|來|多|余|餘)?[岁歲]|年(?:近|约|約|方|已|过|過)([一二三四五六七八九]十[一二三四五六七八九]?)"),
             dependent: chinese("^(?:他|她|它|这|這|那|但|可|却|卻|又|也|便|就|于是|於是|因此|所以|然而|不过|不過|只见|只見|原来|原來)"),
             first_person: chinese("[我咱俺]"),
         },

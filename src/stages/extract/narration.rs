@@ -250,8 +250,12 @@ fn paragraph_sentences(
                 _ => None,
             };
             if about.is_some() || !mentions.is_empty() {
-                // Somebody named who does not act is not the one that the next pronoun means.
-                subject = about;
+                // Somebody named who does not act, or one of two who may be meant, is not whom the next pronoun stands for.
+                let gender = |person: usize| reading.people[person].gender;
+                let another = |person: usize| {
+                    mentions.iter().any(|(_, other)| *other != person && fits(gender(*other), gender(person)))
+                };
+                subject = about.filter(|person| !another(*person));
             }
             let text = one_line(raw.trim_matches(|c: char| c.is_whitespace() || matches!(c, '”' | '」' | '』')));
             if beside || !reads_well(&text) {
