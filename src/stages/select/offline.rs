@@ -51,7 +51,7 @@ pub(super) fn judge(ask: &Judge, offline: &mut Offline<'_>) -> Judgement {
     let code = called.max_by(|a, b| a.0.total_cmp(&b.0)).map_or("", |(_, code)| code);
     let quote = context.last.map(|last| excerpt(last, ask.language));
     // Where nothing in the context speaks for the dimension, no reason is made up.
-    let reason = if context.calls_for(code) > 0.0 { code } else { "other" };
+    let reason = if context.calls_for(code) > 0.3 { code } else { "other" };
     let dimension_reason = match quote {
         Some(quote) => Phrases::of(&phrases.context, reason).replace("{quote}", &quote),
         None => phrases.opening.clone(),
