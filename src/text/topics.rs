@@ -117,7 +117,7 @@ fn counted(chars: &[char], at: usize) -> Option<String> {
     let word = chars.get(at..at + 2)?;
     let closed = chars.get(at + 2).is_none_or(|c| !is_han(*c));
     let heavy = word.iter().all(|c| is_han(*c) && !is(&WORDS.zh.stop, *c));
-    (closed && heavy && !"话事人天年月日回次样".contains(word[1])).then(|| word.iter().collect())
+    (closed && heavy && !"话事人天年月日回次样疤伤眼眉脸手脚血泪".contains(word[1])).then(|| word.iter().collect())
 }
 
 #[cfg(test)]
@@ -135,6 +135,10 @@ mod tests {
             ("I left my umbrella, and a deed-box under it.", vec!["the umbrella", "the deed-box"]),
             ("The wall broke just there.", vec![]),
             ("My grandfather wrote it.", vec![]),
+            ("I’ve kept my curtains drawn.", vec!["the curtains"]),
+            ("I left the door open.", vec!["the door"]),
+            ("I’ve moved the posts three times.", vec!["the posts"]),
+            ("It was the fourth of October, and the doctor came.", vec![]),
             ("That’s the way of the thing.", vec![]),
             ("Have you come to find the Bailiff?", vec![]),
         ] {

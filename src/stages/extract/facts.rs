@@ -30,6 +30,9 @@ pub struct BookFacts {
 
 const STEP: usize = 256;
 
+/// How many sentences of a story may tell of its world.
+const OPENING: usize = 160;
+
 impl BookFacts {
     /// Indexes a book. Takes time in proportion to its length.
     #[must_use]
@@ -37,8 +40,14 @@ impl BookFacts {
         if book.script {
             open_cues(&mut reading);
         }
+        for person in &mut reading.people {
+            person.aliases.retain(|alias| !Words::is_group(book.language, alias));
+        }
         let names = Names::new(&reading.people);
-        let narration = narration(&book.text, book.language, &reading, &names);
+        let mut narration = narration(&book.text, book.language, &reading, &names);
+        if book.script {
+            lower_capitals(&mut narration, &reading);
+        }
         let steps = book.text.char_indices().step_by(STEP).map(|(byte, _)| byte).collect();
         let manners = manners(&reading, book.language);
         let hearsay = hearsay(&reading, book.language, &names);
@@ -102,7 +111,7 @@ impl BookFacts {
             );
         }
         let from = self.narration.partition_point(|sentence| sentence.start < start);
-        let story = self.narration[from..].iter().take(80).enumerate();
+        let story = self.narration[from..].iter().take(OPENING).enumerate();
         // The first sentence may stand for itself; a later one has to tell of more than a house or a person.
         let world = |sentence: &Sentence| sentence.people.is_empty() && words.setting(&sentence.text) >= 2;
         let story = story.filter(|(at, sentence)| *at == 0 || world(sentence));
@@ -168,7 +177,9 @@ impl BookFacts {
         pick(Key::Persona, 2, &|sentence| alone(sentence) && words.tells_traits(self.near(sentence, index)));
         pick(Key::Hobbies, 1, &|sentence| words.tells_likes(&sentence.text));
         pick(Key::PrivateBackground, 2, &|sentence| alone(sentence) && words.tells_past(self.near(sentence, index)));
-        pick(Key::Relationships, 1, &|sentence| sentence.people.len() == 2 && words.tells_kin(&sentence.text));
+        pick(Key::Relationships, 1, &|sentence| {
+            sentence.people.len() == 2 && words.tells_kin(self.near(sentence, index))
+        });
         for alias in person.aliases.iter().filter(|alias| alias.starts_with("the ")).take(1) {
             add(Key::PublicBackground, format!("Known as {alias}."));
         }
@@ -240,6 +251,24 @@ impl BookFacts {
     }
 }
 
+/// Writes names as names where a script sets them in capitals.
+fn lower_capitals(narration: &mut [Sentence], reading: &Reading) {
+    let mut written: BTreeMap<String, &str> = BTreeMap::new();
+    for name in reading.people.iter().flat_map(|person| person.aliases.iter().chain([&person.name])) {
+        for word in name.split_whitespace().filter(|word| word.chars().any(char::is_lowercase)) {
+            written.insert(word.to_uppercase(), word);
+        }
+    }
+    for sentence in narration {
+        let words = sentence.text.split(' ').map(|word| {
+            let end = word.find(|c: char| !c.is_alphanumeric()).unwrap_or(word.len());
+            let known = written.get(&word[..end]).filter(|_| end > 1);
+            known.map_or_else(|| word.to_owned(), |name| format!("{name}{}", &word[end..]))
+        });
+        sentence.text = words.collect::<Vec<_>>().join(" ");
+    }
+}
+
 /// Takes a name that stands over its speech for what it is: no border.
 fn open_cues(reading: &mut Reading) {
     let quotations = &reading.quotations;
@@ -276,6 +305,9 @@ fn billed(book: &Book, reading: &Reading, names: &Names) -> BTreeMap<usize, Stri
             && name.chars().count() <= 40
             && rest.chars().count() >= 3
         {
+            // Whose it is stands in the line before, which nobody sees any more.
+            let leans = ["her ", "his ", "their "].into_iter().find(|word| rest.to_lowercase().starts_with(word));
+            let rest = leans.map_or(rest, |word| &rest[word.len()..]);
             let (first, others) = rest.split_at(rest.chars().next().map_or(0, char::len_utf8));
             billed.entry(person).or_insert_with(|| format!("{}{others}", first.to_uppercase()));
         }

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::asks::{FindScenes, FoundLine, FoundScene, FoundScenes, SentenceHint};
+use super::asks::{CastHint, FindScenes, FoundLine, FoundScene, FoundScenes, QuotationHint, SentenceHint};
 use super::lexicon::{Words, join, list};
 use super::narration::one_line;
 use crate::schema::Language;
+use crate::text::{lead_word, topics};
 
 /// A line on its way into a scene: one speaker's words in one paragraph, joined over what interrupts them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +61,7 @@ pub(super) fn scenes(ask: &FindScenes) -> FoundScenes {
         scenes.push(FoundScene {
             continues: scenes.is_empty() && continues(ask, run),
             first_words: words(text, ask.language, false),
-            summary: summary(ask, start, end, &characters),
+            summary: summary(ask, start, end, &characters, run),
             characters,
             dialogue: run.iter().map(found).collect(),
             last_words: words(text, ask.language, true),
@@ -83,7 +84,10 @@ fn lines(ask: &FindScenes) -> Vec<Line<'_>> {
     let mut lines: Vec<Line<'_>> = Vec::new();
     for quotation in &ask.quotations {
         let Some(speaker) = quotation.speaker.as_deref() else { continue };
-        if !quotation.text.chars().any(char::is_alphanumeric) {
+        if !quotation.text.chars().any(char::is_alphanumeric)
+            || Words::is_group(ask.language, speaker)
+            || is_label(ask, quotation)
+        {
             continue;
         }
         let paragraph = ask.paragraphs.partition_point(|paragraph| paragraph.end <= quotation.start);
@@ -91,12 +95,12 @@ fn lines(ask: &FindScenes) -> Vec<Line<'_>> {
             Some(line) if line.paragraph == paragraph && line.speaker == speaker => {
                 join_speech(&mut line.speech, cut(ask, line.end, quotation.start), &quotation.text, ask.language);
                 line.end = quotation.end;
-                line.action = line.action.take().or_else(|| action(ask, quotation.action.as_deref()));
+                line.action = line.action.take().or_else(|| action(ask, speaker, quotation.action.as_deref()));
             }
             _ => lines.push(Line {
                 speaker,
                 speech: quotation.text.clone(),
-                action: action(ask, quotation.action.as_deref()),
+                action: action(ask, speaker, quotation.action.as_deref()),
                 start: quotation.start,
                 end: quotation.end,
                 paragraph,
@@ -105,9 +109,7 @@ fn lines(ask: &FindScenes) -> Vec<Line<'_>> {
     }
     for line in &mut lines {
         // A comma at the end belonged to the tag.
-        if line.speech.ends_with([',', '，']) {
-            close(&mut line.speech, ask.language);
-        }
+        close(&mut line.speech, ask.language);
     }
     lines
 }
@@ -115,7 +117,11 @@ fn lines(ask: &FindScenes) -> Vec<Line<'_>> {
 /// Joins two parts of a speech. Where the tag between them ends a sentence, so does the first part.
 fn join_speech(speech: &mut String, between: &str, next: &str, language: Language) {
     let tag = between.trim().trim_matches(['“', '”', '"', '「', '」', '『', '』', '‘', '’']).trim_end();
-    if tag.ends_with(['.', '。', '．', '!', '！']) && speech.ends_with([',', '，']) {
+    let first = next.split_whitespace().next().unwrap_or_default();
+    let word = first.trim_end_matches(|c: char| !c.is_alphanumeric());
+    // A word that is written small within a sentence begins a new one when it is not.
+    let begins = word.starts_with(char::is_uppercase) && lead_word(word) && !word.starts_with("I’") && word != "I";
+    if tag.ends_with(['.', '。', '．', '!', '！']) || begins {
         close(speech, language);
     }
     if language == Language::En {
@@ -124,15 +130,48 @@ fn join_speech(speech: &mut String, between: &str, next: &str, language: Languag
     speech.push_str(next);
 }
 
-/// Puts a full stop in place of the last mark.
+/// Puts a full stop in place of a comma at the end, also of one within a last quotation.
 fn close(speech: &mut String, language: Language) {
-    speech.pop();
-    speech.push(if language == Language::En { '.' } else { '。' });
+    let kept = speech.trim_end_matches(['’', '”', '」', '』']).len();
+    if let Some(mark) = speech[..kept].chars().next_back().filter(|mark| matches!(mark, ',' | '，')) {
+        speech.replace_range(kept - mark.len_utf8()..kept, if language == Language::En { "." } else { "。" });
+    }
+}
+
+/// Whether quotation marks stand round what something is called: a few words that end in no mark, as speech does.
+fn is_label(ask: &FindScenes, quotation: &QuotationHint) -> bool {
+    let text = quotation.text.trim();
+    let marked = quotation.start > ask.start
+        && cut(ask, quotation.start - 1, quotation.start).starts_with(['“', '"', '‘', '「', '『']);
+    let short = match ask.language {
+        Language::En => text.split_whitespace().count() <= 3,
+        Language::Zh => text.chars().count() <= 8,
+    };
+    marked && short && text.ends_with(char::is_alphanumeric)
 }
 
 /// Keeps an action that is short, clean and told of the speaker from outside.
-fn action(ask: &FindScenes, action: Option<&str>) -> Option<String> {
-    let action = action?.trim_matches(|c: char| c.is_whitespace() || "()（）[]，,。.;；:：—".contains(c));
+fn action(ask: &FindScenes, speaker: &str, action: Option<&str>) -> Option<String> {
+    let action = action?.trim_matches(|c: char| c.is_whitespace() || "()（）[]，,。．.;；:：—".contains(c));
+    let action = ["But ", "And ", "Then ", "So "].iter().find_map(|word| action.strip_prefix(word)).unwrap_or(action);
+    let named = |names: &CastHint| {
+        let names = names.aliases.iter().chain([&names.name]).filter(|name| action.starts_with(name.as_str()));
+        names.map(String::len).max()
+    };
+    let subject = ask.cast.iter().filter_map(|person| Some((named(person)?, &person.name))).max();
+    let action = match subject {
+        // The speaker's own name stands before the line already; what another does is no action of the speaker.
+        Some((length, name)) if name == speaker => action[length..].trim_start(),
+        Some(_) => return None,
+        None => ["He ", "he ", "She ", "she ", "他", "她"]
+            .iter()
+            .find_map(|pronoun| action.strip_prefix(pronoun))
+            .unwrap_or(action),
+    };
+    // What is left of `she began` tells nothing.
+    if ask.language == Language::En && subject.is_some() && action.split_whitespace().count() < 3 {
+        return None;
+    }
     let most = if ask.language == Language::Zh { 24 } else { 80 };
     let length = action.chars().count();
     let clean = !action.contains(['“', '”', '"', '「', '」', '\n', '(', ')', '（', '）']);
@@ -255,8 +294,27 @@ fn words(text: &str, language: Language, last: bool) -> String {
     }
 }
 
+/// Returns the things that come up in a talk again and again, the most frequent first, at most three.
+fn things(language: Language, run: &[Line<'_>]) -> Vec<String> {
+    let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for (at, line) in run.iter().enumerate() {
+        for topic in topics(&line.speech, language) {
+            if topic.phrase.starts_with("the ") || language == Language::Zh {
+                counts.entry(topic.phrase).or_insert((0, at)).0 += 1;
+            }
+        }
+    }
+    let mut things: Vec<(usize, usize, String)> = counts
+        .into_iter()
+        .filter(|(_, (count, _))| *count > 1)
+        .map(|(phrase, (count, at))| (count, at, phrase))
+        .collect();
+    things.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)).then_with(|| a.2.cmp(&b.2)));
+    things.into_iter().take(3).map(|(_, _, phrase)| phrase).collect()
+}
+
 /// Tells a scene in the book's own sentences: of each third of it the one that names most of the cast.
-fn summary(ask: &FindScenes, start: u32, end: u32, characters: &[String]) -> String {
+fn summary(ask: &FindScenes, start: u32, end: u32, characters: &[String], run: &[Line<'_>]) -> String {
     let (least, most) = if ask.language == Language::Zh { (10, 90) } else { (40, 240) };
     let third = (end - start) / 3 + 1;
     let mut best: BTreeMap<u32, (usize, &SentenceHint)> = BTreeMap::new();
@@ -280,9 +338,12 @@ fn summary(ask: &FindScenes, start: u32, end: u32, characters: &[String]) -> Str
     let cast = list(&characters[..characters.len().min(6)], ask.language);
     let mut sentences: Vec<String> = best.values().map(|(_, sentence)| sentence.text.clone()).collect();
     if sentences.len() < 2 {
-        let talk = match ask.language {
-            Language::En => format!("{cast} talk."),
-            Language::Zh => format!("{cast}在交谈。"),
+        let things = list(&things(ask.language, run), ask.language);
+        let talk = match (ask.language, things.is_empty()) {
+            (Language::En, true) => format!("{cast} talk."),
+            (Language::En, false) => format!("{cast} talk of {things}."),
+            (Language::Zh, true) => format!("{cast}在交谈。"),
+            (Language::Zh, false) => format!("{cast}谈起{things}。"),
         };
         sentences.insert(0, talk);
     }
@@ -340,11 +401,23 @@ mod tests {
             (",” said she. “", "You will too.", Language::En, "I will. You will too."),
             ("，”她说，“", "你也去。", Language::Zh, "我去，你也去。"),
             ("，”她说。“", "你也去。", Language::Zh, "我去。你也去。"),
+            (",” said she, and rose, “", "It will do.", Language::En, "I will. It will do."),
+            (",” said she, “", "I think.", Language::En, "I will, I think."),
         ] {
             let first = if language == Language::En { "I will," } else { "我去，" };
             let mut speech = first.to_owned();
             join_speech(&mut speech, between.trim_start_matches([',', '，']), next, language);
             assert_eq!(speech, expected);
         }
+        let mut speech = "It says ‘upon view,’".to_owned();
+        join_speech(&mut speech, "” he said. “", "A blind man.", Language::En);
+        assert_eq!(speech, "It says ‘upon view.’ A blind man.");
+    }
+
+    #[test]
+    fn labels_and_lines_of_many_are_no_lines() {
+        let params = Params::default();
+        let label = "They were called “Paid” and “Owed”.\n";
+        assert_eq!(found(&format!("{}{label}", talk(6)), &[0, 1].repeat(4), &params), [6]);
     }
 }

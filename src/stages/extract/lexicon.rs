@@ -162,6 +162,28 @@ impl Words {
         }
     }
 
+    /// Whether a name stands for several people or for anybody, who cannot be spoken to as one.
+    pub(super) fn is_group(language: Language, name: &str) -> bool {
+        match language {
+            Language::En => {
+                let lower = name.to_lowercase();
+                let word = lower.rsplit(' ').next().unwrap_or_default();
+                // Only a common noun shows its number; `Mrs. Jenkins` is one person.
+                let common = name.starts_with(char::is_lowercase);
+                let plural =
+                    word.ends_with('s') && !word.ends_with("ss") || word.ends_with("men") || word == "children";
+                EVERYBODY_EN.contains(&word) || lower.contains(" and ") || (common && plural)
+            }
+            Language::Zh => {
+                let counts = "一二三四五六七八九十两兩几幾数數有各旁诸諸众眾人家下";
+                let counted = name
+                    .strip_suffix(['人', '个'])
+                    .is_some_and(|count| !count.is_empty() && count.chars().all(|c| counts.contains(c)));
+                counted || name.ends_with(['们', '們']) || name.starts_with(['众', '眾']) || name == "大家"
+            }
+        }
+    }
+
     /// How many of place, time and society a sentence tells of.
     pub(super) fn setting(&self, text: &str) -> usize {
         [&self.place, &self.time, &self.society].into_iter().filter(|words| words.is_match(text)).count()
@@ -170,7 +192,11 @@ impl Words {
     /// Finds an age; the group that matched holds it.
     pub(super) fn age<'t>(&self, text: &'t str) -> Option<&'t str> {
         let found = self.age.captures(text)?;
-        (1..found.len()).find_map(|group| found.get(group)).map(|age| age.as_str())
+        let age = (1..found.len()).find_map(|group| found.get(group)).map(|age| age.as_str())?;
+        // Two figures side by side, as in 十五六, are a guess, and mostly one about somebody else.
+        let unit = |c: char| "一二三四五六七八九".contains(c);
+        let guess = age.chars().zip(age.chars().skip(1)).any(|(one, next)| unit(one) && unit(next));
+        (!guess).then_some(age)
     }
 
     /// Begins with a word that leans on the sentence before.
@@ -183,6 +209,33 @@ impl Words {
         self.first_person.is_match(text)
     }
 }
+
+/// Words for more than one person, or for nobody in particular.
+const EVERYBODY_EN: &[&str] = &[
+    "all",
+    "anybody",
+    "both",
+    "chorus",
+    "company",
+    "crowd",
+    "everybody",
+    "everyone",
+    "family",
+    "many",
+    "mob",
+    "others",
+    "party",
+    "people",
+    "several",
+    "some",
+    "somebody",
+    "someone",
+    "they",
+    "two",
+    "three",
+    "voices",
+    "whole",
+];
 
 const NUMBER: &str = r"\d{1,2}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-(?:one|two|three|four|five|six|seven|eight|nine))?|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|six|seven|eight|nine";
 
@@ -201,16 +254,16 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
                 r"had (?:been (?:born|married|brought up|sent|told|taught|afraid|ashamed)|once|lost|never|buried|sworn|kept|hidden)|years (?:ago|before)|as a (?:boy|girl|child)|secretly|(?:was|were) (?:ashamed|afraid)|(?:he|she) (?:feared|dreaded|regretted|used to)|never told|did not tell",
             ),
             likes: english(
-                r"fond of (?:the|a|good|books|music|\w+ing)|liked to|loved to|delighted in|took pleasure in|(?:his|her) favou?rite|spent (?:his|her) (?:days|evenings|mornings)|enjoyed \w+ing",
+                r"fond of (?:the|a|good|books|music|\w+ing)|liked to|loved to|delighted in|took pleasure in|(?:his|her) favou?rite (?:walks?|pursuits?|pastimes?|amusements?|books?|games?|occupations?|songs?|dish)|spent (?:his|her) (?:days|evenings|mornings)|enjoyed \w+ing",
             ),
             kin: english(
                 r"(?:[a-z]+[’']s|(?:was|is|with|and|to) (?:his|her)) (?:\w+ ){0,2}(?:father|mother|brother|sister|son|daughter|husband|wife|uncle|aunt|niece|nephew|cousin|widow|grandson|granddaughter|grandfather|grandmother|servant|master|secretary|apprentice|friend|neighbou?r|partner)",
             ),
             aims: english(
-                r"wanted|wished|hoped|meant to|intended|resolved|determined|decided|tried to|had come to|was going to|longed|needed|was eager|was anxious to|was afraid that|would not let|refused|begged|was looking for",
+                r"wanted|wished|hoped|meant to|intended|resolved|determined|decided|tried to|had come to|was going to|longed|needed to|was eager to|was anxious to|was afraid that|would not let|refused|begged|was looking for",
             ),
             wants: english(
-                r"I (?:want|wish|need|must|mean to|intend to|hope|am going to|shall|will|won[’']t|would like|should like|have come to|came to|have got to|can[’']t let)|I[’']ll|I[’']m going to|I[’']ve come to|I[’']d like|tell me",
+                r"I (?:want|wish to|need|must (?:have|see|find|get|go|know|ask|speak|stop|save|reach)|mean to|intend to|hope|am going to|won[’']t have|would like|should like|have come to|came (?:here )?to|have got to|can[’']t let)|I[’']m going to|I[’']ve come to|I[’']d like|(?:^|, )(?:then )?(?:help|give) me|(?:^|, )(?:then )?let me (?:see|have|go)",
             ),
             place: english(
                 r"village|town|city|county|country|parish|river|sea|coast|shore|island|hill|valley|moor|marsh|forest|wood|road|street|square|house|cottage|inn|castle|mansion|manor|church|harbou?r|quay|ferry|bridge|mill|farm|shop|school|station|ship|foundry|hall|park|estate",
@@ -241,17 +294,17 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
                 "身材|身量|身穿|身著|穿着|穿著|穿一|戴着|戴著|头戴|頭戴|面如|面色|圆脸|圓臉|长脸|長臉|瘦长|瘦長|白胖|高大|矮小|眉眼|左眉|右眉|浓眉|濃眉|花白|白发|白髮|鬓|鬢|皱纹|皺紋|疤|生得|长得|長得|相貌|容貌|打扮|长衫|長衫|晒得|曬得|招风耳|招風耳",
             ),
             traits: chinese(
-                "性情|性子|脾气|脾氣|为人|為人|心地|心肠|心腸|胆小|膽小|胆大|膽大|老实|老實|忠厚|精明|狡猾|刻薄|吝啬|吝嗇|大方|豪爽|温和|溫和|温柔|溫柔|倔强|倔強|固执|固執|急躁|沉稳|沉穩|沉默|寡言|多话|多話|嘴快|聪明|聰明|伶俐|机灵|機靈|愚笨|懒|懶|勤快|骄傲|驕傲|谦和|謙和|孝顺|孝順|仗义|仗義|好强|好強|爱笑|愛笑|向来|向來|从不|從不|从来不|從來不|一向",
+                "性情|性子|脾气|脾氣|为人|為人|心地|心肠|心腸|胆小|膽小|胆大|膽大|老实|老實|忠厚|精明|狡猾|刻薄|吝啬|吝嗇|大方|豪爽|温和|溫和|温柔|溫柔|倔强|倔強|固执|固執|急躁|沉稳|沉穩|沉默|寡言|多话|多話|嘴快|聪明|聰明|伶俐|机灵|機靈|愚笨|懒惰|懶惰|本性|天性|勤快|骄傲|驕傲|谦和|謙和|孝顺|孝順|仗义|仗義|好强|好強|爱笑|愛笑|向来|向來|从不|從不|从来不|從來不|一向",
             ),
             past: chinese(
-                "从前|從前|当年|當年|少年时|少年時|年轻时|年輕時|小时候|小時候|早年|年前|曾经|曾經|曾在|瞒着|瞞著|不敢|害怕|后悔|後悔|没告诉|沒告訴",
+                "从前|從前|当年|當年|少年时|少年時|年轻时|年輕時|小时候|小時候|早年|年前|曾经|曾經|曾在|瞒着|瞞著|从没告诉|從沒告訴|没告诉过|沒告訴過|心里一直怕|多年的心事",
             ),
-            likes: chinese("喜欢|喜歡|爱好|愛好|最爱|最愛|好读|好讀|爱吃|愛吃|爱看|愛看|嗜|闲时|閒時|平日里|平日裡|每日必|常去|爱喝|愛喝|爱听|愛聽"),
+            likes: chinese("(?:^|[^加众眾不])(?:喜欢|喜歡)[^，。．、；了的]|爱好|愛好|最爱|最愛|好读书|好讀書|[^不可]爱[吃看喝听]|[^不可]愛[吃看喝聽]|嗜|闲时|閒時|平日里|平日裡|每日必|常去"),
             kin: chinese(
                 "[他她的](?:父亲|父親|母亲|母親|爹|娘|兄弟|哥哥|弟弟|姐姐|姊姊|妹妹|女儿|女兒|儿子|兒子|丈夫|妻子|老婆|媳妇|媳婦|叔叔|舅舅|姑姑|姨妈|姨媽|侄|外甥|祖父|祖母|爷爷|爺爺|奶奶|师父|師父|徒弟|师傅|師傅|伙计|夥計|丫鬟|丫头|东家|東家|主人|朋友|邻居|鄰居|亲家|親家)",
             ),
             aims: chinese("想要|要想|打算|打定主意|决意|決意|决心|決心|只想|一心|盼着|盼著|希望|指望|为的是|為的是|生怕|唯恐|恐怕|不肯|不愿|不願|定要|非要|恨不得|特来|特來|前来|前來|要去|来找|來找"),
-            wants: chinese("我要|我想|我得|我须|我須|我非|我定|我必|我愿|我願|我只要|我只想|我不肯|我偏|我来找|我來找|我是来|我是來|我去|咱要|咱得|咱们得|我们得|我們得|我们要|我們要|本官要|小的想|求您|求你|请您|請您|告诉我|告訴我"),
+            wants: chinese("我要[^是有]|我想[^了过着]|我得[去把替给找]|我须|我須|我非|我定|我必|我愿|我願|我只要|我只想|我不肯|我偏|我来找|我來找|我是来|我是來|咱要|咱得[去把替给找]|咱们得|我们得|我們得|我们要|我們要|本官要|小的想|求您|求你|请您|請您|告诉我|告訴我"),
             place: chinese("县|縣|镇|鎮|村|城|府|州|山|河|江|湖|海|渠|岛|島|街|巷|店|铺|鋪|庙|廟|寺|庄|莊|园|園|院|屋|房|码头|碼頭|埠|桥|橋|塘|船|学堂|學堂|衙门|衙門|司"),
             time: chinese("年间|年間|元年|月初|初一|初二|初三|正月|腊月|臘月|[一二三四五六七八九十]月|春|夏|秋|冬|清晨|早晨|一早|傍晚|黄昏|黃昏|夜里|夜裡|半夜|中午|晌午|时分|時分|那年|这年|這年|子年|丑年|寅年|卯年|辰年|巳年|午年|未年|申年|酉年|戌年|亥年|那日|一日"),
             society: chinese("皇帝|朝廷|天子|官|知县|知縣|县令|縣令|巡检|巡檢|衙|老爷|老爺|秀才|举人|舉人|书生|書生|乡绅|鄉紳|地主|东家|東家|商|纸坊|紙坊|作坊|行会|行會|百姓|人家|家业|家業|世代|江湖|门派|門派|公司|学校|學校|军|軍"),
@@ -261,7 +314,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
             before_name: chinese("(?:弓兵|丫鬟|丫头|丫頭|小厮|小廝|管家|老板娘|老闆娘|掌柜|掌櫃|伙计|夥計|先生|讼师|訟師|知县|知縣|县令|縣令|巡检|巡檢|秀才|举人|舉人|和尚|道士|匠|女儿|女兒|儿子|兒子|独子|獨子|兄弟|妻子|夫人|东家|東家|槽主|教习|教習|将军|將軍|大夫|老汉|老漢|姑娘|船娘)$"),
             after_name: chinese("^[^，。]{2,4}，(?:年|[一二三四五六七八九十]{1,3}[岁歲]|是|乃|本|原)"),
             says_who: chinese("^[^，。、？！]{2,4}(?:是个|是個|是[^不否谁誰么麼什]{1,8}(?:的|人|匠|官|家)|为人|為人|最是|一向|向来|向來|从不|從不|这个人|這個人)"),
-            age: chinese(r"([一二三四五六七八九十百两\d]{1,4})(?:来|來|多|余|餘)?[岁歲]|年(?:近|约|約|方|已|过|過)([一二三四五六七八九]十[一二三四五六七八九]?)"),
+            age: chinese(r"([一二三四五六七八九十百\d]{1,4})(?:来|來|多|余|餘)?[岁歲]|年(?:近|约|約|方|已|过|過)([一二三四五六七八九]十[一二三四五六七八九]?)"),
             dependent: chinese("^(?:他|她|它|这|這|那|但|可|却|卻|又|也|便|就|于是|於是|因此|所以|然而|不过|不過|只见|只見|原来|原來)"),
             first_person: chinese("[我咱俺]"),
         },
@@ -280,7 +333,15 @@ pub(super) fn list(names: &[String], language: Language) -> String {
 
 /// Sets text in the language's quotation marks.
 pub(super) fn quoted(text: &str) -> String {
-    format!("“{}”", text.replace('“', "‘").replace('”', "’"))
+    // A mark without a partner would end the quotation in the wrong place.
+    let (opens, shuts) = (text.matches('“').count(), text.matches('”').count());
+    let text = if opens == shuts {
+        text.replace('“', "‘").replace('”', "’")
+    } else {
+        text.replace(['“', '”'], "")
+    };
+    let lone = text.starts_with('‘') && text.matches('‘').count() > text.matches('’').count();
+    format!("“{}”", if lone { text.replacen('‘', "", 1) } else { text })
 }
 
 /// Joins sentences as the language does.
@@ -321,5 +382,32 @@ mod tests {
         let names = ["A", "B", "C"].map(str::to_owned);
         assert_eq!(list(&names, Language::En), "A, B and C");
         assert_eq!(list(&names, Language::Zh), "A、B和C");
+    }
+
+    #[test]
+    fn several_people_are_no_one_to_speak_to() {
+        for (language, name, expected) in [
+            (Language::En, "everybody", true),
+            (Language::En, "the girls", true),
+            (Language::En, "the fishermen", true),
+            (Language::En, "Mr. and Mrs. Dale", true),
+            (Language::En, "Mrs. Jenkins", false),
+            (Language::En, "the hostess", false),
+            (Language::Zh, "众人", true),
+            (Language::Zh, "二人", true),
+            (Language::Zh, "有人", true),
+            (Language::Zh, "丫头们", true),
+            (Language::Zh, "夫人", false),
+            (Language::Zh, "道人", false),
+        ] {
+            assert_eq!(Words::is_group(language, name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn quotations_within_quotations_are_paired() {
+        assert_eq!(quoted("Call it “done.”"), "“Call it ‘done.’”");
+        assert_eq!(quoted("Call it “done."), "“Call it done.”");
+        assert_eq!(quoted("‘我得药钱十四两，勾销。"), "“我得药钱十四两，勾销。”");
     }
 }

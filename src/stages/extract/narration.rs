@@ -250,7 +250,12 @@ fn paragraph_sentences(
                 _ => None,
             };
             if about.is_some() || !mentions.is_empty() {
-                subject = about.or_else(|| (mentions.len() == 1).then(|| mentions[0].1));
+                // Somebody named who does not act, or one of two who may be meant, is not whom the next pronoun stands for.
+                let gender = |person: usize| reading.people[person].gender;
+                let another = |person: usize| {
+                    mentions.iter().any(|(_, other)| *other != person && fits(gender(*other), gender(person)))
+                };
+                subject = about.filter(|person| !another(*person));
             }
             let text = one_line(raw.trim_matches(|c: char| c.is_whitespace() || matches!(c, '”' | '」' | '』')));
             if beside || !reads_well(&text) {
@@ -297,11 +302,19 @@ fn reads_well(text: &str) -> bool {
     let begins = text
         .starts_with(|c: char| c.is_uppercase() || is_han(c) || c.is_ascii_digit() || matches!(c, '“' | '「' | '《'));
     begins
+        && !damaged(text)
         && count('“') == count('”')
         && count('「') == count('」')
         && count('"').is_multiple_of(2)
         && count('(') == count(')')
         && count('（') == count('）')
+}
+
+/// Whether a change of encoding went through a Chinese text: a mark or a letter of another script amid its characters.
+fn damaged(text: &str) -> bool {
+    let strange = |c: char| matches!(c, '?' | '`' | '\u{400}'..='\u{4ff}' | '\u{30a0}'..='\u{30ff}' | '\u{fffd}');
+    let mut chars = text.chars().zip(text.chars().skip(1));
+    chars.any(|(one, next)| (is_han(one) && strange(next)) || (strange(one) && is_han(next)))
 }
 
 fn pronoun(text: &str, language: Language) -> Option<Gender> {
@@ -361,5 +374,17 @@ mod tests {
         assert_eq!(found("Kezzie saw Mrs. Marl, and Will will go with Kez."), [0, 1, 0]);
         assert_eq!(found("陆三更说，三更天了。"), [2, 2]);
         assert_eq!((names.owner("mrs. marl"), names.owner("Anna")), (Some(0), None));
+    }
+
+    #[test]
+    fn damaged_text_is_not_told_on() {
+        for (text, expected) in [
+            ("他穿着窄Ё小袖的短袄。", false),
+            ("头上戴着?丝嵌宝紫金冠。", false),
+            ("他穿着窄袖短袄。", true),
+            ("They asked who it was? Nobody.", true),
+        ] {
+            assert_eq!(reads_well(text), expected, "{text}");
+        }
     }
 }

@@ -7,6 +7,7 @@ use super::asks::{CastNotes, DescribeScene, Profile, SceneDescription};
 use super::lexicon::{Key, Words, join, list, quoted};
 use super::narration::sentences;
 use crate::schema::{Attribute, Language, Motivation};
+use crate::text::content_words;
 
 /// Describes a scene.
 pub(super) fn describe(ask: &DescribeScene) -> SceneDescription {
@@ -39,9 +40,6 @@ fn worldview(ask: &DescribeScene) -> String {
     scored.sort_by_key(|(score, at)| (std::cmp::Reverse(*score), *at));
     let mut chosen: Vec<usize> = scored.into_iter().take(4).map(|(_, at)| at).collect();
     chosen.sort_unstable();
-    if chosen.is_empty() {
-        chosen.extend((!ask.opening.is_empty()).then_some(0));
-    }
     let sentences: Vec<String> = chosen.into_iter().map(|at| ask.opening[at].clone()).collect();
     match (sentences.is_empty(), ask.language) {
         (false, _) => join(&sentences, ask.language),
@@ -103,16 +101,25 @@ fn motivation(ask: &DescribeScene, member: &CastNotes) -> Option<Motivation> {
         hints.map(|hint| hint.text.as_str()).filter(fits).filter(|text| !words.is_first_person(text))
     };
     let aim = about().find(|text| words.tells_aims(text));
-    let wish = spoken().filter(fits).find(|text| words.wants(text) && !text.contains(['?', '？']));
-    let question =
-        spoken().filter(fits).filter(|text| text.ends_with(['?', '？'])).max_by_key(|text| text.chars().count());
+    let wish = spoken()
+        .filter(fits)
+        .find(|text| words.wants(text) && !text.contains(['?', '？', '‘', '“']) && !text.contains(" said, "));
+    // A question is an aim only where it names what it is after.
+    let heavy = |text: &&str| {
+        content_words(text).len() >= 2 && (ask.language == Language::Zh || text.split_whitespace().count() >= 5)
+    };
+    let question = spoken()
+        .filter(fits)
+        .filter(|text| text.ends_with(['?', '？']))
+        .filter(heavy)
+        .max_by_key(|text| text.chars().count());
     let motivation = match (aim, wish, question, ask.language) {
         (Some(aim), Some(wish), _, Language::En) => format!("{aim} In so many words: {}", quoted(wish)),
         (Some(aim), Some(wish), _, Language::Zh) => format!("{aim}自己说：{}", quoted(wish)),
         (Some(aim), None, _, _) => aim.to_owned(),
-        (None, Some(wish), _, Language::En) => format!("Says it plainly: {}", quoted(wish)),
-        (None, Some(wish), _, Language::Zh) => format!("自己说得明白：{}", quoted(wish)),
-        (None, None, Some(question), Language::En) => format!("Wants to know: {}", quoted(question)),
+        (None, Some(wish), _, Language::En) => format!("Makes no secret of it: {}", quoted(wish)),
+        (None, Some(wish), _, Language::Zh) => format!("自己说过：{}", quoted(wish)),
+        (None, None, Some(question), Language::En) => format!("Wants an answer to this: {}", quoted(question)),
         (None, None, Some(question), Language::Zh) => format!("想问个明白：{}", quoted(question)),
         (None, None, None, _) => return None,
     };

@@ -176,7 +176,7 @@ fn utterance(line: FoundLine, params: &Params, book: &BookFacts, ground: &Ground
     let speaker = canonical(&line.speaker, book);
     let thought = clean(line.thought, &['[', ']', '【', '】']);
     let action = clean(line.action, &['(', ')', '（', '）', '*']);
-    let speech = clean(line.speech, &['“', '”', '"', '「', '」']);
+    let speech = clean(line.speech.as_deref().map(|speech| unquoted(speech).to_owned()), &[]);
     if speaker.is_empty() || (thought.is_none() && action.is_none() && speech.is_none()) {
         return None;
     }
@@ -192,6 +192,34 @@ fn utterance(line: FoundLine, params: &Params, book: &BookFacts, ground: &Ground
         grounded: found.map(|found| found.grounded),
         similarity: found.map(|found| round(found.similarity)),
     })
+}
+
+/// Takes off the quotation marks round a whole speech and those at its ends that have no partner; pairs within it stay.
+fn unquoted(speech: &str) -> &str {
+    let mut speech = speech.trim();
+    loop {
+        let mut shorter = speech;
+        for (open, shut) in [('“', '”'), ('「', '」'), ('『', '』'), ('"', '"')] {
+            let opens = speech.matches(open).count();
+            let shuts = if open == shut { 0 } else { speech.matches(shut).count() };
+            let inner = speech.strip_prefix(open).and_then(|rest| rest.strip_suffix(shut));
+            let whole = inner.filter(|inner| !inner.contains([open, shut]));
+            shorter = match whole {
+                Some(inner) => inner,
+                None if open == shut && opens.is_multiple_of(2) => continue,
+                None if opens > shuts && speech.starts_with(open) => &speech[open.len_utf8()..],
+                None if (shuts > opens || open == shut) && speech.ends_with(shut) => {
+                    &speech[..speech.len() - shut.len_utf8()]
+                }
+                None => continue,
+            };
+            break;
+        }
+        if shorter.len() == speech.len() {
+            return speech;
+        }
+        speech = shorter.trim();
+    }
 }
 
 /// Three decimals: more would only tell one machine's arithmetic from another's.
@@ -277,4 +305,26 @@ fn profile(told: &[&Attribute], known: &[Attribute], book: &BookFacts) -> Vec<At
     let own = profile.iter().take_while(|attribute| Key::of(&attribute.key).is_none()).count();
     profile.rotate_left(own);
     profile
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_marks_without_a_partner_and_those_round_it_all_leave_a_speech() {
+        for (speech, expected) in [
+            ("“Row on.”", "Row on."),
+            ("“Row on.", "Row on."),
+            ("Row on.”", "Row on."),
+            ("\"Row on.\"", "Row on."),
+            ("She wrote “row.”", "She wrote “row.”"),
+            ("“Row,” it says. I will.", "“Row,” it says. I will."),
+            ("“Row,” it says, “on.”", "“Row,” it says, “on.”"),
+            ("「划罢。」", "划罢。"),
+            ("他写的是“划”。”", "他写的是“划”。"),
+        ] {
+            assert_eq!(unquoted(speech), expected);
+        }
+    }
 }

@@ -50,8 +50,10 @@ pub(super) fn judge(ask: &Judge, offline: &mut Offline<'_>) -> Judgement {
     });
     let code = called.max_by(|a, b| a.0.total_cmp(&b.0)).map_or("", |(_, code)| code);
     let quote = context.last.map(|last| excerpt(last, ask.language));
+    // Where nothing in the context speaks for the dimension, no reason is made up.
+    let reason = if context.calls_for(code) > 0.3 { code } else { "other" };
     let dimension_reason = match quote {
-        Some(quote) => Phrases::of(&phrases.context, code).replace("{quote}", &quote),
+        Some(quote) => Phrases::of(&phrases.context, reason).replace("{quote}", &quote),
         None => phrases.opening.clone(),
     };
     let (first, second) = (context.measure(&ask.first, code), context.measure(&ask.second, code));
@@ -77,12 +79,16 @@ fn score(difference: f64) -> u8 {
 /// Says what was counted, and what else told.
 fn compare(phrases: &Phrases, name: &str, code: &str, first: &Measure, second: &Measure) -> String {
     let text = &phrases.comparison;
-    let mut told = vec![
+    let measure = Phrases::of(&phrases.measure, code);
+    let mut told = vec![if first.shown + second.shown == 0 {
+        // The classifier of a Chinese count goes with the count.
+        text["neither"].replace("{measure}", measure.trim_start_matches('处'))
+    } else {
         text["counts"]
-            .replace("{measure}", Phrases::of(&phrases.measure, code))
+            .replace("{measure}", measure)
             .replace("{first}", &first.shown.to_string())
-            .replace("{second}", &second.shown.to_string()),
-    ];
+            .replace("{second}", &second.shown.to_string())
+    }];
     let mut tell = |difference: f64, at: f64, key: &str| {
         if difference.abs() >= at {
             told.push(

@@ -68,7 +68,8 @@ pub(super) fn close(text: &mut String, language: Language) {
     if broken.len() < text.len() {
         text.truncate(broken.len());
         text.push_str(if language == Language::En { "…" } else { "……" });
-    } else if !text.ends_with(['.', '!', '?', '…', '。', '！', '？', '”', '」', '』']) {
+    } else if !text.trim_end_matches('’').ends_with(['.', '!', '?', '…', '。', '！', '？', '”', '」', '』'])
+    {
         text.push(if language == Language::En { '.' } else { '。' });
     }
 }
@@ -88,12 +89,33 @@ fn without_calls(line: &str, names: &BTreeSet<String>, talk: &Talk<'_>) -> (Vec<
                 Some((start, mark)) => format!("{}{mark}", &rest[..start]),
                 None => rest.trim_start().to_owned(),
             };
+            let rest = without_call_within(&rest, talk);
             rest.chars()
                 .any(char::is_alphanumeric)
                 .then(|| if talk.language == Language::En { capitals(&rest) } else { rest })
         })
         .collect();
     (parts, uncalled)
+}
+
+/// Cuts a call to somebody absent out of the middle of an English sentence: a title and a name between two commas.
+fn without_call_within(sentence: &str, talk: &Talk<'_>) -> String {
+    let parts: Vec<&str> = sentence.split(", ").collect();
+    let names = |part: &str| {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        (2..=3).contains(&words.len())
+            && is_title(words[0])
+            && words.iter().all(|word| word.starts_with(char::is_uppercase))
+            && part.ends_with(char::is_alphanumeric)
+    };
+    let kept = parts.iter().enumerate().filter(|(at, part)| {
+        // Names side by side are a list.
+        let listed = (at.checked_sub(1).is_some_and(|before| names(parts[before])))
+            || parts.get(at + 1).is_some_and(|after| names(after) || after.starts_with("and "));
+        let within = *at > 0 && at + 1 < parts.len();
+        !(within && names(part) && !listed && !talk.others.iter().any(|other| mentions(part, other)))
+    });
+    kept.map(|(_, part)| *part).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns how many bytes at the head of a sentence call somebody absent.
@@ -261,6 +283,13 @@ mod tests {
             ("Aunt Kez, is he a lord?", &["Wick"], "Is he a lord?"),
             ("Well, is he a lord, Dilly?", &["Wick"], "Well, is he a lord?"),
             ("Sweep, Wick.", &["Ludo Wick"], "Sweep, Wick."),
+            ("I am sorry to ask, Mrs. Marl, but it rains.", &["Wick"], "I am sorry to ask, but it rains."),
+            (
+                "I am sorry to ask, Mr. Wick, but it rains.",
+                &["Ludo Wick"],
+                "I am sorry to ask, Mr. Wick, but it rains.",
+            ),
+            ("I saw him, Mrs. Marl, and Mr. Apps.", &["Wick"], "I saw him, Mrs. Marl, and Mr. Apps."),
             ("I take the tin, the copper, Wick.", &["Ludo Wick"], "I take the tin, the copper, Wick."),
         ] {
             assert_eq!(cut(line, Language::En, others), expected, "{line}");
@@ -283,6 +312,7 @@ mod tests {
             ("“Sweep", Language::En, "Sweep."),
             ("再算，", Language::Zh, "再算。"),
             ("再算。’", Language::Zh, "再算。"),
+            ("‘再算。’", Language::Zh, "‘再算。’"),
             ("我本想——", Language::Zh, "我本想……"),
         ] {
             let mut closed = text.to_owned();

@@ -72,7 +72,7 @@ impl Figures {
     fn quality(&self) -> Quality {
         let share = |count: usize| float(count) / float(self.turns.max(1));
         let (linked, repeated) = (share(self.linked), share(self.repeated));
-        if self.turns >= 6 && self.speakers >= 2 && repeated <= 0.06 && linked >= 0.4 && self.words >= 1.0 {
+        if self.turns >= 6 && self.speakers >= 2 && repeated <= 0.06 && linked >= 0.55 && self.words >= 1.0 {
             Quality::High
         } else if self.turns >= 4 && self.speakers >= 2 && repeated <= 0.25 && linked >= 0.2 {
             Quality::Moderate

@@ -31,7 +31,7 @@ pub(in super::super) fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -
         scale.fit(candidate) + aim.map_or(0.0, |aim| scale.shows(&candidate.text, aim))
     });
     let slots = slots(&talk, own_things(&ask.profile, &talk), rng);
-    let voice = Voice { talk: &talk, scale: &scale, slots: &slots, most };
+    let voice = Voice { talk: &talk, scale: &scale, slots: &slots, most, calls: false };
     let (body, own) = voice.body(best, &[], rng);
     let (lead, tail) = match aim {
         Some(aim) if framed => voice.strategy(aim, &body, rng),
@@ -78,13 +78,16 @@ pub(in super::super) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>)
         .chain(ask.profile.iter().cloned())
         .collect();
     let slots = slots(&talk, own_things(&wants, &talk), rng);
-    let voice = Voice { talk: &talk, scale: &scale, slots: &slots, most };
+    let voice = Voice { talk: &talk, scale: &scale, slots: &slots, most, calls: elicits };
     let follows = best.as_ref().is_some_and(|(_, candidate)| place.follows(candidate.line));
     let (mut body, retrieved) = voice.body(best, &frames(ask.language).compose.motive, rng);
     let elicits = match test.and_then(address).filter(|_| elicits) {
         // A line that asks already needs no second question, only somebody to answer it.
         Some(test) if body.ends_with(['?', '？']) => {
-            body = asked_of(&body, &test, ask.language);
+            // Between two, or right after the test character spoke, it is plain who is asked.
+            if talk.others.len() > 1 && !after_test {
+                body = asked_of(&body, &test, ask.language);
+            }
             false
         }
         test => test.is_some(),

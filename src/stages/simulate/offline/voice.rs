@@ -21,6 +21,8 @@ pub(super) struct Voice<'a> {
     pub(super) slots: &'a Slots,
     /// The most sentences of the reply.
     pub(super) most: usize,
+    /// Whether somebody is going to be called by name in this reply anyway.
+    pub(super) calls: bool,
 }
 
 impl Voice<'_> {
@@ -52,7 +54,10 @@ impl Voice<'_> {
     fn called(&self, candidate: Candidate, rng: &mut ChaCha8Rng) -> String {
         let text = candidate.text;
         let name = self.talk.last_speaker().filter(|last| self.talk.others.contains(last)).and_then(address);
-        let Some(name) = name.filter(|_| candidate.uncalled && rng.random_bool(0.5)) else { return text };
+        // Who is alone with somebody, or names somebody already, calls nobody.
+        let called =
+            self.calls || self.talk.others.len() < 2 || self.talk.people().any(|person| mentions(&text, person));
+        let Some(name) = name.filter(|_| candidate.uncalled && !called && rng.random_bool(0.5)) else { return text };
         match self.talk.language {
             Language::Zh => format!("{name}，{text}"),
             Language::En => {
