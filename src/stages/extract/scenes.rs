@@ -245,9 +245,9 @@ pub(super) fn scene(
         id: draft.id(book),
         book: book.slug.clone(),
         language: book.language,
-        start: draft.start(),
-        end: draft.end(),
-        grounding: round(draft.grounding()),
+        start: Some(draft.start()),
+        end: Some(draft.end()),
+        grounding: Some(round(draft.grounding())),
         chapter: draft.chapter,
         summary: draft.summary,
         worldview: answer.worldview.trim().to_owned(),
@@ -255,7 +255,7 @@ pub(super) fn scene(
         motivations,
         characters,
         dialogue: draft.dialogue,
-        model: model.to_owned(),
+        model: Some(model.to_owned()),
     }
 }
 
