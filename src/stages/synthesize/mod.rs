@@ -85,7 +85,8 @@ const FEWEST_PEOPLE: u32 = 2;
 
 /// Makes up one world and its characters.
 ///
-/// World `w` is made by `models[w % models.len()]`, so that several models share the work (Appendix A). `seed` and the
+/// A world has `characters_per_world` people, of whom the first `wanted` are taken: so a run that asks for more, or that
+/// `--limit` cuts short, makes the same ones. World `w` is made by `models[w % models.len()]`, so that several models share the work (Appendix A). `seed` and the
 /// world's number give the scraps that it is thought up from; draws are `<language>/<world>/<step>/<n>`. No name clashes
 /// with one of `avoid`. An error that does not end the run costs the world alone, which is then a reject. Characters of
 /// different worlds are not compared here: see [`resembles`].
@@ -135,7 +136,7 @@ async fn people(
     let most = params.max_refinements;
     let sparks = Sparks::draw(seed, language, number);
     let world = refined(model, MakeWorld { language, sparks, draft: None }, &draw("world"), most).await?;
-    let count = wanted.max(FEWEST_PEOPLE) as usize;
+    let count = wanted.max(params.characters_per_world).max(FEWEST_PEOPLE) as usize;
     let ask = MakeCharacters {
         language,
         world: world.clone(),

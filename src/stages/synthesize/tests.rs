@@ -102,6 +102,24 @@ fn many_people_of_one_world_differ() {
 }
 
 #[test]
+fn fewer_wanted_are_the_first_of_more() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let params = Params { characters_per_world: 3, ..Params::default() };
+    for language in Language::ALL {
+        let journal = Arc::default();
+        let made = |wanted| {
+            let models = models(7, &journal, &["plain"]);
+            let made = runtime.block_on(synthesize(&models, &params, 7, language, 0, wanted, &[])).unwrap();
+            (made.characters, models[0].desk().ledger.totals().made)
+        };
+        let ((one, asked), (all, further)) = (made(1), made(3));
+        assert_eq!((one.len(), all.len()), (1, 3));
+        assert_eq!(one[..], all[..1]);
+        assert!(asked > 0 && further == 0, "the calls of the first look are used again");
+    }
+}
+
+#[test]
 fn a_run_is_a_function_of_its_seed_and_its_journal() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let journal = Arc::default();
