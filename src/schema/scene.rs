@@ -6,37 +6,45 @@ use serde::{Deserialize, Serialize};
 use super::{Attribute, Language};
 
 /// One scene of the pool: background, motivations, original dialogue and cast (FURINA 3.2: B, M, D and C).
+///
+/// A scene that people write needs an id, a book, a language, a situation and a cast; the rest may be left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
     /// `<book slug>@<start>`; scenes that people write carry their own.
     pub id: String,
-    /// The slug of its book.
+    /// The slug of its book; for a scene of no book any word, such as `custom`.
     pub book: String,
     /// Its language.
     pub language: Language,
     /// The heading of the chapter that it begins in; empty before the first.
+    #[serde(default)]
     pub chapter: String,
-    /// Where it begins, in code points of the decoded text.
-    pub start: u32,
-    /// Where it ends.
-    pub end: u32,
+    /// Where it begins, in code points of the decoded text; null for scenes that people write.
+    pub start: Option<u32>,
+    /// Where it ends; null for scenes that people write.
+    pub end: Option<u32>,
     /// What happens in it, in a few sentences.
+    #[serde(default)]
     pub summary: String,
     /// The world of the book, as far as the scene needs it.
+    #[serde(default)]
     pub worldview: String,
     /// Where and when it is, who is there and what has just happened.
     pub situation: String,
     /// What each of the cast wants.
+    #[serde(default)]
     pub motivations: Vec<Motivation>,
     /// The cast, each with the profile as it stands at this point of the story.
+    #[schemars(length(min = 1))]
     pub characters: Vec<SceneCharacter>,
     /// The dialogue as in the book.
+    #[serde(default)]
     pub dialogue: Vec<Utterance>,
-    /// The share of its lines of speech that were found in the book, 0 to 1.
-    pub grounding: f64,
-    /// The model that extracted it.
-    pub model: String,
+    /// The share of its lines of speech that were found in the book, 0 to 1; null for scenes that people write.
+    pub grounding: Option<f64>,
+    /// The model that extracted it; null for scenes that people write.
+    pub model: Option<String>,
 }
 
 /// What a character of a scene wants.
@@ -56,8 +64,10 @@ pub struct SceneCharacter {
     /// Its name in the scene.
     pub name: String,
     /// Other names that it goes by.
+    #[serde(default)]
     pub aliases: Vec<String>,
     /// What is known of it at this point of the story.
+    #[serde(default)]
     pub profile: Vec<Attribute>,
 }
 
@@ -119,6 +129,38 @@ impl Utterance {
             (Some(action), None) => format!("({action})"),
             (None, Some(speech)) => speech.clone(),
             (None, None) => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scene_by_hand_needs_what_a_person_knows() {
+        let text = r#"
+            id = "渡口夜话"
+            book = "custom"
+            language = "zh"
+            situation = "夜里，渡口，两个人等船。"
+            [[characters]]
+            name = "老周"
+            [[characters]]
+            name = "阿满"
+            profile = [{ key = "身份", value = "船工", visibility = "public" }]
+            [[dialogue]]
+            speaker = "老周"
+            speech = "船还来么？"
+        "#;
+        let scene: Scene = toml::from_str(text).expect("nothing else is asked for");
+        assert_eq!((scene.start, scene.end, scene.grounding, scene.model), (None, None, None, None));
+        assert!(scene.motivations.is_empty() && scene.worldview.is_empty());
+        assert_eq!((scene.dialogue[0].grounded, scene.dialogue[0].content().as_str()), (None, "船还来么？"));
+        for line in ["id =", "book =", "language =", "situation ="] {
+            let rest: Vec<&str> = text.lines().filter(|other| !other.trim_start().starts_with(line)).collect();
+            let error = toml::from_str::<Scene>(&rest.join("\n")).expect_err(line).to_string();
+            assert!(error.contains("missing field"), "{error}");
         }
     }
 }

@@ -173,8 +173,8 @@ mod tests {
             book: book.to_owned(),
             language: Language::Zh,
             chapter: "第一回".to_owned(),
-            start: 3,
-            end: 90,
+            start: Some(3),
+            end: Some(90),
             summary: summary.to_owned(),
             worldview: "w".to_owned(),
             situation: "s".to_owned(),
@@ -190,8 +190,8 @@ mod tests {
                 grounded: Some(Grounded::Exact),
                 similarity: Some(1.0),
             }],
-            grounding: 1.0,
-            model: "offline:plain".to_owned(),
+            grounding: Some(1.0),
+            model: Some("offline:plain".to_owned()),
         }
     }
 

@@ -104,8 +104,8 @@ fn scene(id: &str, language: Language) -> Scene {
         book: pick("harbour", "渡口"),
         language,
         chapter: if zh { "第一回　夜渡".into() } else { String::new() },
-        start: 120,
-        end: 480,
+        start: Some(120),
+        end: Some(480),
         summary: pick("They wait.", "二人候船。"),
         worldview: pick("A port in winter.", "江南水乡，旧时渡口。"),
         situation: pick("The ferry is late.", "夜雨，船未到。"),
@@ -123,8 +123,8 @@ fn scene(id: &str, language: Language) -> Scene {
             SceneCharacter { name: pick("The clerk", "老仆"), aliases: vec![], profile: vec![] },
         ],
         dialogue: vec![spoken, silent],
-        grounding: 1.0,
-        model: "offline:plain".into(),
+        grounding: Some(1.0),
+        model: Some("offline:plain".into()),
     }
 }
 

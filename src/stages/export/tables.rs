@@ -141,7 +141,7 @@ fn scenes(rows: &[&Scene]) -> Result<Vec<Column>, ColumnError> {
         scene_characters(rows.iter().map(|row| row.characters.as_slice()))?,
         dialogues(rows.iter().map(|row| row.dialogue.as_slice()))?,
         share("grounding", rows, |row| row.grounding),
-        text("model", rows, |row| row.model.as_str()),
+        text("model", rows, |row| row.model.as_deref()),
     ])
 }
 

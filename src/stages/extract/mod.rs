@@ -186,6 +186,11 @@ async fn describe(
     let ask = describe_scene(book, opening, &draft, &extracted.carry);
     match model.ask(&ask, &format!("{id}/describe")).await {
         Ok(answer) => {
+            let strangers = scenes::strangers(&ask, &answer, book);
+            if !strangers.is_empty() {
+                let detail = format!("its description tells of {}, not of its cast", strangers.join(", "));
+                extracted.rejects.push(Reject::new("extract", &id, "unknown_character", detail));
+            }
             let scene = scenes::scene(draft, &ask, &answer, book, model.id());
             if !scene.worldview.is_empty() {
                 extracted.carry.worldview = Some(scene.worldview.clone());
@@ -387,8 +392,8 @@ mod tests {
         assert_eq!(lines[0], ("Anna", "Is anybody there? I must see the miller before dark."));
         assert_eq!(lines[1], ("Boris", "There is nobody here but me."));
         assert_eq!(
-            (scene.id.as_str(), scene.model.as_str()),
-            (format!("a-book@{}", scene.start).as_str(), "offline:plain")
+            (scene.id.clone(), scene.model.as_deref()),
+            (format!("a-book@{}", scene.start.expect("a place in the book")), Some("offline:plain"))
         );
         assert!(scene.worldview.starts_with("On the first of March"), "{}", scene.worldview);
         assert!(
@@ -406,7 +411,7 @@ mod tests {
             .collect();
         assert_eq!(profile[0], ("gender", "female"));
         assert!(profile.iter().any(|(_, value)| value.contains("a tall woman in a grey coat")), "{profile:?}");
-        assert!(scene.grounding > 0.999);
+        assert_eq!(scene.grounding, Some(1.0));
         let draws: Vec<&str> = records.iter().map(|record| record.draw.as_str()).collect();
         assert_eq!(draws, ["a-book/0/scenes".to_owned(), format!("{}/describe", scene.id)]);
         assert!(records.iter().all(|record| !record.request.messages[1].content.contains("\n\n\n")));
@@ -529,6 +534,56 @@ mod tests {
         assert_eq!(draft.dialogue[0].speaker, "Environment");
         assert_eq!(draft.dialogue[0].content(), "(the wind rises)");
         assert_eq!(draft.characters, ["Anna"]);
+    }
+
+    #[test]
+    fn a_description_may_shorten_names_and_tell_of_strangers() {
+        let told = |language, cast: &[&str], names: &[&str]| {
+            let (book, mut draft) = drafts(language, Vec::new());
+            draft.characters = cast.iter().map(|&name| name.to_owned()).collect();
+            let ask = describe_scene(&book, 0, &draft, &Carry::default());
+            let motivation =
+                |name: &&str| crate::schema::Motivation { character: (*name).to_owned(), motivation: "m".to_owned() };
+            let answer =
+                SceneDescription { motivations: names.iter().map(motivation).collect(), ..SceneDescription::default() };
+            let strangers = scenes::strangers(&ask, &answer, &book).join(" ");
+            let scene = scenes::scene(draft, &ask, &answer, &book, "m");
+            let found: Vec<String> = scene.motivations.into_iter().map(|motivation| motivation.character).collect();
+            (found.join(" "), strangers)
+        };
+        let pair = |found: &str, strangers: &str| (found.to_owned(), strangers.to_owned());
+        let cast = ["Anna", "Captain Grey", "Old Tom", "Tom Reed"];
+        let names = ["Anna Reed", "Grey", "Tom", "Captain Grey (retired)", "Boris", "Gre"];
+        assert_eq!(told(Language::En, &cast, &names), pair("Anna Captain Grey", "Tom Boris Gre"));
+        let cast = ["陆平", "林黛玉"];
+        let names = ["陆巡检", "黛玉（颦儿）", "玉", "周老七"];
+        assert_eq!(told(Language::Zh, &cast, &names), pair("陆平 林黛玉", "玉 周老七"));
+    }
+
+    #[test]
+    fn what_is_known_is_not_noted_again() {
+        use crate::llm::Ask as _;
+        let prompts = crate::prompt::Prompts::new(crate::stages::prompts(), &BTreeMap::new()).expect("they parse");
+        for (language, name) in [(Language::En, "Anna"), (Language::Zh, "陆平")] {
+            let (book, mut draft) = drafts(language, Vec::new());
+            draft.characters = vec![name.to_owned()];
+            let noted = |carry: &Carry| {
+                let ask = describe_scene(&book, 0, &draft, carry);
+                let prompt = ask.messages(&prompts).expect("renders").remove(1).content;
+                let lines =
+                    prompt.lines().filter(|line| line.contains("noted by rule") || line.contains("规则摘记")).count();
+                (ask.cast[0].notes.clone(), lines)
+            };
+            let (notes, all) = noted(&Carry::default());
+            assert!(all > 1 && all == notes.len(), "{notes:?}");
+            let known = Attribute {
+                key: notes[0].key.clone(),
+                value: notes[0].text.clone(),
+                visibility: crate::schema::Visibility::Public,
+            };
+            let carry = Carry { profiles: BTreeMap::from([(name.to_owned(), vec![known])]), ..Carry::default() };
+            assert_eq!(noted(&carry), (notes, all - 1));
+        }
     }
 
     #[tokio::test]

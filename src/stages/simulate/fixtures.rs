@@ -130,8 +130,8 @@ pub(super) fn scene(language: Language, id: &str, names: &[&str]) -> Scene {
         book: id.split('@').next().unwrap_or(id).to_owned(),
         language,
         chapter: String::new(),
-        start: 0,
-        end: 1,
+        start: Some(0),
+        end: Some(1),
         summary: "scene-summary".to_owned(),
         worldview: "scene-worldview".to_owned(),
         situation: "scene-situation".to_owned(),
@@ -144,8 +144,8 @@ pub(super) fn scene(language: Language, id: &str, names: &[&str]) -> Scene {
             .map(|name| SceneCharacter { name: (*name).to_owned(), aliases: Vec::new(), profile: profile(name) })
             .collect(),
         dialogue: names.iter().chain(&[Utterance::ENVIRONMENT]).map(|name| utterance(name)).collect(),
-        grounding: 1.0,
-        model: "model".to_owned(),
+        grounding: Some(1.0),
+        model: Some("model".to_owned()),
     }
 }
 

@@ -85,7 +85,8 @@ const FEWEST_PEOPLE: u32 = 2;
 
 /// Makes up one world and its characters.
 ///
-/// World `w` is made by `models[w % models.len()]`, so that several models share the work (Appendix A). `seed` and the
+/// A world has `characters_per_world` people, of whom the first `wanted` are taken: so a run that asks for more, or that
+/// `--limit` cuts short, makes the same ones. World `w` is made by `models[w % models.len()]`, so that several models share the work (Appendix A). `seed` and the
 /// world's number give the scraps that it is thought up from; draws are `<language>/<world>/<step>/<n>`. No name clashes
 /// with one of `avoid`. An error that does not end the run costs the world alone, which is then a reject. Characters of
 /// different worlds are not compared here: see [`resembles`].

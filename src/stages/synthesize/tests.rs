@@ -102,6 +102,24 @@ fn many_people_of_one_world_differ() {
 }
 
 #[test]
+fn fewer_wanted_are_the_first_of_more() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let params = Params { characters_per_world: 3, ..Params::default() };
+    for language in Language::ALL {
+        let journal = Arc::default();
+        let made = |wanted| {
+            let models = models(7, &journal, &["plain"]);
+            let made = runtime.block_on(synthesize(&models, &params, 7, language, 0, wanted, &[])).unwrap();
+            (made.characters, models[0].desk().ledger.totals().made)
+        };
+        let ((one, asked), (all, further)) = (made(1), made(3));
+        assert_eq!((one.len(), all.len()), (1, 3));
+        assert_eq!(one[..], all[..1]);
+        assert!(asked > 0 && further == 0, "the calls of the first look are used again");
+    }
+}
+
+#[test]
 fn a_run_is_a_function_of_its_seed_and_its_journal() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let journal = Arc::default();
@@ -284,6 +302,8 @@ fn a_world_is_asked_for_again_with_its_faults() {
 
 评阅指出下列毛病。逐条改正，好的地方保留：
 - 太短
+
+请把这个世界重新完整写出。
 ");
 }
 
@@ -301,8 +321,10 @@ fn every_step_shows_what_it_has_to_go_by() {
         let rules = prompts().render("synthesize/characters", language, "rules", &()).unwrap();
         let world = ask.world.clone();
         holds(&rendered(&ask), &[&rules, &world.place, &world.rule, "Jim Hawkins", "merry"]);
-        let review = Review { language, step: MakeCharacters::NAME, output: ask.text(&sheets) };
-        holds(&rendered(&review), &[&rules, &sheets.characters[1].memory, "`refine`"]);
+        let given = ask.given(&prompts()).unwrap();
+        let review = Review { language, step: MakeCharacters::NAME, given, output: ask.text(&sheets) };
+        holds(&rendered(&review), &[&rules, &world.tension, &sheets.characters[1].memory, "`refine`"]);
+        assert!(!rendered(&review).contains("Jim Hawkins"), "only what the answer has to agree with");
         let scene = MakeScene { language, world: world.clone(), characters: sheets.characters.clone(), draft: None };
         holds(&rendered(&scene), &[&world.tension, &sheets.characters[0].want, &sheets.characters[1].name]);
         let meeting = made(&scene);
@@ -326,7 +348,7 @@ fn people_of_different_worlds_have_different_temperaments() {
 }
 
 /// Asks for a world, badly as long as nobody complains; its template is that of [`MakeWorld`].
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize)]
 struct Careless {
     complaints: usize,
     deaf: bool,
@@ -360,6 +382,10 @@ impl Step for Careless {
 
     fn text(&self, answer: &String) -> String {
         answer.clone()
+    }
+
+    fn given(&self, _: &Prompts) -> Result<String, PromptError> {
+        Ok(String::new())
     }
 
     fn again(&self, draft: Draft) -> Self {
