@@ -531,6 +531,32 @@ mod tests {
         assert_eq!(draft.characters, ["Anna"]);
     }
 
+    #[test]
+    fn what_is_known_is_not_noted_again() {
+        use crate::llm::Ask as _;
+        let prompts = crate::prompt::Prompts::new(crate::stages::prompts(), &BTreeMap::new()).expect("they parse");
+        for (language, name) in [(Language::En, "Anna"), (Language::Zh, "陆平")] {
+            let (book, mut draft) = drafts(language, Vec::new());
+            draft.characters = vec![name.to_owned()];
+            let noted = |carry: &Carry| {
+                let ask = describe_scene(&book, 0, &draft, carry);
+                let prompt = ask.messages(&prompts).expect("renders").remove(1).content;
+                let lines =
+                    prompt.lines().filter(|line| line.contains("noted by rule") || line.contains("规则摘记")).count();
+                (ask.cast[0].notes.clone(), lines)
+            };
+            let (notes, lines) = noted(&Carry::default());
+            assert!(lines > 1 && lines == notes.len(), "{notes:?}");
+            let known = Attribute {
+                key: notes[0].key.clone(),
+                value: notes[0].text.clone(),
+                visibility: crate::schema::Visibility::Public,
+            };
+            let carry = Carry { profiles: BTreeMap::from([(name.to_owned(), vec![known])]), ..Carry::default() };
+            assert_eq!(noted(&carry), (notes, lines - 1));
+        }
+    }
+
     #[tokio::test]
     async fn prompts_read_as_they_did() {
         for language in Language::ALL {

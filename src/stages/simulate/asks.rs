@@ -360,6 +360,17 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_director_is_told_who_is_not_heard_yet() {
+        for (language, expected) in [(Language::En, "Not heard yet: Bob."), (Language::Zh, "还没开过口的：鲍勃。")]
+        {
+            let direct = Texts(language).direct();
+            assert!(!rendered(&direct).contains(&expected[..6]), "everyone has spoken");
+            let first = Direct { history: direct.history[..1].to_vec(), ..direct };
+            assert!(rendered(&first).contains(expected));
+        }
+    }
+
     /// The first turn of a scene without a world, a target, an example, a motivation or an original line.
     #[test]
     fn what_is_absent_leaves_no_trace() {
