@@ -1,8 +1,8 @@
 //! A step, its review by the model itself, and the step again with the faults in hand (FURINA, Appendix A).
 
 use crate::llm::{Ask, AskError, Model};
-use crate::prompt::Prompts;
-use crate::schema::Language;
+use crate::prompt::{PromptError, Prompts};
+use crate::schema::{Language, Message};
 
 use super::review::{Review, Verdict};
 
@@ -16,12 +16,17 @@ pub struct Draft {
 }
 
 /// An ask of this stage whose answer is reviewed and refined. Its template has a part `rules`, which the reviewer reads too.
-pub(super) trait Step: Ask<Answer: Clone> {
+pub(super) trait Step: Ask<Answer: Clone> + serde::Serialize + Sized {
     /// The language of the answer.
     fn language(&self) -> Language;
 
     /// Returns the answer as text, for the reviewer.
     fn text(&self, answer: &Self::Answer) -> String;
+
+    /// Returns what the answer has to agree with: the part `given` of the template, for the reviewer.
+    fn given(&self, prompts: &Prompts) -> Result<String, PromptError> {
+        prompts.render(Self::NAME, self.language(), "given", self)
+    }
 
     /// Returns the same question with an earlier answer and its faults.
     fn again(&self, draft: Draft) -> Self;
@@ -51,7 +56,8 @@ pub(super) async fn refined<S: Step>(
             return Ok(answer);
         }
         let text = step.text(&answer);
-        let review = Review { language: step.language(), step: S::NAME, output: text.clone() };
+        let given = step.given(&model.desk().prompts).map_err(|source| AskError::Prompt { ask: S::NAME, source })?;
+        let review = Review { language: step.language(), step: S::NAME, given, output: text.clone() };
         let faults = match model.ask(&review, &draw).await {
             Ok(reviewed) if reviewed.verdict == Verdict::Refine => reviewed.faults,
             Ok(_) => Vec::new(),
@@ -73,11 +79,7 @@ const fn is_kept(error: &AskError) -> bool {
 }
 
 /// Renders the parts `system` and `user` of a step's template.
-pub(super) fn messages<S: Step + serde::Serialize>(
-    step: &S,
-    prompts: &Prompts,
-) -> Result<Vec<crate::schema::Message>, crate::prompt::PromptError> {
-    use crate::schema::Message;
+pub(super) fn messages<S: Step>(step: &S, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
     let render = |part| prompts.render(S::NAME, step.language(), part, step);
     Ok(vec![Message::system(render("system")?), Message::user(render("user")?)])
 }

@@ -17,6 +17,8 @@ pub struct Review {
     pub language: Language,
     /// The name of the ask that was answered.
     pub step: &'static str,
+    /// What the answer has to agree with; empty for the first step.
+    pub given: String,
     /// The answer as text.
     pub output: String,
 }
@@ -43,6 +45,7 @@ pub enum Verdict {
 #[derive(Serialize)]
 struct Context<'a> {
     rules: String,
+    given: &'a str,
     output: &'a str,
 }
 
@@ -52,7 +55,7 @@ impl Ask for Review {
 
     fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
         let rules = prompts.render(self.step, self.language, "rules", &())?;
-        let context = Context { rules, output: &self.output };
+        let context = Context { rules, given: &self.given, output: &self.output };
         let render = |part| prompts.render(Self::NAME, self.language, part, &context);
         Ok(vec![Message::system(render("system")?), Message::user(render("user")?)])
     }

@@ -302,6 +302,8 @@ fn a_world_is_asked_for_again_with_its_faults() {
 
 评阅指出下列毛病。逐条改正，好的地方保留：
 - 太短
+
+请把这个世界重新完整写出。
 ");
 }
 
@@ -319,8 +321,10 @@ fn every_step_shows_what_it_has_to_go_by() {
         let rules = prompts().render("synthesize/characters", language, "rules", &()).unwrap();
         let world = ask.world.clone();
         holds(&rendered(&ask), &[&rules, &world.place, &world.rule, "Jim Hawkins", "merry"]);
-        let review = Review { language, step: MakeCharacters::NAME, output: ask.text(&sheets) };
-        holds(&rendered(&review), &[&rules, &sheets.characters[1].memory, "`refine`"]);
+        let given = ask.given(&prompts()).unwrap();
+        let review = Review { language, step: MakeCharacters::NAME, given, output: ask.text(&sheets) };
+        holds(&rendered(&review), &[&rules, &world.tension, &sheets.characters[1].memory, "`refine`"]);
+        assert!(!rendered(&review).contains("Jim Hawkins"), "only what the answer has to agree with");
         let scene = MakeScene { language, world: world.clone(), characters: sheets.characters.clone(), draft: None };
         holds(&rendered(&scene), &[&world.tension, &sheets.characters[0].want, &sheets.characters[1].name]);
         let meeting = made(&scene);
@@ -344,7 +348,7 @@ fn people_of_different_worlds_have_different_temperaments() {
 }
 
 /// Asks for a world, badly as long as nobody complains; its template is that of [`MakeWorld`].
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize)]
 struct Careless {
     complaints: usize,
     deaf: bool,
@@ -378,6 +382,10 @@ impl Step for Careless {
 
     fn text(&self, answer: &String) -> String {
         answer.clone()
+    }
+
+    fn given(&self, _: &Prompts) -> Result<String, PromptError> {
+        Ok(String::new())
     }
 
     fn again(&self, draft: Draft) -> Self {

@@ -135,6 +135,11 @@ impl Step for MakeWorld {
         format!("# {name}\ntheme: {theme}\nplace: {place}\nsociety: {society}\nrule: {rule}\ntension: {tension}")
     }
 
+    /// Nothing: the scraps are there to be left.
+    fn given(&self, _: &Prompts) -> Result<String, PromptError> {
+        Ok(String::new())
+    }
+
     fn again(&self, draft: Draft) -> Self {
         Self { draft: Some(draft), ..self.clone() }
     }
