@@ -27,19 +27,20 @@ pub fn sentences(text: &str) -> Vec<&str> {
     let mut at = 0;
     while at < chars.len() {
         let (offset, c) = chars[at];
-        if !matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？' | '\n') {
+        if !is_mark(c) && c != '\n' {
             at += 1;
             continue;
         }
         let mut end = at + 1;
-        while end < chars.len() && matches!(chars[end].1, '.' | '!' | '?' | '…' | '。' | '！' | '？') {
+        while end < chars.len() && is_mark(chars[end].1) {
             end += 1;
         }
         while end < chars.len() && CLOSERS.contains(&chars[end].1) {
             end += 1;
         }
         let rest = chars.get(end).map_or("", |(offset, _)| &text[*offset..]);
-        if ends_sentence(&text[start..offset], c, rest) {
+        let mark = if text[offset..].starts_with("..") || c == '⋯' { '…' } else { c };
+        if ends_sentence(&text[start..offset], mark, rest) {
             let stop = chars.get(end).map_or(text.len(), |(offset, _)| *offset);
             push(&mut sentences, &text[start..stop]);
             start = stop;
@@ -48,6 +49,18 @@ pub fn sentences(text: &str) -> Vec<&str> {
     }
     push(&mut sentences, &text[start..]);
     sentences
+}
+
+/// Whether a character is a mark that can end a sentence.
+#[must_use]
+pub const fn is_mark(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | '…' | '⋯' | '。' | '！' | '？')
+}
+
+/// Whether a character closes a quotation.
+#[must_use]
+pub const fn is_closer(c: char) -> bool {
+    matches!(c, '"' | '”' | '’' | '」' | '』' | '》')
 }
 
 fn push<'a>(sentences: &mut Vec<&'a str>, sentence: &'a str) {
@@ -69,7 +82,12 @@ fn ends_sentence(before: &str, mark: char, rest: &str) -> bool {
             spaced && !lower && (next.is_none() || !(initial || WORDS.en.abbreviations.contains(word.as_str())))
         }
         '!' | '?' => !next.is_some_and(char::is_lowercase),
-        '…' => next.is_none() || (rest.starts_with(char::is_whitespace) && next.is_some_and(char::is_uppercase)),
+        '…' => {
+            // `I` is written large within a sentence too.
+            let word = rest.trim_start().split(|c: char| !c.is_alphanumeric()).next();
+            let begins = next.is_some_and(char::is_uppercase) && word != Some("I");
+            next.is_none() || (rest.starts_with(char::is_whitespace) && begins)
+        }
         _ => true,
     }
 }
@@ -150,6 +168,8 @@ mod tests {
             ),
             ("Well… perhaps. Wait… No?!", vec!["Well… perhaps.", "Wait…", "No?!"]),
             ("It was I. You know it.", vec!["It was I.", "You know it."]),
+            ("Well... I think so. Go...", vec!["Well... I think so.", "Go..."]),
+            ("我⋯⋯我不知道。", vec!["我⋯⋯我不知道。"]),
             ("此言差矣。账呢？！“拿来。”好……再算", vec!["此言差矣。", "账呢？！", "“拿来。”", "好……再算"]),
             ("…", vec![]),
         ] {

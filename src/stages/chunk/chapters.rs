@@ -1,8 +1,8 @@
 //! A book's chapters: which of the lines that may be headings are. Splits nothing; `chunks` does.
 
 use super::headings::{self, Candidate, Room, Strength};
-use super::language::is_han;
 use crate::schema::{Book, Chapter, Level};
+use crate::text::is_han;
 
 /// A line of the book, in bytes, its end without the line break.
 #[derive(Debug, Clone, Copy)]

@@ -174,7 +174,7 @@ fn utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
         text.is_some_and(|text| {
             let usual = |c: &char| {
                 matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{a0}'..='\u{24f}' | '\u{2010}'..='\u{2030}' | '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ff60}')
-                    || language::is_han(*c)
+                    || crate::text::is_han(*c)
             };
             let lines = text.contains('\n') || text.contains(' ');
             lines && text.chars().filter(usual).count() * 20 > text.chars().count() * 19

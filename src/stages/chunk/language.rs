@@ -1,11 +1,7 @@
 //! What a text shows about itself: its language, its title, whether it is a script. Decides nothing about chapters.
 
 use crate::schema::Language;
-
-/// Returns whether a character belongs to Chinese script.
-pub(super) const fn is_han(c: char) -> bool {
-    matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
-}
+use crate::text::is_han;
 
 /// Says which language most of a text is in: Chinese when more than three letters in ten are Chinese, since an English
 /// word takes five letters where Chinese takes two.

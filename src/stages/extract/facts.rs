@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::asks::Note;
 use super::lexicon::{Key, Words, list, quoted};
-use super::narration::{Names, Sentence, is_han, narration, one_line, sentences};
+use super::narration::{Names, Sentence, narration, one_line, sentences};
 use super::reading::{Gender, Person, Quotation, Reading};
 use crate::schema::{Book, Language};
+use crate::text::is_han;
 
 /// A book with its reading, indexed for [`extract`](super::extract).
 #[derive(Debug)]

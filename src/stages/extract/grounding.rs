@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use super::facts::BookFacts;
-use super::narration::is_han;
 use crate::schema::{Grounded, Language};
+use crate::text::is_han;
 
 /// Where and how well a line was found.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,6 +6,7 @@ use regex::Regex;
 
 use super::reading::{Gender, Person, Reading};
 use crate::schema::Language;
+use crate::text::is_han;
 
 /// A whole sentence of narration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,11 +84,6 @@ impl Names {
 
 fn key(name: &str) -> String {
     name.trim().to_lowercase().replace('’', "'").replace('\'', "’")
-}
-
-/// Whether a character belongs to Chinese script.
-pub(super) const fn is_han(c: char) -> bool {
-    matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// Puts a stretch of text into one line: line breaks become single blanks, none between Chinese characters.

@@ -13,7 +13,6 @@ mod offline;
 mod reply;
 mod sample;
 mod script;
-mod sentences;
 mod setting;
 mod transcript;
 

@@ -2,8 +2,8 @@
 //! changing what is said, and names what cannot. Pure; it asks nothing and decides nothing.
 
 use super::script::{self, Script};
-use super::sentences::{is_closer, is_mark, sentences};
 use crate::schema::{Language, Line};
+use crate::text::{is_closer, is_mark, sentences};
 
 /// Nothing was said or done.
 pub(super) const EMPTY: &str = "empty";
@@ -97,7 +97,7 @@ impl Format<'_> {
         [
             (UNBALANCED_PARENTHESES, !balanced(text)),
             (WRONG_LANGUAGE, script::is_foreign(text, self.language)),
-            (TOO_MANY_SENTENCES, sentences(text).len() > self.max_sentences as usize),
+            (TOO_MANY_SENTENCES, sentence_ends(text).len() > self.max_sentences as usize),
             (REPEATS_HISTORY, repeats(text, history)),
             (REVEALS_AI, !self.artificial && OUT_OF_PART.iter().any(|phrase| lower.contains(phrase))),
             (CUT_ENDING, cut(text)),
@@ -136,10 +136,10 @@ impl Format<'_> {
         }
         let mut text = [action, speech].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
         let most = self.max_sentences as usize;
-        let sentences = sentences(&text);
-        if sentences.len() > most && most > 0 {
+        let ends = sentence_ends(&text);
+        if ends.len() > most && most > 0 {
             mend(TOO_MANY_SENTENCES, true);
-            text.truncate(sentences[most - 1].end);
+            text.truncate(ends[most - 1]);
         }
         (text, mended)
     }
@@ -267,22 +267,45 @@ fn cut(text: &str) -> bool {
 /// Says whether a sentence of some length has been said before, marks and case aside.
 fn repeats(text: &str, history: &[Line]) -> bool {
     let said = |text: &str| -> Vec<String> {
-        let plain = |range| outside_parentheses(&text[range]);
-        sentences(text).into_iter().map(plain).filter(|sentence| script::weight(sentence) >= LONG).collect()
+        let speech = speech(text);
+        sentences(&speech).into_iter().map(plain).filter(|sentence| script::weight(sentence) >= LONG).collect()
     };
     let new = said(text);
     !new.is_empty() && history.iter().any(|line| said(&line.content).iter().any(|sentence| new.contains(sentence)))
 }
 
-/// Returns the letters and digits outside of parentheses in lower case, with single spaces between words.
-fn outside_parentheses(sentence: &str) -> String {
+/// Returns where the sentences of a reply end, in bytes; what stands in parentheses begins and ends none.
+fn sentence_ends(text: &str) -> Vec<usize> {
+    let speech = speech(text);
+    let mut end = 0;
+    let ends = sentences(&speech).into_iter().map(|sentence| {
+        end += speech[end..].find(sentence).expect("sentences are parts of their text, in order") + sentence.len();
+        end
+    });
+    ends.collect()
+}
+
+/// Returns a text with blanks in place of what stands in parentheses, byte for byte.
+fn speech(text: &str) -> String {
     let mut depth = 0_u32;
+    let mut speech = String::with_capacity(text.len());
+    for c in text.chars() {
+        depth += u32::from(matches!(c, '(' | '（'));
+        if depth > 0 {
+            speech.extend(std::iter::repeat_n(' ', c.len_utf8()));
+            depth -= u32::from(matches!(c, ')' | '）'));
+        } else {
+            speech.push(c);
+        }
+    }
+    speech
+}
+
+/// Returns the letters and digits of a sentence in lower case, with single spaces between words.
+fn plain(sentence: &str) -> String {
     let mut plain = String::new();
     for c in sentence.chars() {
         match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ if depth > 0 => {}
             _ if c.is_alphanumeric() => plain.extend(c.to_lowercase()),
             _ if matches!(c, '\'' | '’') || plain.ends_with(' ') || plain.is_empty() => {}
             _ => plain.push(' '),
@@ -373,6 +396,28 @@ mod tests {
         }
         let artificial = Format { artificial: true, ..english };
         assert!(artificial.clean("As an AI, I cannot say.", &[]).faults.is_empty());
+    }
+
+    #[test]
+    fn sentences_stand_outside_of_parentheses() {
+        for (text, expected) in [
+            ("(nods. Sits.) Well. I see", &["(nods. Sits.) Well.", "(nods. Sits.) Well. I see"][..]),
+            ("Well... I think so. Oh! what a day", &["Well... I think so.", "Well... I think so. Oh! what a day"]),
+            ("“Go!” he said. (He leaves.)", &["“Go!” he said."]),
+            (
+                "（点头。）我……我不知道。你呢？！“好。”",
+                &[
+                    "（点头。）我……我不知道。",
+                    "（点头。）我……我不知道。你呢？！",
+                    "（点头。）我……我不知道。你呢？！“好。”",
+                ],
+            ),
+            ("No. (Turns away", &["No."]),
+            ("(nods)", &[]),
+        ] {
+            let found: Vec<_> = sentence_ends(text).into_iter().map(|end| &text[..end]).collect();
+            assert_eq!(found, expected, "{text}");
+        }
     }
 
     #[test]

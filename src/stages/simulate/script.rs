@@ -1,6 +1,7 @@
 //! Scripts of letters, as far as the form of a reply needs them. Pure; knows no language but by its script.
 
 use crate::schema::Language;
+use crate::text::is_han;
 
 /// What a character belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,8 @@ pub(super) fn of(c: char) -> Script {
                 Script::None
             }
         }
-        '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' | '々' | '〇' => Script::Han,
+        '々' | '〇' => Script::Han,
+        _ if is_han(c) => Script::Han,
         '\u{3000}'..='\u{3020}' | '\u{ff00}'..='\u{ff20}' | '“' | '”' | '‘' | '’' | '…' | '—' => {
             Script::Wide
         }

@@ -1,6 +1,7 @@
 //! What is measurably wrong with an answer: language, names. Pure; asks nobody.
 
 use crate::schema::{Language, slug};
+use crate::text::is_han;
 
 /// The most letters of a name.
 const LONGEST_NAME: usize = 60;
@@ -10,7 +11,7 @@ pub(super) fn of_language(text: &str, language: Language) -> Result<(), String> 
     let (mut letters, mut chinese) = (0_u32, 0_u32);
     for c in text.chars().filter(|c| c.is_alphabetic()) {
         letters += 1;
-        chinese += u32::from(is_chinese(c));
+        chinese += u32::from(is_han(c));
     }
     let share = f64::from(chinese) / f64::from(letters.max(1));
     match language {
@@ -27,7 +28,7 @@ pub(super) fn of_names(names: &[&str], avoid: &[String], language: Language) -> 
         if slug(name) == "-" || name.chars().count() > LONGEST_NAME {
             return Err(format!("`{name}` is no name"));
         }
-        if name.chars().any(is_chinese) != (language == Language::Zh) {
+        if name.chars().any(is_han) != (language == Language::Zh) {
             return Err(format!("the name `{name}` must be in the language of the world"));
         }
         if names[..index].iter().any(|other| clash(name, other)) {
@@ -48,18 +49,13 @@ pub(super) fn clash(one: &str, other: &str) -> bool {
         return true;
     }
     let within = |short: &str, long: &str| {
-        if short.chars().all(is_chinese) {
+        if short.chars().all(is_han) {
             short.chars().count() >= 2 && long.contains(short)
         } else {
             !short.contains('-') && long.split('-').any(|word| word == short)
         }
     };
     within(&one, &other) || within(&other, &one)
-}
-
-/// Whether a character is a Chinese one.
-pub(super) const fn is_chinese(c: char) -> bool {
-    matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 #[cfg(test)]

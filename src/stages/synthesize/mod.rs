@@ -136,6 +136,7 @@ async fn people(
     let most = params.max_refinements;
     let sparks = Sparks::draw(seed, language, number);
     let world = refined(model, MakeWorld { language, sparks, draft: None }, &draw("world"), most).await?;
+    // Always a whole world, so that a run that wants more of it later asks the same.
     let count = wanted.max(params.characters_per_world).max(FEWEST_PEOPLE) as usize;
     let ask = MakeCharacters {
         language,
