@@ -186,6 +186,11 @@ async fn describe(
     let ask = describe_scene(book, opening, &draft, &extracted.carry);
     match model.ask(&ask, &format!("{id}/describe")).await {
         Ok(answer) => {
+            let strangers = scenes::strangers(&ask, &answer, book);
+            if !strangers.is_empty() {
+                let detail = format!("its description tells of {}, not of its cast", strangers.join(", "));
+                extracted.rejects.push(Reject::new("extract", &id, "unknown_character", detail));
+            }
             let scene = scenes::scene(draft, &ask, &answer, book, model.id());
             if !scene.worldview.is_empty() {
                 extracted.carry.worldview = Some(scene.worldview.clone());
@@ -532,6 +537,30 @@ mod tests {
     }
 
     #[test]
+    fn a_description_may_shorten_names_and_tell_of_strangers() {
+        let told = |language, cast: &[&str], names: &[&str]| {
+            let (book, mut draft) = drafts(language, Vec::new());
+            draft.characters = cast.iter().map(|&name| name.to_owned()).collect();
+            let ask = describe_scene(&book, 0, &draft, &Carry::default());
+            let motivation =
+                |name: &&str| crate::schema::Motivation { character: (*name).to_owned(), motivation: "m".to_owned() };
+            let answer =
+                SceneDescription { motivations: names.iter().map(motivation).collect(), ..SceneDescription::default() };
+            let strangers = scenes::strangers(&ask, &answer, &book).join(" ");
+            let scene = scenes::scene(draft, &ask, &answer, &book, "m");
+            let found: Vec<String> = scene.motivations.into_iter().map(|motivation| motivation.character).collect();
+            (found.join(" "), strangers)
+        };
+        let pair = |found: &str, strangers: &str| (found.to_owned(), strangers.to_owned());
+        let cast = ["Anna", "Captain Grey", "Old Tom", "Tom Reed"];
+        let names = ["Anna Reed", "Grey", "Tom", "Captain Grey (retired)", "Boris", "Gre"];
+        assert_eq!(told(Language::En, &cast, &names), pair("Anna Captain Grey", "Tom Boris Gre"));
+        let cast = ["陆平", "林黛玉"];
+        let names = ["陆巡检", "黛玉（颦儿）", "玉", "周老七"];
+        assert_eq!(told(Language::Zh, &cast, &names), pair("陆平 林黛玉", "玉 周老七"));
+    }
+
+    #[test]
     fn what_is_known_is_not_noted_again() {
         use crate::llm::Ask as _;
         let prompts = crate::prompt::Prompts::new(crate::stages::prompts(), &BTreeMap::new()).expect("they parse");
@@ -545,15 +574,15 @@ mod tests {
                     prompt.lines().filter(|line| line.contains("noted by rule") || line.contains("规则摘记")).count();
                 (ask.cast[0].notes.clone(), lines)
             };
-            let (notes, lines) = noted(&Carry::default());
-            assert!(lines > 1 && lines == notes.len(), "{notes:?}");
+            let (notes, all) = noted(&Carry::default());
+            assert!(all > 1 && all == notes.len(), "{notes:?}");
             let known = Attribute {
                 key: notes[0].key.clone(),
                 value: notes[0].text.clone(),
                 visibility: crate::schema::Visibility::Public,
             };
             let carry = Carry { profiles: BTreeMap::from([(name.to_owned(), vec![known])]), ..Carry::default() };
-            assert_eq!(noted(&carry), (notes, lines - 1));
+            assert_eq!(noted(&carry), (notes, all - 1));
         }
     }
 

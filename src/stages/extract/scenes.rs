@@ -7,7 +7,8 @@ use super::asks::{DescribeScene, FoundLine, FoundScene, FoundScenes, SceneDescri
 use super::facts::BookFacts;
 use super::grounding::Ground;
 use super::lexicon::Key;
-use crate::schema::{Attribute, Chunk, Motivation, Reject, Scene, SceneCharacter, Utterance};
+use crate::schema::{Attribute, Chunk, Motivation, Reject, Scene, SceneCharacter, Utterance, slug};
+use crate::text::is_han;
 
 /// A scene before it is described.
 #[derive(Debug, Clone, PartialEq)]
@@ -209,6 +210,41 @@ pub(super) fn canonical(name: &str, book: &BookFacts) -> String {
     book.owner(name).map_or_else(|| name.to_owned(), |person| book.person(person).name.clone())
 }
 
+/// Returns the one of the cast whom a name means: by the book's names for them, else the only one whose name holds that name
+/// or is held by it, as a model writes `Darcy` for `Mr. Darcy` and `黛玉（颦儿）` for `林黛玉`.
+fn meant<'a>(name: &str, ask: &'a DescribeScene, book: &BookFacts) -> Option<&'a str> {
+    let name = name.split(['(', '（']).next().unwrap_or_default();
+    let exact = canonical(name, book);
+    let own = ask.cast.iter().map(|member| member.name.as_str());
+    if let Some(member) = own.clone().find(|member| *member == exact) {
+        return Some(member);
+    }
+    if book.owner(&exact).is_some() {
+        return None;
+    }
+    let name = slug(name);
+    let within = |part: &str, whole: &str| {
+        if part.chars().all(is_han) {
+            part.chars().count() > 1 && whole.contains(part)
+        } else {
+            format!("-{whole}-").contains(&format!("-{part}-"))
+        }
+    };
+    let mut like = own.filter(|member| {
+        let member = slug(member);
+        within(&name, &member) || within(&member, &name)
+    });
+    like.next().filter(|_| like.next().is_none())
+}
+
+/// Returns whom a description tells of though the scene's cast does not have them, each once, in order.
+pub(super) fn strangers<'a>(ask: &DescribeScene, answer: &'a SceneDescription, book: &BookFacts) -> Vec<&'a str> {
+    let motivations = answer.motivations.iter().map(|motivation| motivation.character.as_str());
+    let told = motivations.chain(answer.profiles.iter().map(|profile| profile.character.as_str()));
+    let mut seen = BTreeSet::new();
+    told.filter(|name| meant(name, ask, book).is_none() && seen.insert(*name)).collect()
+}
+
 /// Makes a scene of a draft and its description. Of a profile each key stands once; what is known and not told anew stays.
 pub(super) fn scene(
     draft: Draft,
@@ -218,7 +254,7 @@ pub(super) fn scene(
     model: &str,
 ) -> Scene {
     let told = |name: &str| {
-        let profiles = answer.profiles.iter().filter(|profile| canonical(&profile.character, book) == name);
+        let profiles = answer.profiles.iter().filter(|profile| meant(&profile.character, ask, book) == Some(name));
         profiles.flat_map(|profile| profile.attributes.iter()).collect::<Vec<_>>()
     };
     let characters = ask
@@ -234,11 +270,10 @@ pub(super) fn scene(
     let motivations = answer
         .motivations
         .iter()
-        .map(|motivation| Motivation {
-            character: canonical(&motivation.character, book),
-            motivation: motivation.motivation.trim().to_owned(),
+        .filter_map(|motivation| {
+            let character = meant(&motivation.character, ask, book)?.to_owned();
+            Some(Motivation { character, motivation: motivation.motivation.trim().to_owned() })
         })
-        .filter(|motivation| ask.cast.iter().any(|member| member.name == motivation.character))
         .filter(|motivation| !motivation.motivation.is_empty() && seen.insert(motivation.character.clone()))
         .collect();
     Scene {
