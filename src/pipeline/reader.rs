@@ -138,11 +138,7 @@ impl Reader {
                 continue;
             }
             match serde_json::from_value::<CharacterFile>(file.value) {
-                Ok(mut character) => {
-                    // People write the file's stem as well as the slug.
-                    character.book = character.book.map(|book| slug(&book));
-                    characters.push(Character::from(character));
-                }
+                Ok(character) => characters.push(Character::from(character)),
                 Err(error) => self.problems.push(Problem::new(At::whole(source), error.to_string())),
             }
         }

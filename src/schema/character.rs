@@ -120,6 +120,7 @@ impl From<CharacterFile> for Character {
             aliases: file.aliases,
             language: file.language,
             kind: file.kind,
+            // People write the file's stem as well as the slug.
             book: file.book.map(|book| super::slug(&book)),
             worldview: file.worldview,
             profile: file.profile,
