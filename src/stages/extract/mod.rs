@@ -567,14 +567,14 @@ mod tests {
         for (language, name) in [(Language::En, "Anna"), (Language::Zh, "陆平")] {
             let (book, mut draft) = drafts(language, Vec::new());
             draft.characters = vec![name.to_owned()];
-            let noted = |carry: &Carry| {
+            let count = |carry: &Carry| {
                 let ask = describe_scene(&book, 0, &draft, carry);
                 let prompt = ask.messages(&prompts).expect("renders").remove(1).content;
                 let lines =
                     prompt.lines().filter(|line| line.contains("noted by rule") || line.contains("规则摘记")).count();
                 (ask.cast[0].notes.clone(), lines)
             };
-            let (notes, all) = noted(&Carry::default());
+            let (notes, all) = count(&Carry::default());
             assert!(all > 1 && all == notes.len(), "{notes:?}");
             let known = Attribute {
                 key: notes[0].key.clone(),
@@ -582,7 +582,7 @@ mod tests {
                 visibility: crate::schema::Visibility::Public,
             };
             let carry = Carry { profiles: BTreeMap::from([(name.to_owned(), vec![known])]), ..Carry::default() };
-            assert_eq!(noted(&carry), (notes, all - 1));
+            assert_eq!(count(&carry), (notes, all - 1));
         }
     }
 
