@@ -80,6 +80,9 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
             "the journal keeps these replies; a higher `max_reasks` asks again, another model or prompt asks anew"
                 .to_owned()
         }
+        RunError::Failures { what: "books", .. } => {
+            format!("mend them or leave them out, and {again}; the rest is kept")
+        }
         RunError::Failures { failed, .. } => format!("{again} to try these {failed}; the rest is kept"),
         RunError::Ask(AskError::Budget(bound)) => {
             let key = bound.split(' ').next().unwrap_or_default();

@@ -103,7 +103,7 @@ pub struct Served {
     /// The most tokens of a reply, reasoning included; the server's own when silent.
     #[schemars(range(min = 1))]
     pub max_tokens: Option<u32>,
-    /// The most requests in flight; falls by itself while the server says 429. 32 when silent.
+    /// The most requests in flight; one that waits for its next try, as after a 429, is none. 32 when silent.
     #[schemars(range(min = 1, max = 65_536))]
     pub concurrency: u32,
     /// How long a whole request may take, in seconds. 300 when silent, since reasoning models think long.

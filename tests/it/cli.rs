@@ -428,6 +428,23 @@ fn a_key_in_dot_env_never_shows() {
 }
 
 #[test]
+fn a_book_that_cannot_be_read_is_a_failure_and_the_others_go_on() {
+    let desk = Desk::new();
+    desk.write("mine.toml", PIPELINE);
+    desk.write("books/empty.txt", "");
+    desk.write("books/plain.txt", &"Once upon a time there was a miller who had nothing to say.\n".repeat(40));
+    let told = desk.run(&["chunk", "mine.toml", "--out", "here", "--set", "simulate.tau=3"]);
+    assert!(told.starts_with("exit 3"), "{told}");
+    assert!(told.contains("next  dramaturg extract mine.toml --out here --set simulate.tau=3"), "{told}");
+    let error =
+        "books failed, first `books/empty.txt` in `chunk`\n  caused by: read `books/empty.txt` as a book: it is empty";
+    assert!(
+        told.contains(error) && told.contains("hint: mend them or leave them out, and run `dramaturg chunk"),
+        "{told}"
+    );
+}
+
+#[test]
 fn schema_writes_and_checks() {
     let desk = Desk::new();
     assert!(desk.run(&["schema", "made"]).starts_with("exit 0"));
