@@ -49,6 +49,10 @@ fn english(sentence: &str) -> Vec<Topic> {
                 continue;
             }
             let length = words[at + 1..].iter().take_while(|word| !WORDS.en.followers.contains(word)).count();
+            // What follows a plural is its verb: `the causeways drown`.
+            let plural =
+                words[at + 1..=at + length].iter().position(|word| word.ends_with('s') && !word.ends_with("ss"));
+            let length = plural.map_or(length, |plural| plural + 1);
             if !(1..=3).contains(&length) {
                 continue;
             }
@@ -137,6 +141,7 @@ mod tests {
             ("My grandfather wrote it.", vec![]),
             ("I’ve kept my curtains drawn.", vec!["the curtains"]),
             ("I left the door open.", vec!["the door"]),
+            ("The causeways drown twice a day.", vec!["the causeways"]),
             ("I’ve moved the posts three times.", vec!["the posts"]),
             ("It was the fourth of October, and the doctor came.", vec![]),
             ("That’s the way of the thing.", vec![]),

@@ -113,7 +113,7 @@ fn without_call_within(sentence: &str, talk: &Talk<'_>) -> String {
         let listed = (at.checked_sub(1).is_some_and(|before| names(parts[before])))
             || parts.get(at + 1).is_some_and(|after| names(after) || after.starts_with("and "));
         let within = *at > 0 && at + 1 < parts.len();
-        !(within && names(part) && !listed && !talk.others.iter().any(|other| mentions(part, other)))
+        !within || !names(part) || listed || talk.others.iter().any(|other| mentions(part, other))
     });
     kept.map(|(_, part)| *part).collect::<Vec<_>>().join(", ")
 }

@@ -102,6 +102,9 @@ pub(in super::super) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>)
     voice.spoken(lead, &body, tail, options, false, rng)
 }
 
+/// How much of a line's weight is chance.
+const SWAY: f64 = 0.2;
+
 fn most(max_sentences: u32) -> usize {
     usize::try_from(max_sentences).unwrap_or(usize::MAX).max(1)
 }
@@ -113,7 +116,9 @@ fn retrieve(
     rng: &mut ChaCha8Rng,
     weigh: impl Fn(&Candidate) -> f64,
 ) -> Option<(f64, Candidate)> {
-    let mut weighed: Vec<(f64, Candidate)> = pool.into_iter().map(|candidate| (weigh(&candidate), candidate)).collect();
+    // Lines that hardly differ in fit take turns over the talks of a character.
+    let mut weighed: Vec<(f64, Candidate)> =
+        pool.into_iter().map(|candidate| (weigh(&candidate) + rng.random_range(0.0..SWAY), candidate)).collect();
     // Shuffled first, so that ties go to chance and not to the order of the lines.
     weighed.shuffle(rng);
     let breadth = usize::try_from(options.breadth).unwrap_or(usize::MAX).max(1);
