@@ -97,8 +97,8 @@ pub(super) struct RunArguments {
     /// The run's folder [default: `outputs/<name>`].
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
-    /// Keeps every stage small: the first N chunks per book, characters per language and conversations per lane. A later
-    /// full run uses its calls again.
+    /// Keeps every stage small: the first N chunks per book, characters per language (N given and N made up) and
+    /// conversations per lane. A later full run uses its calls again, with 1 all of them.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) limit: Option<u32>,
     /// Prints what the run left as one JSON object on stdout, and nothing else there.

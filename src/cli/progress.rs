@@ -278,6 +278,8 @@ impl StageLines {
         let rate = done as f64 / now.saturating_sub(self.begun).as_secs_f64().max(1e-3);
         let count = thousands(done);
         match self.total.filter(|total| *total > 0) {
+            // Nothing is known of the pace yet.
+            Some(total) if done == 0 => format!("0 of {}", thousands(total)),
             Some(total) => {
                 let percent = done.saturating_mul(100) / total;
                 let left = total.saturating_sub(done) as f64 / rate.max(1e-9);

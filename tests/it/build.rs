@@ -113,7 +113,8 @@ fn a_first_look_is_small_and_its_calls_are_used_again() {
     assert!(made(&first) > 4 && made(&rest) > made(&first), "{first} {rest}");
     assert_eq!(rest["calls"]["journal"].as_u64(), Some(made(&first)), "{rest}");
     // And what the look left behind changes nothing of the whole.
-    look.build(&[], 0);
+    let whole = look.build(&[], 0);
+    assert_eq!(whole["calls"]["journal"].as_u64(), Some(made(&left)), "{whole}");
     run.build(&[], 0);
     assert_eq!(look.tables(), run.tables());
 }

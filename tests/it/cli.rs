@@ -130,7 +130,8 @@ fn help_of_build_has_examples() {
                              single quotes, as 'cast.judge="strong"'
           --out <DIR>        The run's folder [default: `outputs/<name>`]
           --limit <N>        Keeps every stage small: the first N chunks per book, characters per
-                             language and conversations per lane. A later full run uses its calls again
+                             language (N given and N made up) and conversations per lane. A later full
+                             run uses its calls again, with 1 all of them
           --json             Prints what the run left as one JSON object on stdout, and nothing else
                              there
       -q, --quiet            Prints errors and nothing else

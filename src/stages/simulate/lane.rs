@@ -1,5 +1,6 @@
 //! A lane: one test character with one source model, from its first conversation to τ.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::StreamExt as _;
@@ -179,6 +180,9 @@ async fn one(
 
 /// Returns the scenes that a lane plays, in its own order: language, own book, then a hash of lane and scene, so that a
 /// scene more or less moves no other. Ids are unique in a pool; the id breaks a tie of hashes.
+///
+/// The first of them is the first in this order that opens its book: a first look at the books' beginnings (`--limit 1`)
+/// then plays the conversations that a full run begins with.
 fn order<'a>(
     seed: u64,
     lane: &str,
@@ -194,6 +198,15 @@ fn order<'a>(
         .map(|scene| (seeded(seed, &["simulate", "scenes", lane, &scene.id]).next_u64(), scene))
         .collect();
     order.sort_by(|(one, a), (other, b)| one.cmp(other).then_with(|| a.id.cmp(&b.id)));
+    let mut openings: BTreeMap<&str, (Option<u32>, &str)> = BTreeMap::new();
+    for (_, scene) in order.iter().filter(|(_, scene)| scene.start.is_some()) {
+        let opening = openings.entry(&scene.book).or_insert((scene.start, &scene.id));
+        *opening = (*opening).min((scene.start, &scene.id));
+    }
+    let opens = |scene: &Scene| openings.get(scene.book.as_str()).is_some_and(|(_, id)| *id == scene.id);
+    if let Some(first) = order.iter().position(|(_, scene)| opens(scene)) {
+        order[..=first].rotate_right(1);
+    }
     order.into_iter().map(|(_, scene)| scene).collect()
 }
 
