@@ -94,7 +94,7 @@ pub(super) struct RunArguments {
     /// takes away unless the whole stands in single quotes, as 'cast.judge="strong"'.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(super) sets: Vec<String>,
-    /// The run's folder [default: `outputs/<name>`].
+    /// The run's folder; `outputs/<name>` when silent.
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
     /// Keeps every stage small: the first N chunks per book, characters per language (N given and N made up) and

@@ -128,7 +128,7 @@ fn help_of_build_has_examples() {
           --set <KEY=VALUE>  Overrides a key of the pipeline file; can be given again. VALUE is TOML:
                              strings need quotes, which the shell takes away unless the whole stands in
                              single quotes, as 'cast.judge="strong"'
-          --out <DIR>        The run's folder [default: `outputs/<name>`]
+          --out <DIR>        The run's folder; `outputs/<name>` when silent
           --limit <N>        Keeps every stage small: the first N chunks per book, characters per
                              language (N given and N made up) and conversations per lane. A later full
                              run uses its calls again, with 1 all of them
