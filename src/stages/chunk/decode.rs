@@ -110,6 +110,7 @@ pub fn read(path: &str, bytes: &[u8], encoding: Option<&str>) -> Result<Book, Ch
         text,
         hash: blake3::hash(bytes).to_hex().to_string(),
         script,
+        ..Book::default()
     })
 }
 

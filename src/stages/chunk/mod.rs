@@ -7,6 +7,7 @@ mod chapters;
 mod chunks;
 mod decode;
 mod headings;
+mod html;
 mod language;
 mod numerals;
 
