@@ -149,8 +149,8 @@ impl Road {
             let (road, path, places) = (Arc::clone(self), path.clone(), Arc::clone(&places));
             reading.spawn(async move {
                 let _place = places.acquire_owned().await.expect("nobody closes it");
-                let read = tokio::task::spawn_blocking(move || (index, path.clone(), road.read(&path)));
-                read.await.expect("reading a book does not panic")
+                let task = tokio::task::spawn_blocking(move || (index, path.clone(), road.read(&path)));
+                task.await.expect("reading a book does not panic")
             });
         }
         let (mut books, mut failed, mut done) = (BTreeMap::new(), BTreeMap::new(), 0);
