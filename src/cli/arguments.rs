@@ -35,6 +35,17 @@ Examples:
 Run the same command again to resume a run: every answered call is in the run's journal and is not made twice.
 ";
 
+const CHUNK_EXAMPLES: &str = "\
+Examples:
+  dramaturg chunk novel.epub                          what is in a book, and what is left out
+  dramaturg chunk novels/ --chapters                  the headings of every book of a folder
+  dramaturg chunk old.txt --encoding big5             when the encoding is not what the bytes show
+  dramaturg chunk novel.txt --set chunk.max_tokens=4096 --json | jq '.chunks[0].text'
+  dramaturg chunk mine.toml                           a run up to its chunks
+
+A book may have 256 MB of text. One that cannot be read is named on stderr and does not keep the others back.
+";
+
 /// Turns books into role-play benchmarks for language models.
 ///
 /// A folder of books goes in, a Parquet data set that `datasets.load_dataset` reads comes out, and every model call that
@@ -59,8 +70,12 @@ pub(super) enum Command {
         #[arg(long, help_heading = "Options of the run")]
         replay: bool,
     },
-    /// Reads the books and cuts them into chunks that fit a model's context.
-    Chunk(RunArguments),
+    /// Reads books and cuts them into chunks that fit a model's context.
+    ///
+    /// Given books, it shows each: encoding, language, what is left out and why, and the chunks, or the chapters with
+    /// `--chapters`. Given a pipeline file, it goes the road of a run up to the chunks.
+    #[command(after_help = CHUNK_EXAMPLES)]
+    Chunk(ChunkArguments),
     /// Goes on to the scenes: fills the scene pool.
     Extract(RunArguments),
     /// Goes on to the test characters: takes those of files and makes up others.
@@ -83,13 +98,36 @@ pub(super) enum Command {
     },
 }
 
+/// What `chunk` takes.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ChunkArguments {
+    /// Books: files, folders or globs of plain text, Markdown, HTML, EPUB, Fountain or JSON Lines; or one pipeline file.
+    #[arg(value_name = "BOOK|PIPELINE", required = true, help_heading = "Arguments")]
+    pub(super) paths: Vec<PathBuf>,
+    /// Shows the headings in place of the chunks.
+    #[arg(long, help_heading = "Options for books")]
+    pub(super) chapters: bool,
+    /// The books' encoding, as a WHATWG label such as `gb18030`; found from the bytes when silent.
+    #[arg(long, value_name = "LABEL", help_heading = "Options for books")]
+    pub(super) encoding: Option<String>,
+    #[command(flatten)]
+    pub(super) options: RunOptions,
+}
+
 /// What every command that runs a pipeline takes.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Options of the run")]
 pub(super) struct RunArguments {
     /// The pipeline file, as `pipelines/demo.toml`.
     #[arg(value_name = "PIPELINE", help_heading = "Arguments")]
     pub(super) pipeline: PathBuf,
+    #[command(flatten)]
+    pub(super) options: RunOptions,
+}
+
+/// How a run is done.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options of the run")]
+pub(super) struct RunOptions {
     /// Overrides a key of the pipeline file; can be given again. VALUE is TOML: strings need quotes, which the shell
     /// takes away unless the whole stands in single quotes, as 'cast.judge="strong"'.
     #[arg(long = "set", value_name = "KEY=VALUE")]

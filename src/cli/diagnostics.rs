@@ -68,7 +68,9 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
         RunError::Invalid(PipelineError::Invalid { .. }) => {
             "`schemas/pipeline.schema.json` describes every key; `dramaturg schema` writes it".to_owned()
         }
-        RunError::Books { .. } => "books are text: `.txt`, `.md` or `.fountain`, in any usual encoding".to_owned(),
+        RunError::Books { .. } => {
+            "books are plain text, Markdown, HTML, EPUB, Fountain or JSON Lines, in any usual encoding".to_owned()
+        }
         RunError::SameSlug { .. } => "a book's slug is made of its file name".to_owned(),
         RunError::Start(_) | RunError::Store(_) | RunError::Export(_) => {
             format!("mend that and {again}; what is done is kept")

@@ -4,6 +4,7 @@
 //! here, with its causes and a hint; what the exit code says stands at [`Exit`].
 
 mod arguments;
+mod books;
 mod diagnostics;
 mod environment;
 mod exit;
@@ -46,7 +47,7 @@ pub fn main() -> ExitCode {
 fn command(command: Command) -> Exit {
     match command {
         Command::Build { run, replay } => road(&run, replay, Stage::Export),
-        Command::Chunk(run) => road(&run, false, Stage::Chunk),
+        Command::Chunk(chunk) => books::chunk(chunk),
         Command::Extract(run) => road(&run, false, Stage::Extract),
         Command::Synthesize(run) => road(&run, false, Stage::Synthesize),
         Command::Simulate(run) => road(&run, false, Stage::Simulate),
@@ -65,13 +66,13 @@ fn road(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
             return Exit::Usage;
         }
     };
-    let progress = Arc::new(Progress::new(match (arguments.quiet, terminal.bars) {
+    let progress = Arc::new(Progress::new(match (arguments.options.quiet, terminal.bars) {
         (true, _) => Style::Quiet,
         (false, true) => Style::Bars { color: terminal.color },
         (false, false) => Style::Lines,
     }));
     let writer = progress.writer();
-    let filter = environment.get("RUST_LOG").unwrap_or(if arguments.quiet { "error" } else { "warn" });
+    let filter = environment.get("RUST_LOG").unwrap_or(if arguments.options.quiet { "error" } else { "warn" });
     // Another subscriber, as a test has it, stays.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))
@@ -80,10 +81,10 @@ fn road(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
         .try_init();
 
     let endpoints = if replay { Endpoints::Unneeded } else { Endpoints::Needed };
-    let result = match pipeline::load(&arguments.pipeline, &arguments.sets, &environment, endpoints) {
+    let result = match pipeline::load(&arguments.pipeline, &arguments.options.sets, &environment, endpoints) {
         Ok(loaded) => {
             let (sender, stop) = watch::channel(false);
-            let (out, limit) = (arguments.out.clone(), arguments.limit);
+            let (out, limit) = (arguments.options.out.clone(), arguments.options.limit);
             let options = RunOptions { out, limit, replay, until, stop };
             run(loaded, options, &progress, sender)
         }
@@ -123,10 +124,10 @@ fn run(
 
 /// Tells what a run left.
 fn tell(left: &Summary, arguments: &RunArguments, until: Stage) {
-    if arguments.json {
+    if arguments.options.json {
         let json = serde_json::to_string(left).expect("a summary is JSON");
         to_stdout(&format!("{json}\n"));
-    } else if !arguments.quiet {
+    } else if !arguments.options.quiet {
         let following = Stage::ALL.into_iter().find(|stage| *stage > until);
         to_stdout(&summary::summary(left, &invocation::invocation(std::env::args_os(), following.map(Stage::verb))));
     }

@@ -85,6 +85,14 @@ pub enum BookError {
     /// It is no book.
     #[error(transparent)]
     Chunk(#[from] ChunkError),
+    /// What should name books names nothing.
+    #[error("{message}")]
+    Nothing {
+        /// What is wrong.
+        message: String,
+        /// The path that is most like it.
+        nearest: Option<String>,
+    },
 }
 
 /// Why a call failed, as its entry among the rejects tells it.

@@ -5,6 +5,7 @@
 //! `cli`'s, which passes in what it found).
 
 mod about;
+mod books;
 mod checks;
 mod conceal;
 mod document;
@@ -24,6 +25,7 @@ mod shape;
 mod stage;
 mod summary;
 
+pub use books::{book_paths, open_books};
 pub use environment::Environment;
 pub use error::{BookError, Cause, RunError};
 pub use file::{Books, Cast, Member, Members, ModelEntry, PipelineFile, Served};

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::problems::nearest;
 
 /// Endings of files that a folder or a glob of books gives.
-pub(super) const BOOKS: &[&str] = &["txt", "text", "md", "markdown", "fountain"];
+pub(super) const BOOKS: &[&str] =
+    &["txt", "text", "md", "markdown", "fountain", "html", "htm", "xhtml", "epub", "jsonl", "ndjson"];
 
 /// Endings of character files.
 pub(super) const CHARACTERS: &[&str] = &["toml", "json"];
@@ -92,7 +93,8 @@ mod tests {
     #[test]
     fn patterns_name_files_in_order() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["b.txt", "红楼梦.txt", "README.md", "cover.png", "play.fountain", ".hidden.txt", "more/a.md"] {
+        for name in ["b.txt", "红楼梦.txt", "README.md", "cover.png", "play.fountain", ".hidden.txt", "more/a.EPUB"]
+        {
             let path = folder.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "x").unwrap();
@@ -104,14 +106,14 @@ mod tests {
                 paths.into_iter().map(relative).collect::<Vec<_>>()
             })
         };
-        assert_eq!(names("*").unwrap(), ["b.txt", "more/a.md", "play.fountain", "红楼梦.txt"]);
-        assert_eq!(names("").unwrap(), ["b.txt", "more/a.md", "play.fountain", "红楼梦.txt"]);
+        assert_eq!(names("*").unwrap(), ["b.txt", "more/a.EPUB", "play.fountain", "红楼梦.txt"]);
+        assert_eq!(names("").unwrap(), ["b.txt", "more/a.EPUB", "play.fountain", "红楼梦.txt"]);
         assert_eq!(names("*.txt").unwrap(), ["b.txt", "红楼梦.txt"]);
         assert_eq!(names("cover.png").unwrap(), ["cover.png"], "a file is taken as it is");
-        assert!(names("*.epub").unwrap_err().message.contains("matches no file"));
+        assert!(names("*.png").unwrap_err().message.contains("matches no file"));
         let near = names("红楼夢.txt").unwrap_err().nearest.unwrap();
         assert!(near.ends_with("红楼梦.txt"), "{near}");
-        let near = names("mroe/a.md").unwrap_err().nearest.unwrap();
+        let near = names("mroe/a.EPUB").unwrap_err().nearest.unwrap();
         assert!(near.ends_with("more"), "{near}");
     }
 }

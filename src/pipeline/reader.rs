@@ -101,6 +101,12 @@ impl Reader {
         let mut books = Vec::new();
         for (place, path) in self.files(document, "/books/paths", paths::BOOKS) {
             let id = slug(&path.file_stem().unwrap_or_default().to_string_lossy());
+            // Books of JSON Lines are named by their titles.
+            let lines = path.extension().is_some_and(|ending| ending == "jsonl" || ending == "ndjson");
+            if lines {
+                books.push(path);
+                continue;
+            }
             if let Some(first) = slugs.insert(id.clone(), path.clone()) {
                 let message = format!("`{}` and `{}` would both be the book `{id}`", first.display(), path.display());
                 self.problems

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::about::about;
+use super::books::open_books;
 use super::error::{BookError, Cause};
 use super::manifest::Manifest;
 use super::models::Models;
@@ -161,25 +162,35 @@ impl Road {
         let total = self.loaded.book_paths.len() as u64;
         self.start(Stage::Chunk, Some(total));
         let mut reading = JoinSet::new();
+        // As many files at once as there are cores: more would only fill the memory.
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let places = Arc::new(Semaphore::new(cores));
         for (index, path) in self.loaded.book_paths.iter().enumerate() {
-            let (road, path) = (Arc::clone(self), path.clone());
-            reading.spawn_blocking(move || (index, path.clone(), road.read(&path)));
+            let (road, path, places) = (Arc::clone(self), path.clone(), Arc::clone(&places));
+            reading.spawn(async move {
+                let _place = places.acquire_owned().await.expect("nobody closes it");
+                let task = tokio::task::spawn_blocking(move || (index, path.clone(), road.read(&path)));
+                task.await.expect("reading a book does not panic")
+            });
         }
-        let (mut books, mut failed) = (BTreeMap::new(), BTreeMap::new());
+        let (mut books, mut failed, mut done) = (BTreeMap::new(), BTreeMap::new(), 0);
         while let Some(joined) = reading.join_next().await {
             let (index, path, read) = joined.expect("reading a book does not panic");
-            match read {
-                Ok((read, rejects)) => {
-                    self.reject(records, rejects);
-                    books.insert(index, read);
-                }
-                Err(source) => {
-                    let id = path.display().to_string();
-                    self.reject(records, [Reject::new("chunk", id, UNREADABLE, chain(&source))]);
-                    failed.insert(index, (path, source));
+            for (place, read) in read.into_iter().enumerate() {
+                match read {
+                    Ok((read, rejects)) => {
+                        self.reject(records, rejects);
+                        books.insert((index, place), read);
+                    }
+                    Err(source) => {
+                        let id = path.display().to_string();
+                        self.reject(records, [Reject::new("chunk", id, UNREADABLE, chain(&source))]);
+                        failed.insert((index, place), (path.clone(), source));
+                    }
                 }
             }
-            self.advance(Stage::Chunk, (books.len() + failed.len()) as u64, Some(total));
+            done += 1;
+            self.advance(Stage::Chunk, done, Some(total));
         }
         if let (true, Some((_, (path, source)))) = (books.is_empty(), failed.pop_first()) {
             return Err(RunError::Books { path, source });
@@ -196,10 +207,16 @@ impl Road {
         Ok(books)
     }
 
-    fn read(&self, path: &std::path::Path) -> Result<(ReadBook, Vec<Reject>), BookError> {
+    /// Reads the books of a file; one that is none does not keep the others back.
+    fn read(&self, path: &std::path::Path) -> Vec<Result<(ReadBook, Vec<Reject>), BookError>> {
+        match open_books(path, self.loaded.file.chunk.encoding.as_deref()) {
+            Ok(books) => books.map(|book| Ok(self.cut(book?))).collect(),
+            Err(error) => vec![Err(error)],
+        }
+    }
+
+    fn cut(&self, book: Book) -> (ReadBook, Vec<Reject>) {
         let params = &self.loaded.file.chunk;
-        let bytes = std::fs::read(path).map_err(|source| BookError::Open { path: path.to_owned(), source })?;
-        let book = chunk::read(&path.display().to_string(), &bytes, params.encoding.as_deref())?;
         let chapters = chunk::chapters(&book);
         let (mut chunks, rejects) = chunk::chunk(&book, &chapters, params);
         let limit = self.options.limit.map_or(usize::MAX, |limit| limit as usize);
@@ -209,7 +226,7 @@ impl Road {
         let facts = extract::BookFacts::new(&book, reading);
         // The chunks hold what is still needed of it.
         let book = Book { text: String::new(), ..book };
-        Ok((ReadBook { book, chunks, is_whole, facts }, rejects))
+        (ReadBook { book, chunks, is_whole, facts }, rejects)
     }
 
     /// Makes scenes of the chunks, each book's in order, the books side by side; fills the pool and reads it back with

@@ -5,13 +5,58 @@ use serde::{Deserialize, Serialize};
 
 use super::Language;
 
-/// A book as decoded text.
-#[derive(Debug, Clone)]
-pub struct Book {
-    /// The file's stem as a slug; part of every scene id.
-    pub slug: String,
-    /// The title, from the book's first line or front matter, else from the file name.
+/// What a book came as.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// Plain text, scripts and Fountain too: the decoded text is the file's.
+    #[default]
+    Text,
+    /// Markdown: the decoded text is the file's, marks and all.
+    Markdown,
+    /// HTML: the decoded text is the words, one line for each paragraph and a blank line between.
+    Html,
+    /// EPUB: the same, the documents of its spine one after the other.
+    Epub,
+    /// One line of a `.jsonl` file: the decoded text is its `content`.
+    Jsonl,
+}
+
+/// A heading that a book's format marks as one, so that no rule has to find it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// Where its text begins, in code points of the decoded text.
+    pub start: u32,
+    /// How deep in the book's structure it stands, from 1 for the outermost.
+    pub depth: u8,
+    /// Its words, in one line.
     pub title: String,
+}
+
+/// A stretch that a book's format marks as no part of its story, such as an EPUB's copyright page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matter {
+    /// Where it begins, in code points of the decoded text.
+    pub start: u32,
+    /// Where it ends; where it begins, when the book lacks it.
+    pub end: u32,
+    /// What it is, as a reason among the rejects: `contents`, `licence` and the like.
+    pub reason: &'static str,
+    /// What marks it, in a few words.
+    pub detail: String,
+}
+
+/// A book as decoded text.
+#[derive(Debug, Clone, Default)]
+pub struct Book {
+    /// The file's stem as a slug, of a `.jsonl` line its title's; part of every scene id.
+    pub slug: String,
+    /// The title, from the book's metadata, first line or front matter, else from the file name.
+    pub title: String,
+    /// Who wrote it, where the book says so in its metadata.
+    pub author: Option<String>,
+    /// What it came as.
+    pub format: Format,
     /// The language of most of its text.
     pub language: Language,
     /// The encoding that the bytes were read in, as the WHATWG label, such as `UTF-8` or `gb18030`.
@@ -20,10 +65,14 @@ pub struct Book {
     pub path: String,
     /// The decoded text: BOM removed, line ends as in the file. Offsets everywhere are code points into it.
     pub text: String,
-    /// blake3 of the file's bytes, hexadecimal; stands in the manifest.
+    /// blake3 of the file's bytes, of a `.jsonl` line that line's, hexadecimal; stands in the manifest.
     pub hash: String,
     /// Whether it is a script (a play or screenplay), where names stand before speeches.
     pub script: bool,
+    /// The headings that its format marks, in order; empty for plain text.
+    pub marks: Vec<Mark>,
+    /// What its format marks as no part of the story, in order.
+    pub matter: Vec<Matter>,
 }
 
 /// What kind of division a heading opens.

@@ -14,7 +14,7 @@ mod sample;
 mod scene;
 mod slug;
 
-pub use book::{Book, Chapter, Chunk, Level};
+pub use book::{Book, Chapter, Chunk, Format, Level, Mark, Matter};
 pub use character::{Attribute, Character, CharacterFile, CharacterType, Visibility, public};
 pub use conversation::{Candidate, Conversation, EndedBy, Line, Quality, Turn, TurnKind};
 pub use dimension::Dimension;

@@ -80,7 +80,7 @@ fn help_tells_the_commands() {
 
     Commands:
       build       Goes the whole road: books become a data set under `outputs/<name>/dataset`
-      chunk       Reads the books and cuts them into chunks that fit a model's context
+      chunk       Reads books and cuts them into chunks that fit a model's context
       extract     Goes on to the scenes: fills the scene pool
       synthesize  Goes on to the test characters: takes those of files and makes up others
       simulate    Goes on to the conversations: test characters meet scenes, and a judge picks replies

@@ -1,7 +1,8 @@
 //! A book's chapters: which of the lines that may be headings are. Splits nothing; `chunks` does.
 
 use super::headings::{self, Candidate, Room, Strength};
-use crate::schema::{Book, Chapter, Level};
+use super::{matter, structure};
+use crate::schema::{Book, Chapter, Format, Level};
 use crate::text::is_han;
 
 /// A line of the book, in bytes, its end without the line break.
@@ -22,11 +23,23 @@ struct Heading {
 }
 
 /// Returns the book's headings, each with the text up to the next, in order. A table of contents has no part in them,
-/// nor has what a distributor put around the book. One pass over the lines; offsets in code points are counted on the way.
+/// nor has what a distributor put around the book. What the book's format marks goes before what its lines look like. One pass over the lines; offsets in code points are counted on the way.
 #[must_use]
 pub fn chapters(book: &Book) -> Vec<Chapter> {
+    let mut chapters = structure::chapters(book).unwrap_or_else(|| by_lines(book));
+    if book.format == Format::Epub {
+        // An EPUB has pages; its lines are ours.
+        for chapter in &mut chapters {
+            chapter.line = None;
+        }
+    }
+    chapters
+}
+
+/// Finds the headings among the lines.
+fn by_lines(book: &Book) -> Vec<Chapter> {
     let text = book.text.as_str();
-    let (body_start, body_end) = body(text);
+    let (body_start, body_end) = matter::body(text);
     let lines: Vec<Line> = lines(text, body_start, body_end);
     let line_before = text[..body_start].matches('\n').count();
     let number_of = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
@@ -63,34 +76,6 @@ pub fn chapters(book: &Book) -> Vec<Chapter> {
 /// Returns how many code points a text has.
 pub(super) fn count(text: &str) -> u32 {
     u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
-}
-
-/// Finds the book itself between what Project Gutenberg puts before and after it, in bytes.
-pub(super) fn body(text: &str) -> (usize, usize) {
-    let (mut start, mut end, mut at) = (0, text.len(), 0);
-    for line in text.split_inclusive('\n') {
-        let next = at + line.len();
-        if line.len() < 200 && line.is_char_boundary(3) {
-            let upper = line.trim().to_ascii_uppercase();
-            let gutenberg = upper.contains("PROJECT GUTENBERG");
-            let opens = (upper.starts_with("***") && upper.contains("START OF") && gutenberg)
-                || upper.starts_with("*END*THE SMALL PRINT")
-                || upper.starts_with("*END THE SMALL PRINT");
-            let closes = gutenberg
-                && ((upper.starts_with("***") && upper.contains("END OF"))
-                    || upper.starts_with("END OF PROJECT GUTENBERG")
-                    || upper.starts_with("END OF THE PROJECT GUTENBERG")
-                    || upper.starts_with("END OF THIS PROJECT GUTENBERG"));
-            if opens && at < text.len() / 2 {
-                start = next;
-            } else if closes && at > start {
-                end = at;
-                break;
-            }
-        }
-        at = next;
-    }
-    (start, end)
 }
 
 fn lines(text: &str, start: usize, end: usize) -> Vec<Line> {

@@ -3,8 +3,9 @@
 //! The chunks of a book follow each other without a gap and hold its story whole; what stands around the story goes into
 //! rejects.
 
-use super::chapters::{body, count};
-use super::{Params, headings};
+use super::Params;
+use super::books::Points;
+use super::matter::Story;
 use crate::llm::estimate_tokens;
 use crate::schema::{Book, Chapter, Chunk, Reject};
 
@@ -48,17 +49,18 @@ struct Piece {
 pub fn chunk(book: &Book, chapters: &[Chapter], params: &Params) -> (Vec<Chunk>, Vec<Reject>) {
     let text = book.text.as_str();
     let starts = bytes_of(text, chapters);
-    let (body_start, body_end) = body(text);
-    let story = Story::of(text, chapters, &starts, body_start, body_end);
-    let rejects = rejects(book, &starts, &story);
+    let story = Story::of(book, chapters, &starts);
     let max = params.max_tokens.max(1);
-    let mut pieces: Vec<Piece> = Vec::new();
-    for (start, end) in sections(text, &story, max) {
-        let units = units(&text[start..end], start, max);
-        split(&units, max, &mut pieces);
+    let mut chunks: Vec<Piece> = Vec::new();
+    for &range in &story.ranges {
+        let mut pieces: Vec<Piece> = Vec::new();
+        for (start, end) in sections(text, range, &story.borders, max) {
+            let units = units(&text[start..end], start, max);
+            split(&units, max, &mut pieces);
+        }
+        chunks.extend(merge(&pieces, max, params.min_share));
     }
-    let chunks = merge(&pieces, max, params.min_share);
-    (records(book, chapters, &starts, story.start, &chunks), rejects)
+    (records(book, chapters, &starts, &chunks), story.rejects(book))
 }
 
 /// Turns the chapters' code points into bytes.
@@ -75,69 +77,13 @@ fn bytes_of(text: &str, chapters: &[Chapter]) -> Vec<usize> {
         .collect()
 }
 
-/// Where the story lies, in bytes, and the starts of the chapters in it.
-#[derive(Debug)]
-struct Story {
-    start: usize,
-    end: usize,
-    body_end: usize,
-    borders: Vec<usize>,
-}
-
-impl Story {
-    fn of(text: &str, chapters: &[Chapter], starts: &[usize], body_start: usize, body_end: usize) -> Self {
-        let matter: Vec<bool> = chapters.iter().map(|chapter| headings::opens_matter(&chapter.title)).collect();
-        let Some(first) = matter.iter().position(|matter| !matter) else {
-            return Self { start: body_start, end: body_end, body_end, borders: Vec::new() };
-        };
-        let last = matter.iter().rposition(|matter| !matter).unwrap_or(first);
-        let end = starts.get(last + 1).copied().unwrap_or(body_end);
-        let mean = (end - starts[first]) / (last - first + 1);
-        // A long text before the first heading is a part of the story that has no heading, not a title page.
-        let headless = first == 0 && text[body_start..starts[0]].trim().len() > mean;
-        let start = if headless { body_start } else { starts[first] };
-        Self { start, end, body_end, borders: starts[first..=last].to_vec() }
-    }
-}
-
-fn rejects(book: &Book, starts: &[usize], story: &Story) -> Vec<Reject> {
-    let text = book.text.as_str();
-    let mut rejects = Vec::new();
-    let (mut byte, mut point) = (0, 0);
-    let mut leave = |start: usize, end: usize, reason: &str, what: &str| {
-        if text[start..end].trim().is_empty() {
-            return;
-        }
-        let begin = point + count(&text[byte..start]);
-        point = begin + count(&text[start..end]);
-        byte = end;
-        let opening: String =
-            text[start..end].split_whitespace().collect::<Vec<_>>().join(" ").chars().take(60).collect();
-        let detail = format!("{what}, code points {begin} to {point}: “{opening}…”");
-        rejects.push(Reject::new("chunk", format!("{}@{begin}", book.slug), reason, detail));
-    };
-    // Each heading of matter before the story has its own entry; so has each after it.
-    let mut from = 0;
-    for &start in starts.iter().take_while(|start| **start <= story.start) {
-        leave(from, start, "front_matter", "stands before the story");
-        from = start;
-    }
-    leave(from.min(story.start), story.start, "front_matter", "stands before the story");
-    let after: Vec<usize> = starts.iter().copied().filter(|start| *start >= story.end).collect();
-    for (at, start) in after.iter().enumerate() {
-        leave(*start, after.get(at + 1).copied().unwrap_or(story.body_end), "back_matter", "stands after the story");
-    }
-    leave(story.body_end, text.len(), "licence", "stands after the book");
-    rejects
-}
-
-/// Returns the story's chapters, those that are hardly more than a heading joined with the next.
-fn sections(text: &str, story: &Story, max: u32) -> Vec<(usize, usize)> {
-    let mut borders: Vec<usize> = story.borders.iter().copied().filter(|border| *border > story.start).collect();
-    borders.push(story.end);
+/// Returns the chapters of a stretch of the story, those that are hardly more than a heading joined with the next.
+fn sections(text: &str, range: (usize, usize), borders: &[usize], max: u32) -> Vec<(usize, usize)> {
+    let mut borders: Vec<usize> = borders.iter().copied().filter(|at| (range.0 + 1..range.1).contains(at)).collect();
+    borders.push(range.1);
     let small = max.min(400) / 5;
     let mut sections: Vec<(usize, usize)> = Vec::new();
-    let mut start = story.start;
+    let mut start = range.0;
     for (at, &end) in borders.iter().enumerate() {
         // Only a short text is worth counting.
         let tiny = end - start < 1600 && estimate_tokens(&text[start..end]) < small;
@@ -358,15 +304,15 @@ fn merge(pieces: &[Piece], max: u32, min_share: f64) -> Vec<Piece> {
     chunks
 }
 
-fn records(book: &Book, chapters: &[Chapter], starts: &[usize], start: usize, pieces: &[Piece]) -> Vec<Chunk> {
-    let mut point = count(&book.text[..start]);
+fn records(book: &Book, chapters: &[Chapter], starts: &[usize], pieces: &[Piece]) -> Vec<Chunk> {
+    let mut points = Points::new(&book.text);
     let mut chunks = Vec::with_capacity(pieces.len());
     for (index, piece) in pieces.iter().enumerate() {
         let text = &book.text[piece.start..piece.end];
         if text.is_empty() {
             continue;
         }
-        let end = point + count(text);
+        let (start, end) = (points.at(piece.start), points.at(piece.end));
         let within = |at: &usize| (piece.start..piece.end).contains(at);
         let first = starts.partition_point(|at| *at < piece.start);
         let headings: Vec<(u32, String)> = starts[first..]
@@ -381,13 +327,12 @@ fn records(book: &Book, chapters: &[Chapter], starts: &[usize], start: usize, pi
             index: u32::try_from(index).unwrap_or(u32::MAX),
             language: book.language,
             chapter: opening(&book.text, chapters, starts, piece.start),
-            start: point,
+            start,
             end,
             text: text.to_owned(),
             tokens: estimate_tokens(text),
             headings,
         });
-        point = end;
     }
     chunks
 }
@@ -410,6 +355,7 @@ fn opening(text: &str, chapters: &[Chapter], starts: &[usize], place: usize) -> 
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::chapters::count;
     use super::super::{chapters, read};
     use super::*;
 

@@ -3,16 +3,26 @@
 //! Everything here is a function of the bytes and the [`Params`]; it opens no file and asks no model. Work is linear in
 //! the length of the book.
 
+mod books;
 mod chapters;
 mod chunks;
 mod decode;
+mod epub;
+mod error;
 mod headings;
+mod html;
+mod jsonl;
 mod language;
+mod markdown;
+mod matter;
 mod numerals;
+mod package;
+mod structure;
 
+pub use books::{Books, MAX_BYTES, books, read};
 pub use chapters::chapters;
 pub use chunks::chunk;
-pub use decode::{ChunkError, read};
+pub use error::ChunkError;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -58,8 +58,7 @@ pub(super) fn facts(language: Language, text: &str, reading: Reading) -> BookFac
         encoding: "UTF-8".to_owned(),
         path: "a_book.txt".to_owned(),
         text: text.to_owned(),
-        hash: String::new(),
-        script: false,
+        ..Book::default()
     };
     BookFacts::new(&book, reading)
 }

@@ -1,0 +1,268 @@
+//! The command `chunk`: what is in books, and what is left out of them.
+//!
+//! Each book is read, shown and forgotten before the next, so that a folder of any size takes the memory of its largest
+//! book. Given a pipeline file, it hands on to the run.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::arguments::{ChunkArguments, RunArguments};
+use super::summary::thousands;
+use super::{Exit, Terminal, diagnostics, road, to_stderr, to_stdout};
+use crate::pipeline::{self, BookError, Stage};
+use crate::schema::{Book, Chapter, Chunk, Format, Language, Reject};
+use crate::stages::chunk;
+
+/// Shows books, or goes the road of a pipeline up to its chunks.
+pub(super) fn chunk(arguments: ChunkArguments) -> Exit {
+    let is_pipeline = |path: &Path| path.extension().is_some_and(|ending| ending == "toml");
+    let usage = |text: &str, hint: &str| {
+        to_stderr(&format!("error: {text}\nhint: {hint}\n"));
+        Exit::Usage
+    };
+    let pipelines = arguments.paths.iter().filter(|path| is_pipeline(path)).count();
+    match (pipelines, arguments.paths.len()) {
+        (0, _) if arguments.options.out.is_some() => usage(
+            "`--out` names the folder of a run, and books alone leave none",
+            "give a pipeline file, or leave it out",
+        ),
+        (0, _) => show(&arguments),
+        (1, 1) if arguments.chapters || arguments.encoding.is_some() => usage(
+            "`--chapters` and `--encoding` are for books",
+            "give books in place of the pipeline file; `--set 'chunk.encoding=\"big5\"'` sets a run's encoding",
+        ),
+        (1, 1) => {
+            let ChunkArguments { mut paths, options, .. } = arguments;
+            road(&RunArguments { pipeline: paths.remove(0), options }, false, Stage::Chunk)
+        }
+        _ => usage("pipeline files and books do not mix", "give one pipeline file, or books"),
+    }
+}
+
+fn show(arguments: &ChunkArguments) -> Exit {
+    let terminal = Terminal::new();
+    let tell = |error: &BookError| {
+        let hint = match error {
+            BookError::Nothing { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
+            _ => None,
+        };
+        to_stderr(&diagnostics::chain(error, hint.as_deref(), terminal.color));
+    };
+    let params = match params(arguments) {
+        Ok(params) => params,
+        Err(error) => {
+            to_stderr(&diagnostics::chain(
+                &error,
+                Some("books take keys of `chunk` alone, as `--set chunk.max_tokens=4096`"),
+                terminal.color,
+            ));
+            return Exit::Usage;
+        }
+    };
+    let paths = match pipeline::book_paths(&arguments.paths) {
+        Ok(paths) => paths,
+        Err(error) => {
+            tell(&error);
+            return Exit::Usage;
+        }
+    };
+    let (mut shown, mut failed) = (0_u64, 0_u64);
+    for path in paths {
+        let books = match pipeline::open_books(&path, params.encoding.as_deref()) {
+            Ok(books) => books,
+            Err(error) => {
+                tell(&error);
+                failed += 1;
+                continue;
+            }
+        };
+        for book in books {
+            match book {
+                Ok(book) => {
+                    shown += 1;
+                    if !arguments.options.quiet || arguments.options.json {
+                        to_stdout(&text(&book, &params, arguments));
+                    }
+                }
+                Err(error) => {
+                    failed += 1;
+                    tell(&error.into());
+                }
+            }
+        }
+    }
+    match (shown, failed) {
+        (_, 0) => Exit::Done,
+        (0, _) => Exit::Usage,
+        _ => {
+            let all = shown + failed;
+            to_stderr(&format!("error: {failed} of {all} books cannot be read; the others were\n"));
+            Exit::Failures
+        }
+    }
+}
+
+/// Reads the `[chunk]` that `--set` and `--encoding` make.
+fn params(arguments: &ChunkArguments) -> Result<chunk::Params, toml::de::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Sets {
+        #[serde(default)]
+        chunk: chunk::Params,
+    }
+    let mut params = toml::from_str::<Sets>(&arguments.options.sets.join("\n"))?.chunk;
+    if arguments.encoding.is_some() {
+        params.encoding.clone_from(&arguments.encoding);
+    }
+    Ok(params)
+}
+
+/// Writes a book as it was asked for.
+fn text(book: &Book, params: &chunk::Params, arguments: &ChunkArguments) -> String {
+    let chapters = chunk::chapters(book);
+    if arguments.chapters {
+        return if arguments.options.json { lines(&chapters) } else { headings(book, &chapters) };
+    }
+    let (mut chunks, rejects) = chunk::chunk(book, &chapters, params);
+    let tokens = chunks.iter().map(|chunk| u64::from(chunk.tokens)).sum();
+    let count = chunks.len();
+    chunks.truncate(arguments.options.limit.map_or(usize::MAX, |limit| limit as usize));
+    let shown = Shown::of(book, chapters.len(), tokens, &rejects, &chunks);
+    if arguments.options.json {
+        let json = serde_json::to_string(&shown).expect("a book is JSON");
+        return format!("{json}\n");
+    }
+    table(&shown, count)
+}
+
+/// Writes each value on a line of its own.
+fn lines<T: Serialize>(values: &[T]) -> String {
+    values.iter().map(|value| serde_json::to_string(value).expect("a record is JSON") + "\n").collect()
+}
+
+/// What `chunk --json` prints of a book.
+#[derive(Debug, Serialize)]
+struct Shown<'a> {
+    book: &'a str,
+    title: &'a str,
+    author: Option<&'a str>,
+    path: &'a str,
+    format: Format,
+    encoding: &'a str,
+    language: Language,
+    script: bool,
+    /// Code points of the decoded text.
+    characters: u64,
+    /// How many of them are U+FFFD, which stands where bytes could not be decoded.
+    replaced: u64,
+    /// Estimated, over all chunks.
+    tokens: u64,
+    /// How many headings it has.
+    chapters: usize,
+    left_out: Vec<LeftOut<'a>>,
+    chunks: Vec<ShownChunk<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct LeftOut<'a> {
+    id: &'a str,
+    reason: &'a str,
+    detail: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct ShownChunk<'a> {
+    id: String,
+    index: u32,
+    language: Language,
+    chapter: &'a str,
+    start: u32,
+    end: u32,
+    tokens: u32,
+    text: &'a str,
+}
+
+impl<'a> Shown<'a> {
+    fn of(book: &'a Book, chapters: usize, tokens: u64, rejects: &'a [Reject], chunks: &'a [Chunk]) -> Self {
+        let left_out =
+            rejects.iter().map(|reject| LeftOut { id: &reject.id, reason: &reject.reason, detail: &reject.detail });
+        let chunks = chunks.iter().map(|chunk| ShownChunk {
+            id: chunk.id(),
+            index: chunk.index,
+            language: chunk.language,
+            chapter: &chunk.chapter,
+            start: chunk.start,
+            end: chunk.end,
+            tokens: chunk.tokens,
+            text: &chunk.text,
+        });
+        Self {
+            book: &book.slug,
+            title: &book.title,
+            author: book.author.as_deref(),
+            path: &book.path,
+            format: book.format,
+            encoding: &book.encoding,
+            language: book.language,
+            script: book.script,
+            characters: book.text.chars().count() as u64,
+            replaced: book.text.matches('\u{fffd}').count() as u64,
+            tokens,
+            chapters,
+            left_out: left_out.collect(),
+            chunks: chunks.collect(),
+        }
+    }
+}
+
+/// Writes a book for people.
+fn table(book: &Shown, count: usize) -> String {
+    let author = book.author.map(|author| format!(", {author}")).unwrap_or_default();
+    let mut text = format!("{}{author}\n", book.title);
+    let language = match book.language {
+        Language::En => "English",
+        Language::Zh => "Chinese",
+    };
+    let kind = match book.format {
+        _ if book.script => "a script",
+        Format::Text => "plain text",
+        Format::Markdown => "Markdown",
+        Format::Html => "HTML",
+        Format::Epub => "EPUB",
+        Format::Jsonl => "a line of JSON",
+    };
+    let _ = writeln!(text, "      file  {}: {kind}, {}, {language}", book.path, book.encoding);
+    if book.replaced > 0 {
+        let _ = writeln!(text, "   damaged  {} characters could not be decoded", thousands(book.replaced));
+    }
+    let (characters, tokens) = (thousands(book.characters), thousands(book.tokens));
+    let _ = writeln!(text, "      size  {characters} characters, about {tokens} tokens, {} headings", book.chapters);
+    for left in &book.left_out {
+        let _ = writeln!(text, "  left out  {}: {}", left.reason, left.detail);
+    }
+    let _ = writeln!(text, "    chunks  {}", thousands(count as u64));
+    for chunk in &book.chunks {
+        let (tokens, start, end) =
+            (thousands(chunk.tokens.into()), thousands(chunk.start.into()), thousands(chunk.end.into()));
+        let place = format!("{start} to {end}");
+        let _ = writeln!(text, "  {:>8}  {tokens:>6} tokens  {place:>24}  {}", chunk.index, chunk.chapter);
+    }
+    text.push('\n');
+    text
+}
+
+/// Writes a book's headings for people.
+fn headings(book: &Book, chapters: &[Chapter]) -> String {
+    let mut text = format!("{} ({})\n", book.title, book.path);
+    for chapter in chapters {
+        let level = serde_json::to_value(chapter.level).expect("a level is JSON");
+        let level = level.as_str().unwrap_or_default();
+        let number = chapter.number.map(|number| number.to_string()).unwrap_or_default();
+        let line = chapter.line.map(|line| format!("line {}", thousands(line.into()))).unwrap_or_default();
+        let _ = writeln!(text, "  {level:>8} {number:>4}  {line:>12}  {}", chapter.title);
+    }
+    text.push('\n');
+    text
+}

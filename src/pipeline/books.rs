@@ -1,0 +1,37 @@
+//! From what names books to the books: patterns, files, and what is in them. Opens files; what is in them, `chunk` reads.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use super::error::BookError;
+use super::paths;
+use crate::stages::chunk;
+
+/// Returns the files that some patterns name, each once, in the order of the patterns: files as they are, of folders and
+/// globs those with a book's ending. The error says what names nothing, and what is most like it.
+pub fn book_paths(patterns: &[PathBuf]) -> Result<Vec<PathBuf>, BookError> {
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
+    for pattern in patterns {
+        let pattern = pattern.display().to_string();
+        let files = paths::expand(&pattern, paths::BOOKS)
+            .map_err(|nothing| BookError::Nothing { message: nothing.message, nearest: nothing.nearest })?;
+        found.extend(
+            files.into_iter().filter(|path| seen.insert(std::fs::canonicalize(path).unwrap_or_else(|_| path.clone()))),
+        );
+    }
+    Ok(found)
+}
+
+/// Opens a file of books, which are read one at a time as they are asked for.
+pub fn open_books(path: &Path, encoding: Option<&str>) -> Result<chunk::Books<BufReader<File>>, BookError> {
+    let open = |source| BookError::Open { path: path.to_owned(), source };
+    let file = File::open(path).map_err(open)?;
+    if !file.metadata().map_err(open)?.is_file() {
+        // A device or a pipe may have no end.
+        return Err(open(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is no regular file")));
+    }
+    Ok(chunk::books(&path.display().to_string(), BufReader::new(file), encoding))
+}

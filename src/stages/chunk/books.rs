@@ -1,0 +1,475 @@
+//! A file becomes books: its format, found from its bytes, then its text, title and language.
+//!
+//! Memory and time are bounded: what is larger than [`MAX_BYTES`] is refused before it is read. Opens no file itself.
+
+use std::borrow::Cow;
+use std::io::{BufRead, Cursor, Read as _, Seek, SeekFrom};
+
+use super::html::{self, Syntax};
+use super::{ChunkError, decode, epub, headings, jsonl, language, markdown};
+use crate::schema::{Book, Format, Mark, Matter, slug};
+
+/// The most bytes of text that a book may have, unpacked. The longest novels have 20 MB.
+pub const MAX_BYTES: u64 = 256 << 20;
+/// The most bytes of an EPUB, packed: its pictures are not read, but its directory is.
+pub(super) const MAX_ARCHIVE: u64 = 4 << 30;
+
+/// The books of a file, one after the other; what is wrong with one does not keep the next back.
+#[derive(Debug)]
+pub struct Books<R> {
+    path: String,
+    encoding: Option<String>,
+    source: R,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Unread,
+    Lines(jsonl::Lines),
+    Read,
+}
+
+/// Reads the books of a file, each when it is asked for: one, or one for each line of a `.jsonl` file.
+///
+/// `encoding` is a WHATWG label that takes the place of what the bytes show; EPUB and JSON have their own.
+pub fn books<R: BufRead + Seek>(path: &str, source: R, encoding: Option<&str>) -> Books<R> {
+    Books { path: path.to_owned(), encoding: encoding.map(str::to_owned), source, state: State::Unread }
+}
+
+/// Reads a book from a file's bytes; of several, the first.
+pub fn read(path: &str, bytes: &[u8], encoding: Option<&str>) -> Result<Book, ChunkError> {
+    let first = books(path, Cursor::new(bytes), encoding).next();
+    first.unwrap_or_else(|| Err(ChunkError::Empty { path: path.to_owned() }))
+}
+
+impl<R: BufRead + Seek> Iterator for Books<R> {
+    type Item = Result<Book, ChunkError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let State::Lines(lines) = &mut self.state {
+            let next = lines.next(&self.path, &mut self.source);
+            if matches!(next, Some(Err(ChunkError::Unreadable { .. }))) {
+                self.state = State::Read;
+            }
+            return next;
+        }
+        if matches!(self.state, State::Read) {
+            return None;
+        }
+        self.state = State::Read;
+        let begun = match begin(&mut self.source) {
+            Ok(begun) => begun,
+            Err(error) => return Some(Err(self.unreadable(&error))),
+        };
+        let (_, extension) = stem_and_extension(&self.path);
+        if jsonl::is_lines(&begun.head, &extension) {
+            self.state = State::Lines(jsonl::Lines::default());
+            return self.next();
+        }
+        Some(self.whole(&begun))
+    }
+}
+
+/// A file's size and first bytes.
+struct Begun {
+    size: u64,
+    head: Vec<u8>,
+}
+
+fn begin(source: &mut (impl BufRead + Seek)) -> std::io::Result<Begun> {
+    let size = source.seek(SeekFrom::End(0))?;
+    source.rewind()?;
+    let mut head = Vec::new();
+    source.by_ref().take(8192).read_to_end(&mut head)?;
+    source.rewind()?;
+    Ok(Begun { size, head })
+}
+
+impl<R: BufRead + Seek> Books<R> {
+    fn unreadable(&self, error: &std::io::Error) -> ChunkError {
+        ChunkError::Unreadable { path: self.path.clone(), cause: error.to_string() }
+    }
+
+    /// Reads a file that is one book.
+    fn whole(&mut self, begun: &Begun) -> Result<Book, ChunkError> {
+        let archive = begun.head.starts_with(b"PK\x03\x04") || begun.head.starts_with(b"PK\x05\x06");
+        let bound = if archive { MAX_ARCHIVE } else { MAX_BYTES };
+        let too_large = |bytes: u64| ChunkError::TooLarge {
+            path: self.path.clone(),
+            megabytes: bytes / 1_000_000,
+            bound: bound / 1_000_000,
+        };
+        if begun.size > bound {
+            return Err(too_large(begun.size));
+        }
+        if archive {
+            let mut hasher = blake3::Hasher::new();
+            std::io::copy(&mut self.source, &mut hasher).map_err(|error| self.unreadable(&error))?;
+            let hash = hasher.finalize().to_hex().to_string();
+            return Ok(epub::read(&self.path, &mut self.source, hash)?.book(&self.path));
+        }
+        if let Some(format) = format_of(&begun.head) {
+            return Err(ChunkError::Format { path: self.path.clone(), format });
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(begun.size).unwrap_or_default());
+        // The file may have grown since.
+        self.source.by_ref().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| self.unreadable(&error))?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(too_large(bytes.len() as u64));
+        }
+        Ok(text(&self.path, bytes, self.encoding.as_deref())?.book(&self.path))
+    }
+}
+
+/// First bytes of what is no plain text, where they begin.
+const FORMATS: &[(usize, &[u8], &str)] = &[
+    (0, b"%PDF", "a PDF"),
+    (0, b"{\\rtf", "an RTF document"),
+    (0, b"\xd0\xcf\x11\xe0", "a Word document of the old kind"),
+    (0, b"\x1f\x8b", "a gzip archive"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (0, b"Rar!", "a RAR archive"),
+    (0, b"\xfd7zXZ\0", "an xz archive"),
+    (0, b"(\xb5\x2f\xfd", "a zstd archive"),
+    (257, b"ustar", "a tar archive"),
+    (60, b"BOOKMOBI", "a Kindle book (MOBI)"),
+    (60, b"TEXtREAd", "a PalmDOC book"),
+    (0, b"AT&TFORM", "a DjVu scan"),
+    (0, b"\x89PNG", "a picture"),
+    (0, b"\xff\xd8\xff", "a picture"),
+    (0, b"GIF8", "a picture"),
+    (0, b"SQLite format 3", "a database"),
+    (0, b"PAR1", "a Parquet file"),
+];
+
+/// Names a format that is no book's.
+fn format_of(head: &[u8]) -> Option<&'static str> {
+    let found = FORMATS.iter().find(|(at, magic, _)| head.get(*at..).is_some_and(|head| head.starts_with(magic)));
+    found.map(|(.., format)| *format)
+}
+
+/// Reads plain text, Markdown or HTML.
+fn text(path: &str, bytes: Vec<u8>, encoding: Option<&str>) -> Result<Parts, ChunkError> {
+    let hash = blake3::hash(&bytes).to_hex().to_string();
+    let (text, encoding) = decode::decode(path, Cow::Owned(bytes), encoding)?;
+    if text.trim().is_empty() {
+        return Err(ChunkError::Empty { path: path.to_owned() });
+    }
+    if let Some(offset) = text.find('\0') {
+        return Err(ChunkError::Binary { path: path.to_owned(), offset });
+    }
+    let (_, extension) = stem_and_extension(path);
+    let encoding = encoding.name();
+    match markup(&text, &extension) {
+        Markup::None if matches!(extension.as_str(), "md" | "markdown") => {
+            let marks = markdown::marks(&text);
+            Ok(Parts { marks, ..Parts::new(Format::Markdown, text, encoding, hash) })
+        }
+        Markup::None => Ok(Parts::new(Format::Text, text, encoding, hash)),
+        Markup::Xml => Err(ChunkError::Format { path: path.to_owned(), format: "an XML document that is no XHTML" }),
+        Markup::Html(syntax) => {
+            let page = html::page(&text, syntax, &std::collections::BTreeSet::new());
+            drop(text);
+            if page.text.is_empty() {
+                return Err(ChunkError::Empty { path: path.to_owned() });
+            }
+            let mut points = Points::new(&page.text);
+            let marks = page.headings.into_iter().map(|heading| Mark {
+                start: points.at(heading.start),
+                depth: heading.depth,
+                title: heading.title,
+            });
+            let marks = marks.collect();
+            let mut points = Points::new(&page.text);
+            let matter = page.matter.into_iter().map(|(start, end, reason)| {
+                let (start, end) = (points.at(start), points.at(end));
+                Matter { start, end, reason, detail: "the page's markup says so".to_owned() }
+            });
+            let matter = matter.collect();
+            let title = Some(page.title).filter(|title| !title.is_empty());
+            let author = page.author;
+            Ok(Parts { title, author, marks, matter, ..Parts::new(Format::Html, page.text, encoding, hash) })
+        }
+    }
+}
+
+/// What a text is marked up with.
+enum Markup {
+    None,
+    Html(Syntax),
+    Xml,
+}
+
+/// Looks at a text's first words; its name only says what a fragment of a page is.
+fn markup(text: &str, extension: &str) -> Markup {
+    let text = text.trim_start();
+    if !text.starts_with('<') {
+        return Markup::None;
+    }
+    let head: String = text.chars().take(2000).collect::<String>().to_ascii_lowercase();
+    let xml = head.starts_with("<?xml");
+    let named = matches!(extension, "html" | "htm" | "xhtml" | "xht");
+    let page = ["<html", "<!doctype html", "<head", "<body"].iter().any(|tag| head.contains(tag));
+    match (xml, page || (named && head.contains('>'))) {
+        (true, true) => Markup::Html(Syntax::Xhtml),
+        (false, true) => Markup::Html(Syntax::Html),
+        (true, false) => Markup::Xml,
+        (false, false) => Markup::None,
+    }
+}
+
+/// What a format's reader finds, before title, language and slug are known.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub(super) format: Format,
+    pub(super) text: String,
+    pub(super) encoding: &'static str,
+    pub(super) hash: String,
+    pub(super) title: Option<String>,
+    pub(super) author: Option<String>,
+    pub(super) marks: Vec<Mark>,
+    pub(super) matter: Vec<Matter>,
+}
+
+impl Parts {
+    pub(super) const fn new(format: Format, text: String, encoding: &'static str, hash: String) -> Self {
+        Self { format, text, encoding, hash, title: None, author: None, marks: Vec::new(), matter: Vec::new() }
+    }
+
+    /// Makes the book, with what its text shows of itself.
+    pub(super) fn book(self, path: &str) -> Book {
+        let (stem, extension) = stem_and_extension(path);
+        let marked_up = !matches!(self.format, Format::Text | Format::Jsonl);
+        let script = extension == "fountain" || (!marked_up && language::is_script(&self.text));
+        Book {
+            slug: slug(stem),
+            title: self.title.unwrap_or_else(|| language::title(&self.text, stem, headings::is_heading)),
+            author: self.author.or_else(|| author(&self.text)),
+            format: self.format,
+            language: language::language(&self.text),
+            encoding: self.encoding.to_owned(),
+            path: path.to_owned(),
+            text: self.text,
+            hash: self.hash,
+            script,
+            marks: self.marks,
+            matter: self.matter,
+        }
+    }
+}
+
+/// Finds a named field for the author before the text.
+fn author(text: &str) -> Option<String> {
+    text.lines().take(40).filter(|line| line.len() < 200).find_map(|line| {
+        let line = line.trim();
+        let field = ["Author:", "author:", "作者:", "作者："].into_iter().find(|field| line.starts_with(field))?;
+        let value = line[field.len()..].trim().trim_matches(['"', '\'', '*', '_', '“', '”']);
+        (!value.is_empty()).then(|| value.to_owned())
+    })
+}
+
+/// Turns bytes of a text into code points, each asked for after those before it.
+pub(super) struct Points<'a> {
+    text: &'a str,
+    byte: usize,
+    point: u32,
+}
+
+impl<'a> Points<'a> {
+    pub(super) const fn new(text: &'a str) -> Self {
+        Self { text, byte: 0, point: 0 }
+    }
+
+    /// Returns the code points before a byte; one that lies before the last asked for counts as that.
+    pub(super) fn at(&mut self, byte: usize) -> u32 {
+        if byte > self.byte {
+            let count = self.text[self.byte..byte].chars().count();
+            self.point += u32::try_from(count).expect("a book has fewer than 2³² characters");
+            self.byte = byte;
+        }
+        self.point
+    }
+}
+
+/// Splits a path's last part into stem and lower-case extension.
+pub(super) fn stem_and_extension(path: &str) -> (&str, String) {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => (stem, extension.to_ascii_lowercase()),
+        _ => (name, String::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Params, chapters, chunk};
+    use super::*;
+    use crate::schema::Language;
+
+    #[test]
+    fn a_book_knows_itself() {
+        let text = "陆三更\n作者：无名\n\n河边有一座旧水车，三十年没有转过。\n";
+        let book = read("some/Lu_San.GENG.txt", text.as_bytes(), None).expect("reads");
+        assert_eq!((book.slug.as_str(), book.title.as_str(), book.language), ("lu-san-geng", "陆三更", Language::Zh));
+        assert_eq!((book.author.as_deref(), book.format, book.script), (Some("无名"), Format::Text, false));
+        let play = read("a.fountain", b"Title: Rain\n\nINT. SHED\n", None).expect("reads");
+        assert_eq!((play.title.as_str(), play.script), ("Rain", true));
+    }
+
+    #[test]
+    fn formats_are_found_from_bytes() {
+        let page = "<!DOCTYPE html><html><head><title>Rain</title></head><body><h1>Rain</h1><h2>Chapter 1</h2><p>Mud.</p><h2>Chapter 2</h2><p>Sun.</p></body></html>";
+        for (path, bytes, format, title, text) in [
+            ("a.txt", page.as_bytes(), Format::Html, "Rain", "Rain\n\nChapter 1\n\nMud.\n\nChapter 2\n\nSun."),
+            ("a.html", b"<p>Mud. &amp; Sun.", Format::Html, "a", "Mud. & Sun."),
+            ("a.txt", b"<Anna comes in.> No page.", Format::Text, "a", "<Anna comes in.> No page."),
+            ("a.md", b"# Rain\n\n## Mud\n", Format::Markdown, "Rain", "# Rain\n\n## Mud\n"),
+            ("a.txt", b"{\"title\": \"Rain\", \"content\": \"Mud.\"}\n", Format::Jsonl, "Rain", "Mud."),
+        ] {
+            let book = read(path, bytes, None).expect(path);
+            assert_eq!((book.format, book.title.as_str(), book.text.as_str()), (format, title, text));
+        }
+        let utf_16: Vec<u8> = page.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let book = read("a.bin", &utf_16, None).expect("reads");
+        assert_eq!((book.format, book.encoding.as_str()), (Format::Html, "UTF-16LE"));
+        let lines: Vec<Option<u32>> = chapters(&book).iter().map(|chapter| chapter.line).collect();
+        assert_eq!(lines, [Some(3), Some(7)]);
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused_with_advice() {
+        for (bytes, part) in [
+            (&b""[..], "empty"),
+            (b" \r\n \n", "empty"),
+            (b"\xef\xbb\xbf", "empty"),
+            (b"<html><script>1</script></html>", "empty"),
+            (b"%PDF-1.7", "PDF"),
+            (b"<?xml version=\"1.0\"?><FictionBook/>", "XML"),
+            (b"abc\0\x01\x02def\0\0\0", "NUL"),
+            (b"PK\x03\x04rest", "broken EPUB"),
+            (b"\x89PNG\r\n\x1a\n", "picture"),
+        ] {
+            let error = read("some/x.txt", bytes, None).expect_err(part).to_string();
+            assert!(error.contains(part) && error.contains("some/x.txt"), "{error}");
+        }
+    }
+
+    /// A file of some size that fails when it is read beyond its first bytes.
+    struct Huge {
+        size: u64,
+        at: u64,
+        head: &'static [u8],
+    }
+
+    impl std::io::Read for Huge {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            assert!(self.at < 16_384, "it is read before its size is looked at");
+            let length = buffer.len().min(4096);
+            buffer[..length].fill(b'a');
+            for (at, byte) in (self.at..).zip(&mut buffer[..length]) {
+                *byte = usize::try_from(at).ok().and_then(|at| self.head.get(at)).copied().unwrap_or(b'a');
+            }
+            self.at += length as u64;
+            Ok(length)
+        }
+    }
+
+    impl Seek for Huge {
+        fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+            self.at = match to {
+                SeekFrom::Start(at) => at,
+                SeekFrom::End(_) => self.size,
+                SeekFrom::Current(_) => self.at,
+            };
+            Ok(self.at)
+        }
+    }
+
+    #[test]
+    fn a_huge_file_is_refused_before_it_is_read() {
+        for (size, head) in [(2 << 30, &b""[..]), (MAX_BYTES + 1, b"Chapter 1\n"), (8 << 30, b"PK\x03\x04")] {
+            let huge = std::io::BufReader::new(Huge { size, at: 0, head });
+            let found: Vec<_> = books("some/huge.txt", huge, None).collect();
+            let [Err(error @ ChunkError::TooLarge { .. })] = &found[..] else { panic!("{found:?}") };
+            assert!(error.to_string().contains("split it"), "{error}");
+        }
+    }
+
+    #[test]
+    fn one_long_line_is_a_book() {
+        let line = "The mill stood still and the river went by. ".repeat(50_000);
+        let book = read("a.txt", line.as_bytes(), None).expect("reads");
+        let (chunks, rejects) = chunk(&book, &chapters(&book), &Params::default());
+        assert!(rejects.is_empty() && chunks.len() > 40, "{}", chunks.len());
+        assert_eq!(chunks.iter().map(|chunk| chunk.text.as_str()).collect::<String>(), line);
+    }
+
+    #[test]
+    fn line_ends_and_wraps_make_no_difference_to_paragraphs() {
+        let paragraphs = [
+            "It rained on the weir all that night, and nobody in the mill slept; the wheel stood still and the river went by.",
+            "“Who is there?” said Anna. “Nobody comes at this hour but the miller, and he has a key of his own to the door.”",
+            "Nobody answered. She took the lamp and went down to see, one step and then another, with her hand on the wall.",
+        ];
+        let wrapped: Vec<String> = paragraphs
+            .iter()
+            .map(|paragraph| {
+                let words: Vec<&str> = paragraph.split(' ').collect();
+                words.chunks(9).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n")
+            })
+            .collect();
+        let lines = paragraphs.join("\n\n");
+        let forms = [
+            lines.clone(),
+            lines.replace('\n', "\r\n"),
+            paragraphs.join("\n"),
+            wrapped.join("\n\n"),
+            wrapped.join("\n\n").replace('\n', "\r\n"),
+        ];
+        for form in forms {
+            let book = read("a.txt", form.as_bytes(), None).expect("reads");
+            let params = Params { max_tokens: 40, min_share: 0.0, ..Params::default() };
+            let (chunks, _) = chunk(&book, &chapters(&book), &params);
+            let read: Vec<String> =
+                chunks.iter().map(|chunk| chunk.text.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+            assert_eq!(read, paragraphs, "{form:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..600), name in "[a-z]{1,3}(\\.(txt|md|html|epub|jsonl|fountain))?") {
+            for book in books(&name, Cursor::new(&bytes), None).flatten() {
+                let chapters = chapters(&book);
+                let (chunks, _) = chunk(&book, &chapters, &Params::default());
+                prop_assert!(chunks.iter().all(|chunk| chunk.start <= chunk.end));
+            }
+        }
+
+        #[test]
+        fn any_text_is_read_with_its_places(text in "(<h[12]>|</h[12]>|<p>|Chapter [0-9]\n|# |CONTENTS\n\n|第[一二三]回 |\n\n|[a-z 。“”]{0,30}|===\n|\\*\\*\\* (START|END) OF THE PROJECT GUTENBERG EBOOK X \\*\\*\\*\n){0,30}", ending in "txt|md|html") {
+            let Ok(book) = read(&format!("a.{ending}"), text.as_bytes(), None) else { return Ok(()) };
+            let length = u32::try_from(book.text.chars().count()).expect("short");
+            let chapters = chapters(&book);
+            for pair in chapters.windows(2) {
+                prop_assert!(pair[0].start <= pair[1].start && pair[0].end <= pair[1].start);
+            }
+            prop_assert!(chapters.iter().all(|chapter| chapter.end <= length));
+            let (chunks, rejects) = chunk(&book, &chapters, &Params { max_tokens: 64, ..Params::default() });
+            let mut at = 0;
+            for chunk in &chunks {
+                prop_assert!(chunk.start >= at && chunk.end > chunk.start && chunk.end <= length);
+                let own: String = book.text.chars().skip(chunk.start as usize).take((chunk.end - chunk.start) as usize).collect();
+                prop_assert_eq!(&own, &chunk.text);
+                at = chunk.end;
+            }
+            // What no chunk holds is blank or stands in a reject.
+            let held: usize = chunks.iter().map(|chunk| chunk.text.split_whitespace().map(str::len).sum::<usize>()).sum();
+            let all: usize = book.text.split_whitespace().map(str::len).sum();
+            prop_assert!(held == all || !rejects.is_empty());
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Why a file, or a part of one, is no book. Every text names the file and says what to do.
+
+/// Why a file cannot be read as a book.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChunkError {
+    /// It holds no text.
+    #[error("read `{path}` as a book: it is empty; take it out of the books")]
+    Empty {
+        /// The path as given.
+        path: String,
+    },
+    /// It is of a format that holds text but that nobody here reads.
+    #[error(
+        "read `{path}` as a book: it is {format}; convert it first (plain text, Markdown, HTML, EPUB, Fountain and \
+         JSON Lines are read)"
+    )]
+    Format {
+        /// The path as given.
+        path: String,
+        /// The format, with its article.
+        format: &'static str,
+    },
+    /// It is no text in any encoding.
+    #[error("read `{path}` as a book: byte {offset} is NUL, so it is no text file; take it out of the books")]
+    Binary {
+        /// The path as given.
+        path: String,
+        /// Where the first NUL stands, in bytes.
+        offset: usize,
+    },
+    /// It is larger than any book.
+    #[error(
+        "read `{path}` as a book: it holds {megabytes} MB or more, and a book may have {bound} MB; split it into volumes"
+    )]
+    TooLarge {
+        /// The path as given.
+        path: String,
+        /// Its size, or how much of it was read, in 10⁶ bytes.
+        megabytes: u64,
+        /// The bound, in 10⁶ bytes.
+        bound: u64,
+    },
+    /// It would be UTF-8 but for a few bytes.
+    #[error(
+        "read `{path}` as a book: it is UTF-8 but for {count} bad places, the first on line {line} (byte {offset}); \
+         mend them, or set `chunk.encoding = \"utf-8\"` to read each as \u{fffd}"
+    )]
+    Damaged {
+        /// The path as given.
+        path: String,
+        /// How many places are not UTF-8.
+        count: usize,
+        /// The line of the first, from 1.
+        line: usize,
+        /// The byte of the first, from 0.
+        offset: usize,
+    },
+    /// The encoding that somebody names does not exist.
+    #[error(
+        "read `{path}` as a book: no encoding is called `{label}`; use a WHATWG label such as utf-8, gb18030, big5"
+    )]
+    Label {
+        /// The path as given.
+        path: String,
+        /// The label.
+        label: String,
+    },
+    /// It does not decode in the encoding that it seems to be in.
+    #[error(
+        "read `{path}` as a book: it looks like {encoding} but does not decode; set `chunk.encoding` to what it is"
+    )]
+    Undecodable {
+        /// The path as given.
+        path: String,
+        /// The encoding that was tried.
+        encoding: &'static str,
+    },
+    /// It is an EPUB, or begins like one, but cannot be unpacked.
+    #[error("read `{path}` as a book: it is a broken EPUB, {cause}; get or export it anew")]
+    Epub {
+        /// The path as given.
+        path: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// It is an EPUB whose text is encrypted.
+    #[error("read `{path}` as a book: its text is encrypted (DRM), so that nobody but its shop's reader can read it")]
+    Protected {
+        /// The path as given.
+        path: String,
+    },
+    /// A line of a `.jsonl` file is no book.
+    #[error(
+        "read line {line} of `{path}` as a book: {cause}; each line is an object such as \
+         {{\"title\": \"…\", \"author\": \"…\", \"content\": \"…\"}}"
+    )]
+    Line {
+        /// The path as given.
+        path: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// It cannot be read from the disk.
+    #[error("read `{path}` as a book: {cause}")]
+    Unreadable {
+        /// The path as given.
+        path: String,
+        /// What the system says.
+        cause: String,
+    },
+}

@@ -1,0 +1,588 @@
+//! The matter around a story: what a distributor, a printer or a transcriber put there.
+//!
+//! It is recognised by its own first words and by what the book's format says; it stays out of the chunks and is listed
+//! with its reason. Knows nothing of how chapters are found.
+
+use std::collections::BTreeSet;
+
+use super::books::Points;
+use super::headings;
+use crate::schema::{Book, Chapter, Reject};
+
+/// Reasons of the rejects.
+pub(super) mod reasons {
+    pub(in super::super) const FRONT: &str = "front_matter";
+    pub(in super::super) const BACK: &str = "back_matter";
+    pub(in super::super) const LICENCE: &str = "licence";
+    pub(in super::super) const CONTENTS: &str = "contents";
+    pub(in super::super) const ILLUSTRATIONS: &str = "illustrations";
+    pub(in super::super) const TRANSCRIBER: &str = "transcriber_note";
+}
+use reasons::{BACK, CONTENTS, FRONT, ILLUSTRATIONS, LICENCE, TRANSCRIBER};
+
+/// Titles of pages that are no story, in lower case and without marks.
+const TITLES: &[(&str, &str)] = &[
+    ("contents", CONTENTS),
+    ("content", CONTENTS),
+    ("the contents", CONTENTS),
+    ("table of contents", CONTENTS),
+    ("list of contents", CONTENTS),
+    ("list of chapters", CONTENTS),
+    ("chapters", CONTENTS),
+    ("目录", CONTENTS),
+    ("目錄", CONTENTS),
+    ("目次", CONTENTS),
+    ("总目", CONTENTS),
+    ("總目", CONTENTS),
+    ("总目录", CONTENTS),
+    ("總目錄", CONTENTS),
+    ("章节目录", CONTENTS),
+    ("章節目錄", CONTENTS),
+    ("回目", CONTENTS),
+    ("illustrations", ILLUSTRATIONS),
+    ("list of illustrations", ILLUSTRATIONS),
+    ("the illustrations", ILLUSTRATIONS),
+    ("list of plates", ILLUSTRATIONS),
+    ("list of maps", ILLUSTRATIONS),
+    ("list of figures", ILLUSTRATIONS),
+    ("插图", ILLUSTRATIONS),
+    ("插圖", ILLUSTRATIONS),
+    ("插图目录", ILLUSTRATIONS),
+    ("插圖目錄", ILLUSTRATIONS),
+    ("图目", ILLUSTRATIONS),
+    ("圖目", ILLUSTRATIONS),
+    ("copyright", LICENCE),
+    ("copyright page", LICENCE),
+    ("copyright notice", LICENCE),
+    ("colophon", LICENCE),
+    ("imprint", LICENCE),
+    ("uncopyright", LICENCE),
+    ("license", LICENCE),
+    ("licence", LICENCE),
+    ("full license", LICENCE),
+    ("the full project gutenberg license", LICENCE),
+    ("project gutenberg license", LICENCE),
+    ("project gutenberg licence", LICENCE),
+    ("the project gutenberg license", LICENCE),
+    ("start full license", LICENCE),
+    ("版权", LICENCE),
+    ("版權", LICENCE),
+    ("版权页", LICENCE),
+    ("版權頁", LICENCE),
+    ("版权信息", LICENCE),
+    ("版權信息", LICENCE),
+    ("版权声明", LICENCE),
+    ("版權聲明", LICENCE),
+    ("cover", FRONT),
+    ("title page", FRONT),
+    ("titlepage", FRONT),
+    ("half title", FRONT),
+    ("halftitle", FRONT),
+    ("half title page", FRONT),
+    ("frontispiece", FRONT),
+    ("封面", FRONT),
+    ("扉页", FRONT),
+    ("扉頁", FRONT),
+    ("书名页", FRONT),
+    ("書名頁", FRONT),
+    ("transcription notes", TRANSCRIBER),
+    ("校对说明", TRANSCRIBER),
+    ("校對說明", TRANSCRIBER),
+    ("录入说明", TRANSCRIBER),
+    ("錄入說明", TRANSCRIBER),
+    ("制作说明", TRANSCRIBER),
+    ("製作說明", TRANSCRIBER),
+    ("整理说明", TRANSCRIBER),
+    ("整理說明", TRANSCRIBER),
+    ("电子版说明", TRANSCRIBER),
+    ("電子版說明", TRANSCRIBER),
+];
+
+/// Says what a heading opens when it is no story, by its words.
+pub(super) fn kind(title: &str) -> Option<&'static str> {
+    if title.len() > 90 {
+        return None;
+    }
+    let mut words = String::with_capacity(title.len());
+    for c in title.chars() {
+        if c.is_alphanumeric() {
+            words.extend(c.to_lowercase());
+        } else if !matches!(c, '\'' | '’') && !words.is_empty() && !words.ends_with(' ') {
+            words.push(' ');
+        }
+    }
+    let words = words.trim_end();
+    if words.is_ascii() {
+        let notes = ["transcribers note", "transcriber note", "transcribers notes", "transcriber notes"];
+        if notes.iter().any(|note| words == *note || words.starts_with(&format!("{note} "))) {
+            return Some(TRANSCRIBER);
+        }
+        // A volume's own table names the volume.
+        let (_, volume) = words.split_once("contents of ").unwrap_or_default();
+        if ["volume ", "vol ", "book ", "part ", "the "].iter().any(|unit| volume.starts_with(unit))
+            && volume.len() < 30
+        {
+            return Some(CONTENTS);
+        }
+    }
+    let joined: String = if words.is_ascii() { String::new() } else { words.split(' ').collect() };
+    let words = if joined.is_empty() { words } else { joined.as_str() };
+    TITLES.iter().find(|(title, _)| *title == words).map(|(_, kind)| *kind)
+}
+
+/// Finds the book itself between what a distributor puts before and after it, in bytes.
+pub(super) fn body(text: &str) -> (usize, usize) {
+    let (mut start, mut end, mut at) = (0, text.len(), 0);
+    for line in text.split_inclusive('\n') {
+        let next = at + line.len();
+        if at >= start && line.len() < 300 && could_mark(line) {
+            let upper = line.trim().to_ascii_uppercase();
+            if opens(&upper) && at <= text.len() / 2 {
+                start = marker_end(text, &upper, next);
+            } else if closes(&upper) {
+                end = at;
+                break;
+            }
+        }
+        at = next;
+    }
+    (start, end)
+}
+
+/// A marker whose title runs over its line ends with its stars on one of the next.
+fn marker_end(text: &str, upper: &str, next: usize) -> usize {
+    if !upper.starts_with("***") || upper[3..].ends_with('*') {
+        return next;
+    }
+    let mut at = next;
+    for line in text[next..].split_inclusive('\n').take(3).take_while(|line| !line.trim().is_empty()) {
+        at += line.len();
+        if line.trim_end().ends_with("***") {
+            return at;
+        }
+    }
+    next
+}
+
+/// A cheap look at how all markers begin.
+fn could_mark(line: &str) -> bool {
+    let line = line.trim_start().as_bytes();
+    let begins = |with: &[u8]| line.len() >= with.len() && line[..with.len()].eq_ignore_ascii_case(with);
+    [&b"***"[..], b"*END", b"END", b"THE END ", b"THE FULL ", b"START: ", b"---"].into_iter().any(begins)
+}
+
+fn opens(upper: &str) -> bool {
+    let gutenberg = upper.contains("GUTENBERG");
+    (upper.starts_with("***") && upper.contains("START") && gutenberg && !upper.contains("FULL LICENSE"))
+        || (upper.starts_with('*') && upper.contains("END") && upper.contains("THE SMALL PRINT"))
+        || (upper.starts_with("END") && upper.contains("THE SMALL PRINT"))
+        || (upper.starts_with("-----") && upper.contains("START OF PROJECT GUTENBERG"))
+}
+
+fn closes(upper: &str) -> bool {
+    let upper = upper.trim_start_matches(['*', '-', ' ']);
+    let gutenberg = upper.contains("GUTENBERG");
+    let ends = [
+        "END OF PROJECT",
+        "END OF THE PROJECT",
+        "END OF THIS PROJECT",
+        "END OF THE PG",
+        "THE END OF PROJECT",
+        "THE END OF THE PROJECT",
+        "END THE PROJECT",
+        "END PROJECT",
+        "END OF PG",
+    ];
+    (gutenberg && (ends.iter().any(|end| upper.starts_with(end)) || upper.starts_with("START: FULL LICENSE")))
+        || upper.starts_with("THE FULL PROJECT GUTENBERG LICENSE")
+        || upper.starts_with("START: FULL LICENSE")
+        || upper.starts_with("END OF PROJECT GUTENBERG")
+}
+
+/// A stretch that is left out of the chunks, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    start: usize,
+    end: usize,
+    reason: &'static str,
+    detail: String,
+}
+
+/// Where a book's story lies, and what is left out. In bytes of the text.
+#[derive(Debug)]
+pub(super) struct Story {
+    /// The stretches of the story, in order; what lies between them is left out.
+    pub(super) ranges: Vec<(usize, usize)>,
+    /// Where its chapters begin.
+    pub(super) borders: Vec<usize>,
+    parts: Vec<Part>,
+}
+
+impl Story {
+    /// Finds the story. `starts` are the places of the chapters in bytes.
+    pub(super) fn of(book: &Book, chapters: &[Chapter], starts: &[usize]) -> Self {
+        let text = book.text.as_str();
+        let (body_start, body_end) = body(text);
+        let outside: Vec<bool> = chapters
+            .iter()
+            .map(|chapter| headings::opens_matter(&chapter.title) || kind(&chapter.title).is_some())
+            .collect();
+        let first = outside.iter().position(|outside| !outside);
+        let last = outside.iter().rposition(|outside| !outside);
+        let (start, end, borders) = match (first, last) {
+            (Some(first), Some(last)) => {
+                let end = starts.get(last + 1).copied().unwrap_or(body_end);
+                let mean = (end - starts[first]) / (last - first + 1);
+                // A long text before the first heading is a part of the story that has no heading, not a title page.
+                let headless = first == 0 && text[body_start..starts[0]].trim().len() > mean;
+                let start = if headless { leading(text, body_start, starts[0]) } else { starts[first] };
+                (start, end, starts[first..=last].to_vec())
+            }
+            _ => (leading(text, body_start, body_end), body_end, Vec::new()),
+        };
+        let end = trailing(text, borders.last().copied().unwrap_or(start), end, start);
+        let mut parts = Vec::new();
+        cut(&mut parts, text, 0, body_start, LICENCE, "stands before the book");
+        let marked = marked(book);
+        let titles: BTreeSet<String> = chapters.iter().map(|chapter| letters(&chapter.title)).collect();
+        around(&mut parts, text, (body_start, start), &marked, |parts, from, to| {
+            front(parts, text, from, to, starts, &titles);
+        });
+        let mut holes: Vec<Part> = marked
+            .iter()
+            .filter(|part| part.start < end && part.end > start && part.start < part.end)
+            .cloned()
+            .collect();
+        holes.extend(tables(text, &borders, start, end));
+        holes.sort_by_key(|hole| (hole.start, hole.end));
+        let mut ranges = Vec::new();
+        let mut from = start;
+        for hole in holes {
+            let (begin, stop) = (hole.start.max(from), hole.end.min(end));
+            if begin >= stop {
+                continue;
+            }
+            if begin > from && !text[from..begin].trim().is_empty() {
+                ranges.push((from, begin));
+            }
+            parts.push(Part { start: begin, end: stop, ..hole });
+            from = stop;
+        }
+        if from < end || ranges.is_empty() {
+            ranges.push((from, end));
+        }
+        around(&mut parts, text, (end, body_end), &marked, |parts, from, to| back(parts, text, from, to, starts));
+        cut(&mut parts, text, body_end, text.len(), LICENCE, "stands after the book");
+        parts.extend(marked.into_iter().filter(|part| part.start == part.end));
+        parts.sort_by_key(|part| (part.start, part.end));
+        Self { ranges, borders, parts }
+    }
+
+    /// Lists what is left out, each with its place.
+    pub(super) fn rejects(&self, book: &Book) -> Vec<Reject> {
+        let text = book.text.as_str();
+        let mut points = Points::new(text);
+        let mut rejects = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
+            let (begin, end) = (points.at(part.start), points.at(part.end));
+            let opening: Vec<&str> = text[part.start..part.end].split_whitespace().take(60).collect();
+            let opening: String = opening.join(" ").chars().take(60).collect();
+            let detail = if part.start == part.end {
+                part.detail.clone()
+            } else {
+                format!("{}, code points {begin} to {end}: “{opening}…”", part.detail)
+            };
+            rejects.push(Reject::new("chunk", format!("{}@{begin}", book.slug), part.reason, detail));
+        }
+        rejects
+    }
+}
+
+/// Notes a part unless it is blank.
+fn cut(parts: &mut Vec<Part>, text: &str, start: usize, end: usize, reason: &'static str, detail: &str) {
+    if start < end && !text[start..end].trim().is_empty() {
+        parts.push(Part { start, end, reason, detail: detail.to_owned() });
+    }
+}
+
+/// Returns what the book's format marks, in bytes.
+fn marked(book: &Book) -> Vec<Part> {
+    let (mut chars, mut passed) = (book.text.char_indices(), 0);
+    let mut at = |point: u32| {
+        while passed < point && chars.next().is_some() {
+            passed += 1;
+        }
+        chars.offset()
+    };
+    let of = |matter: &crate::schema::Matter| {
+        let (start, end) = (at(matter.start), at(matter.end));
+        Part { start, end, reason: matter.reason, detail: matter.detail.clone() }
+    };
+    book.matter.iter().map(of).collect()
+}
+
+/// Notes what the format marks in a stretch, and has the rest of it split by its words.
+fn around(
+    parts: &mut Vec<Part>,
+    text: &str,
+    (start, end): (usize, usize),
+    marked: &[Part],
+    mut split: impl FnMut(&mut Vec<Part>, usize, usize),
+) {
+    let mut from = start;
+    for mark in marked.iter().filter(|mark| mark.start < mark.end) {
+        let (begin, stop) = (mark.start.max(from), mark.end.min(end));
+        if begin < stop {
+            split(parts, from, begin);
+            cut(parts, text, begin, stop, mark.reason, &mark.detail);
+            from = stop;
+        }
+    }
+    if from < end {
+        split(parts, from, end);
+    }
+}
+
+/// Lines that may be heads, with their places: each stands below a blank line, or first, or is a short Chinese one, since
+/// Chinese books part nothing by blank lines.
+struct Heads<'a> {
+    text: &'a str,
+    at: usize,
+    end: usize,
+    blank: bool,
+}
+
+impl<'a> Iterator for Heads<'a> {
+    type Item = (usize, &'a str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.at < self.end {
+            let start = self.at;
+            let line = self.text[start..self.end].split_inclusive('\n').next()?;
+            self.at += line.len();
+            let words = line.trim();
+            let head = !words.is_empty() && (self.blank || (words.len() <= 30 && !words.is_ascii()));
+            self.blank = words.is_empty();
+            if head {
+                return Some((start, words));
+            }
+        }
+        None
+    }
+}
+
+const fn heads(text: &str, start: usize, end: usize) -> Heads<'_> {
+    Heads { text, at: start, end, blank: true }
+}
+
+/// Says what a line opens when it stands alone as the head of matter; notes in brackets are heads of themselves.
+fn head_kind(words: &str) -> Option<&'static str> {
+    let note = words.trim_start_matches(['[', '*', '_', '（', '(', '=', ' ']);
+    let lower: String = note.chars().take(24).collect::<String>().to_lowercase();
+    if ["transcriber's note", "transcriber’s note", "transcribers' note", "transcribers’ note", "transcriber note"]
+        .iter()
+        .any(|head| lower.starts_with(head))
+    {
+        return Some(TRANSCRIBER);
+    }
+    if words.len() > 90 {
+        return None;
+    }
+    kind(words)
+}
+
+/// Splits what stands before the story by its heads.
+fn front(parts: &mut Vec<Part>, text: &str, start: usize, end: usize, chapters: &[usize], titles: &BTreeSet<String>) {
+    let detail = "stands before the story";
+    let table = table(text, start, end, titles);
+    let (mut from, mut reason) = (start, FRONT);
+    for (at, words) in heads(text, start, end) {
+        let kind = if chapters.contains(&at) { Some(FRONT) } else { head_kind(words) };
+        // A table names pages such as the cover, and a list of its own titles is one part of it.
+        let listed = matches!(reason, CONTENTS | ILLUSTRATIONS) && kind == Some(FRONT) && !chapters.contains(&at);
+        let Some(kind) = kind.filter(|_| !listed) else { continue };
+        cut_block(parts, text, (from, at), reason, detail, table);
+        (from, reason) = (at, kind);
+    }
+    cut_block(parts, text, (from, end), reason, detail, table);
+}
+
+/// Returns a text's letters and digits in lower case, so that a title is the same in a table and over its chapter.
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Finds a table of contents without a head: lines that repeat the titles of the chapters.
+fn table(text: &str, start: usize, end: usize, titles: &BTreeSet<String>) -> Option<(usize, usize)> {
+    let (mut at, mut found, mut lines): (usize, Vec<(usize, usize)>, usize) = (start, Vec::new(), 0);
+    for line in text[start..end].split_inclusive('\n') {
+        let begun = at;
+        at += line.len();
+        let words = letters(line.trim_end().trim_end_matches(|c: char| c.is_ascii_digit()));
+        if words.is_empty() {
+            continue;
+        }
+        lines += usize::from(!found.is_empty());
+        if titles.contains(&words) || titles.contains(&letters(line)) {
+            found.push((begun, lines));
+        }
+    }
+    let ((first, _), (last, span)) = (*found.first()?, *found.last()?);
+    let last = last + text[last..end].find('\n').map_or(end - last, |line| line + 1);
+    (found.len() >= 3 && found.len() * 2 > span).then_some((first, last))
+}
+
+/// Notes a block of front matter; of a table or a note, only so far as it goes.
+fn cut_block(
+    parts: &mut Vec<Part>,
+    text: &str,
+    (start, end): (usize, usize),
+    reason: &'static str,
+    detail: &str,
+    table: Option<(usize, usize)>,
+) {
+    let stop = if reason == FRONT { start } else { block_end(text, start, end, reason) };
+    cut(parts, text, start, stop, reason, detail);
+    match table.filter(|(from, to)| stop <= *from && *to <= end) {
+        Some((from, to)) => {
+            cut(parts, text, stop, from, FRONT, detail);
+            cut(parts, text, from, to, CONTENTS, detail);
+            cut(parts, text, to, end, FRONT, detail);
+        }
+        None => cut(parts, text, stop, end, FRONT, detail),
+    }
+}
+
+/// Returns where a table or a note ends: before prose, or where a note's bracket closes or three blank lines follow.
+fn block_end(text: &str, start: usize, end: usize, reason: &str) -> usize {
+    if reason == TRANSCRIBER {
+        let block = &text[start..end];
+        if block.trim_start().starts_with('[') {
+            return block.find(']').map_or(end, |at| start + at + 1);
+        }
+        let mut blanks = 0;
+        let mut at = start;
+        for line in block.split_inclusive('\n') {
+            if line.trim().is_empty() {
+                blanks += 1;
+            } else {
+                if blanks >= 3 && at > start {
+                    return at;
+                }
+                blanks = 0;
+            }
+            at += line.len();
+        }
+        return end;
+    }
+    for (at, paragraph) in paragraphs(text, start, end) {
+        if at > start && is_prose(paragraph) {
+            return at;
+        }
+    }
+    end
+}
+
+/// Returns the runs of lines between blank lines.
+fn paragraphs(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = start;
+    let mut lines = text[start..end].split_inclusive('\n').map(move |line| {
+        let begun = at;
+        at += line.len();
+        (begun, line)
+    });
+    std::iter::from_fn(move || {
+        let (first, line) = lines.by_ref().find(|(_, line)| !line.trim().is_empty())?;
+        let mut stop = first + line.len();
+        for (at, line) in lines.by_ref() {
+            if line.trim().is_empty() {
+                break;
+            }
+            stop = at + line.len();
+        }
+        Some((first, &text[first..stop]))
+    })
+}
+
+/// Whether a paragraph reads as prose and not as the lines of a table.
+fn is_prose(paragraph: &str) -> bool {
+    let words = paragraph.trim();
+    let ends = words.ends_with(['.', '!', '?', '”', '"', '’', '。', '！', '？', '」', '．', '…']);
+    let numbers = words.lines().filter(|line| line.trim_end().ends_with(|c: char| c.is_ascii_digit())).count();
+    let long =
+        words.chars().count() > if words.is_ascii() || !words.chars().any(crate::text::is_han) { 240 } else { 60 };
+    let listed = words.lines().filter(|line| headings::candidate(line).is_some()).count();
+    ends && long && numbers * 3 < words.lines().count() && listed * 2 < words.lines().count()
+}
+
+/// Returns where a story without a heading begins: behind the matter at its very front.
+fn leading(text: &str, start: usize, end: usize) -> usize {
+    let reach = start + (end - start).min((end - start) / 5).max((end - start).min(6000));
+    let reach = (start..=reach.min(end)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(start);
+    let mut story = start;
+    // The fields of a Markdown file's front.
+    let opening = text[start..end].trim_start();
+    if opening.starts_with("---\n") || opening.starts_with("---\r\n") {
+        let at = end - opening.len();
+        let close = opening[4..].find("\n---");
+        story = close.map_or(story, |close| {
+            let rest = at + 4 + close + 1;
+            text[rest..end].find('\n').map_or(end, |line| rest + line + 1)
+        });
+    }
+    for (at, words) in heads(text, start, reach) {
+        let Some(kind) = head_kind(words).filter(|_| at >= story) else { continue };
+        story = match kind {
+            FRONT => story,
+            kind => block_end(text, at, end, kind),
+        };
+    }
+    // A table that nothing ends was none.
+    if story >= end { start } else { story }
+}
+
+/// Returns where a story ends before a note or a list that closes the book without being a chapter.
+fn trailing(text: &str, last: usize, end: usize, start: usize) -> usize {
+    // A note has to lie in the last part of the book to be its end.
+    let length = end - start;
+    let from = (end - (length / 5).max(length.min(6000))).max(last).max(start);
+    let from = (from..=end).find(|at| text.is_char_boundary(*at)).unwrap_or(end);
+    let mut heads = Heads { text, at: from, end, blank: from == start };
+    let found = heads.find(|(at, words)| {
+        *at > start && *at > last && matches!(head_kind(words), Some(TRANSCRIBER | LICENCE | ILLUSTRATIONS))
+    });
+    found.map_or(end, |(at, _)| at)
+}
+
+/// Finds tables of contents within the story, such as a second volume's.
+fn tables(text: &str, borders: &[usize], start: usize, end: usize) -> Vec<Part> {
+    let mut found = Vec::new();
+    for (at, words) in heads(text, start, end) {
+        if words.len() > 60 || !matches!(head_kind(words), Some(CONTENTS | ILLUSTRATIONS)) {
+            continue;
+        }
+        let reason = head_kind(words).unwrap_or(CONTENTS);
+        let next = borders.iter().copied().find(|border| *border > at).unwrap_or(end);
+        let stop = block_end(text, at, next, reason);
+        let lines: Vec<&str> = text[at..stop].lines().map(str::trim).filter(|line| !line.is_empty()).skip(1).collect();
+        let entry = |line: &&&str| line.ends_with(|c: char| c.is_ascii_digit()) || headings::candidate(line).is_some();
+        // Somebody may only speak of contents: a table has entries.
+        if lines.len() >= 3 && lines.iter().filter(entry).count() * 2 > lines.len() {
+            found.push(Part { start: at, end: stop, reason, detail: "stands within the story".to_owned() });
+        }
+    }
+    found
+}
+
+/// Splits what stands after the story by its heads.
+fn back(parts: &mut Vec<Part>, text: &str, start: usize, end: usize, chapters: &[usize]) {
+    let detail = "stands after the story";
+    let (mut from, mut reason) = (start, BACK);
+    for (at, words) in heads(text, start, end) {
+        let kind = head_kind(words).filter(|kind| *kind != FRONT);
+        let Some(kind) = kind.or_else(|| chapters.contains(&at).then_some(BACK)) else { continue };
+        cut(parts, text, from, at, reason, detail);
+        (from, reason) = (at, kind);
+    }
+    cut(parts, text, from, end, reason, detail);
+}
