@@ -254,8 +254,8 @@ fn sentence_ends(text: &str) -> Vec<usize> {
 /// Returns where a sentence over the bound is cut, its own end aside, and whether within a word: at blanks and commas
 /// while it can be. No part weighs more than half of the bound.
 fn clause_ends(text: &str, max: u32) -> Vec<(usize, bool)> {
-    // A character weighs at most one token and a line end a quarter, so this many never weigh more than half of the bound.
-    let most = (max as usize / 2).saturating_sub(2).max(1);
+    // No character weighs four thirds of a token, so this many never weigh more than half of the bound.
+    let most = ((max as usize / 2).saturating_sub(2) * 3 / 4).max(1);
     let mut ends = Vec::new();
     let (mut start, mut length, mut blank) = (0, 0, None);
     for (at, c) in text.char_indices() {
