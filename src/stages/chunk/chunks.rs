@@ -4,6 +4,7 @@
 //! rejects.
 
 use super::chapters::{body, count};
+use super::language::language;
 use super::{Params, headings};
 use crate::llm::estimate_tokens;
 use crate::schema::{Book, Chapter, Chunk, Reject};
@@ -154,24 +155,34 @@ fn sections(text: &str, story: &Story, max: u32) -> Vec<(usize, usize)> {
 
 /// Cuts a section into paragraphs, and paragraphs over the bound into sentences, then words, then characters.
 fn units(text: &str, offset: usize, max: u32) -> Vec<Unit> {
+    let mut units: Vec<Unit> = Vec::new();
+    let mut start = 0;
+    for end in paragraph_ends(text) {
+        let next = text[end..].lines().next().unwrap_or("").trim();
+        paragraph(&text[start..end], offset + start, next, max, &mut units);
+        start = end;
+    }
+    units
+}
+
+/// Returns where the paragraphs of a text end, in bytes; blank lines belong to the paragraph before them, those at the
+/// beginning to the first.
+pub(super) fn paragraph_ends(text: &str) -> Vec<usize> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let wrapped = is_wrapped(&lines);
-    let mut units: Vec<Unit> = Vec::new();
-    let (mut start, mut at) = (0, 0);
+    let (mut ends, mut start, mut at) = (Vec::new(), 0, 0);
     for (index, line) in lines.iter().enumerate() {
         at += line.len();
         let next = lines.get(index + 1);
         let blank = line.trim().is_empty();
         let next_blank = next.is_some_and(|next| next.trim().is_empty());
-        let ends = next.is_none() || (!next_blank && (blank || !wrapped));
-        // Blank lines before the first paragraph belong to it.
-        if ends && (next.is_none() || !text[start..at].trim().is_empty()) {
-            let next = next.map_or("", |next| next.trim());
-            paragraph(&text[start..at], offset + start, next, max, &mut units);
+        let is_end = next.is_none() || (!next_blank && (blank || !wrapped));
+        if is_end && (next.is_none() || !text[start..at].trim().is_empty()) {
+            ends.push(at);
             start = at;
         }
     }
-    units
+    ends
 }
 
 /// Whether paragraphs run over several short lines, so that only a blank line ends one.
@@ -231,7 +242,7 @@ fn paragraph(text: &str, offset: usize, next: &str, max: u32, units: &mut Vec<Un
 }
 
 /// Returns where the sentences of a paragraph end, the last at its end; marks and blanks after a sentence belong to it.
-fn sentence_ends(text: &str) -> Vec<usize> {
+pub(super) fn sentence_ends(text: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut closing = false;
     for (at, c) in text.char_indices() {
@@ -277,7 +288,7 @@ fn clause_ends(text: &str, max: u32) -> Vec<(usize, bool)> {
 }
 
 /// Whether a paragraph ends inside a quotation. Marks that do not match are read by what is open.
-fn is_open(text: &str) -> bool {
+pub(super) fn is_open(text: &str) -> bool {
     opens(false, text)
 }
 
@@ -296,7 +307,7 @@ fn starts_talk(text: &str) -> bool {
 }
 
 /// Whether a line only parts scenes.
-fn is_border(line: &str) -> bool {
+pub(super) fn is_border(line: &str) -> bool {
     (1..=40).contains(&line.chars().count())
         && line.chars().all(|c| c.is_whitespace() || "*＊#＃~～-—_=•·…◇◆○●☆★※□■".contains(c))
 }
@@ -379,13 +390,14 @@ fn records(book: &Book, chapters: &[Chapter], starts: &[usize], start: usize, pi
             book: book.slug.clone(),
             title: book.title.clone(),
             index: u32::try_from(index).unwrap_or(u32::MAX),
-            language: book.language,
+            language: language(text),
             chapter: opening(&book.text, chapters, starts, piece.start),
             start: point,
             end,
             text: text.to_owned(),
             tokens: estimate_tokens(text),
             headings,
+            continues: false,
         });
         point = end;
     }
@@ -515,7 +527,7 @@ mod tests {
         fn chunks_are_the_story_within_the_bound(text in paragraphs(), max in 40_u32..400, share in 0.0..1.0_f64) {
             let Ok(book) = read("a.txt", text.as_bytes(), None) else { return Ok(()) };
             let chapters = chapters(&book);
-            let params = Params { max_tokens: max, min_share: share, encoding: None };
+            let params = Params { max_tokens: max, min_share: share, ..Params::default() };
             let (chunks, rejects) = chunk(&book, &chapters, &params);
             let joined: String = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
             let start = chunks.first().map_or(0, |chunk| chunk.start as usize);
