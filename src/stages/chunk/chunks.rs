@@ -186,17 +186,23 @@ pub(super) fn paragraph_ends(text: &str) -> Vec<usize> {
 }
 
 /// Whether paragraphs run over several short lines, so that only a blank line ends one.
-fn is_wrapped(lines: &[&str]) -> bool {
-    let (mut filled, mut run_on, mut long) = (0_usize, 0_usize, 0_usize);
+pub(super) fn is_wrapped(lines: &[&str]) -> bool {
+    let (mut filled, mut run_on, mut long, mut ended) = (0_usize, 0_usize, 0_usize, 0_usize);
     for (at, line) in lines.iter().enumerate() {
-        if line.trim().is_empty() {
+        let line = line.trim_end();
+        if line.is_empty() {
             continue;
         }
         filled += 1;
-        run_on += usize::from(lines.get(at + 1).is_some_and(|next| !next.trim().is_empty()));
-        long += usize::from(line.chars().take(101).count() > 100);
+        long += usize::from(line.len() > 100 && line.chars().take(101).count() > 100);
+        if lines.get(at + 1).is_some_and(|next| !next.trim().is_empty()) {
+            run_on += 1;
+            ended +=
+                usize::from(line.ends_with(['.', '!', '?', '”', '"', '。', '！', '？', '」', '』', '．', '…', '：']));
+        }
     }
-    run_on * 3 > filled && long * 10 < filled && run_on < filled.saturating_sub(1)
+    // A line that the width of the page ends seldom ends a sentence.
+    run_on * 3 > filled && long * 10 < filled && run_on < filled.saturating_sub(1) && ended * 2 < run_on
 }
 
 fn paragraph(text: &str, offset: usize, next: &str, max: u32, units: &mut Vec<Unit>) {
@@ -490,6 +496,14 @@ mod tests {
         assert_eq!(reasons, ["front_matter", "front_matter", "back_matter", "licence"]);
         assert_eq!(rejects[1].id, format!("a-book@{}", text.find("PREFACE").expect("there")));
         assert!(chunks[0].text.starts_with("Chapter 1") && chunks[0].text.ends_with("by.\n\n"));
+    }
+
+    #[test]
+    fn short_lines_without_blanks_are_paragraphs_each() {
+        let talk = "“谁在外头？”老周问。\n“我。”\n他没有再说话。\n\n".repeat(9);
+        assert_eq!(paragraph_ends(&talk).len(), 27);
+        let wrapped = "The mill stood still that night, and the river\nwent by it under a sky that nobody looked\nat. So it went on.\n\n";
+        assert_eq!(paragraph_ends(&wrapped.repeat(9)).len(), 9);
     }
 
     #[test]
