@@ -123,9 +123,10 @@ fn is_unread(reject: &Reject) -> bool {
 struct ReadBook {
     book: Book,
     chunks: Vec<Chunk>,
-    /// Whether these are all chunks of the book.
-    is_whole: bool,
-    facts: extract::BookFacts,
+    /// The chunk after those of a limited run: what its border gives away is theirs.
+    next: Option<Chunk>,
+    /// What is known of the book in each language that its chunks are in.
+    facts: BTreeMap<Language, extract::BookFacts>,
 }
 
 /// What all stages of a run share.
@@ -220,13 +221,16 @@ impl Road {
         let chapters = chunk::chapters(&book);
         let (mut chunks, rejects) = chunk::chunk(&book, &chapters, params);
         let limit = self.options.limit.map_or(usize::MAX, |limit| limit as usize);
-        let is_whole = chunks.len() <= limit;
+        let next = chunks.get(limit).cloned();
         chunks.truncate(limit);
-        let reading = extract::reading::read(&book.text, book.language, book.script);
-        let facts = extract::BookFacts::new(&book, reading);
+        let mut facts = BTreeMap::new();
+        for language in chunks.iter().map(|chunk| chunk.language).collect::<BTreeSet<Language>>() {
+            let reading = extract::reading::read(&book.text, language, book.script);
+            facts.insert(language, extract::BookFacts::new(&Book { language, ..book.clone() }, reading));
+        }
         // The chunks hold what is still needed of it.
         let book = Book { text: String::new(), ..book };
-        (ReadBook { book, chunks, is_whole, facts }, rejects)
+        (ReadBook { book, chunks, next, facts }, rejects)
     }
 
     /// Makes scenes of the chunks, each book's in order, the books side by side; fills the pool and reads it back with
@@ -239,7 +243,7 @@ impl Road {
         let mut folds = JoinSet::new();
         for read in books {
             let (road, done) = (Arc::clone(self), Arc::clone(&done));
-            folds.spawn(async move { road.fold(&read, &done, total as u64).await });
+            folds.spawn(async move { road.fold(read, &done, total as u64).await });
         }
         let pool = Pool::open(self.loaded.file.extract.pool.as_ref())?;
         let (folded, ended) = all(folds, &self.desk).await;
@@ -256,28 +260,41 @@ impl Road {
 
     async fn fold(
         &self,
-        read: &ReadBook,
+        read: ReadBook,
         done: &AtomicU64,
         total: u64,
     ) -> Result<(String, Vec<Scene>, Vec<Reject>), AskError> {
+        let ReadBook { book, mut chunks, next, facts } = read;
+        let behind = next.as_ref().map(|chunk| chunk.language);
         let (mut scenes, mut rejects) = (Vec::new(), Vec::new());
-        let mut carry = extract::Carry::default();
-        for chunk in &read.chunks {
-            let model = self.models.extractor.get(chunk.language);
-            let extracted = extract::extract(model, &self.loaded.file.extract, &read.facts, chunk, carry).await?;
-            scenes.extend(extracted.scenes);
-            rejects.extend(extracted.rejects);
-            carry = extracted.carry;
+        let model = |language: Language| &**self.models.extractor.get(language);
+        if self.loaded.file.chunk.plot_aware {
+            let count = chunks.len();
+            chunks.extend(next);
+            (chunks, rejects) = chunk::borders(model, &self.loaded.file.chunk, &book, chunks).await?;
+            chunks.truncate(count);
+        }
+        let params = &self.loaded.file.extract;
+        // What is carried from chunk to chunk is told in the language that it was found in.
+        let mut carries: BTreeMap<Language, extract::Carry> = BTreeMap::new();
+        for (at, chunk) in chunks.iter().enumerate() {
+            let language = chunk.language;
+            let (model, facts) = (model(language), &facts[&language]);
+            let carry = carries.remove(&language).unwrap_or_default();
+            let mut extracted = extract::extract(model, params, facts, chunk, carry).await?;
+            scenes.append(&mut extracted.scenes);
+            rejects.append(&mut extracted.rejects);
+            // A scene that goes on behind a limit is not asked about: the run without the limit asks about the whole of it.
+            let following = chunks.get(at + 1).map_or(behind, |chunk| Some(chunk.language));
+            if following != Some(language) {
+                extracted = extract::finish(model, params, facts, extracted.carry).await?;
+                scenes.append(&mut extracted.scenes);
+                rejects.append(&mut extracted.rejects);
+            }
+            carries.insert(language, extracted.carry);
             self.advance(Stage::Extract, done.fetch_add(1, Ordering::Relaxed) + 1, Some(total));
         }
-        // A scene that goes on behind a limit is not asked about: the run without the limit will ask about the whole of it.
-        if let Some(last) = read.chunks.last().filter(|_| read.is_whole) {
-            let model = self.models.extractor.get(last.language);
-            let extracted = extract::finish(model, &self.loaded.file.extract, &read.facts, carry).await?;
-            scenes.extend(extracted.scenes);
-            rejects.extend(extracted.rejects);
-        }
-        Ok((read.book.slug.clone(), scenes, rejects))
+        Ok((book.slug, scenes, rejects))
     }
 
     /// Takes the established characters and makes up the others.

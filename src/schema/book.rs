@@ -141,6 +141,8 @@ pub struct Chunk {
     pub tokens: u32,
     /// Headings within it: (offset in code points of the decoded text, title).
     pub headings: Vec<(u32, String)>,
+    /// Whether a scene runs on across its end into the next chunk.
+    pub continues: bool,
 }
 
 impl Chunk {

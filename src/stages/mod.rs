@@ -13,13 +13,17 @@ pub mod synthesize;
 
 /// The embedded prompt templates of all stages: (name, source).
 pub fn prompts() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [extract::PROMPTS, synthesize::PROMPTS, simulate::PROMPTS, select::PROMPTS].into_iter().flatten().copied()
+    [chunk::PROMPTS, extract::PROMPTS, synthesize::PROMPTS, simulate::PROMPTS, select::PROMPTS]
+        .into_iter()
+        .flatten()
+        .copied()
 }
 
 /// Returns the name of every ask with the schema of its answer, as a server is sent it before an ask narrows it.
 #[must_use]
 pub fn answers() -> Vec<(&'static str, Value)> {
     vec![
+        answer::<chunk::FindBorder>(),
         answer::<extract::FindScenes>(),
         answer::<extract::DescribeScene>(),
         answer::<synthesize::MakeWorld>(),

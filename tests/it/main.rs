@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails, and none is in a hurry"
 )]
 
+mod borders;
 mod build;
 mod cli;
 mod docs;

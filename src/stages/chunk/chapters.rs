@@ -1,5 +1,8 @@
 //! A book's chapters: which of the lines that may be headings are. Splits nothing; `chunks` does.
 
+use std::collections::BTreeMap;
+
+use super::chunks;
 use super::headings::{self, Candidate, Room, Strength};
 use super::{matter, structure};
 use crate::schema::{Book, Chapter, Format, Level};
@@ -50,7 +53,12 @@ fn by_lines(book: &Book) -> Vec<Chapter> {
         point
     };
     let mut chapters: Vec<Chapter> = Vec::new();
-    for (index, heading) in stand(found(book, &lines), text, &lines).into_iter().enumerate() {
+    let mut headings = stand(found(book, &lines), text, &lines);
+    if !book.script && headings.iter().all(|heading| rank(heading.candidate.level) < 2 || !opens_chapter(heading)) {
+        headings.extend(titles(text, &lines, &headings));
+        headings.sort_by_key(|heading| heading.line);
+    }
+    for (index, heading) in headings.into_iter().enumerate() {
         let start = point_at(lines[heading.line].start);
         if let Some(before) = chapters.last_mut() {
             before.end = start;
@@ -71,6 +79,50 @@ fn by_lines(book: &Book) -> Vec<Chapter> {
         last.end = body_end;
     }
     chapters
+}
+
+const fn opens_chapter(heading: &Heading) -> bool {
+    matches!(heading.candidate.level, Level::Chapter | Level::Letter | Level::Scene)
+}
+
+/// Finds titles that stand as headings by their form alone: lines of their own, each another, each with a text below it
+/// that is long enough for a chapter. Three make a rule; fewer are chance.
+fn titles(text: &str, lines: &[Line], known: &[Heading]) -> Vec<Heading> {
+    /// The least text of a chapter, in bytes.
+    const LEAST: usize = 600;
+    let of = |at: usize| lines.get(at).map_or("", |line| text[line.start..line.end].trim());
+    let mut titles: Vec<Heading> = Vec::new();
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    for (at, line) in lines.iter().enumerate() {
+        let words = of(at);
+        if words.is_empty() || words.len() > 100 || has_leader(words) {
+            continue;
+        }
+        let alone = (at == 0 || of(at - 1).is_empty()) && of(at + 1).is_empty();
+        let Some(candidate) = headings::title(words).filter(|_| alone) else { continue };
+        if known.iter().any(|heading| (heading.line..=heading.last).contains(&at)) {
+            continue;
+        }
+        // Of several in a row the last opens the text.
+        if titles.last().is_some_and(|before| line.start < lines[before.last].end + LEAST) {
+            titles.pop();
+        }
+        titles.push(Heading { candidate, line: at, last: at, title: one_line(words) });
+    }
+    // The last one may be a signature, or `THE END` in other words.
+    let end = lines.last().map_or(0, |line| line.end);
+    if titles.last().is_some_and(|last| end < lines[last.last].end + LEAST) {
+        titles.pop();
+    }
+    for title in &titles {
+        *times.entry(title.title.to_uppercase()).or_default() += 1;
+    }
+    // What comes again and again names who speaks or runs over every page.
+    titles.retain(|title| times[&title.title.to_uppercase()] == 1);
+    if titles.len() < 3 {
+        titles.clear();
+    }
+    titles
 }
 
 /// Returns how many code points a text has.
@@ -95,6 +147,7 @@ fn found(book: &Book, lines: &[Line]) -> Vec<Heading> {
     let text = book.text.as_str();
     let of = |line: &Line| text[line.start..line.end].trim();
     let blank = |at: usize| lines.get(at).is_none_or(|line| of(line).is_empty());
+    let dense = is_dense(text, lines);
     let markdown = book.script
         || book.path.to_ascii_lowercase().ends_with(".md")
         || lines.iter().filter(|line| hashes(of(line)).is_some()).count() >= 3;
@@ -129,6 +182,7 @@ fn found(book: &Book, lines: &[Line]) -> Vec<Heading> {
         let before = at == 0 || blank(at - 1) || headings.last().is_some_and(|heading| heading.last + 1 == at);
         let room = match candidate.room {
             Room::Any => true,
+            Room::Before | Room::Alone if dense => true,
             Room::Before => before,
             Room::Alone => before && blank(at + 1),
         };
@@ -140,6 +194,14 @@ fn found(book: &Book, lines: &[Line]) -> Vec<Heading> {
         headings.push(Heading { candidate, line: at, last, title });
     }
     headings
+}
+
+/// Whether each line is a paragraph and blank lines are rare, so that a heading has no room around it.
+fn is_dense(text: &str, lines: &[Line]) -> bool {
+    let lines: Vec<&str> = lines.iter().map(|line| &text[line.start..line.end]).collect();
+    let filled = lines.iter().filter(|line| !line.trim().is_empty()).count();
+    let blank = lines.len() - filled;
+    blank * 2 < filled && !chunks::is_wrapped(&lines)
 }
 
 /// Joins a heading with the title on the line below it, or below one blank line, where one stands there.
@@ -245,12 +307,12 @@ fn stand(found: Vec<Heading>, text: &str, lines: &[Line]) -> Vec<Heading> {
         .into_iter()
         .filter(|heading| match heading.candidate.strength {
             Strength::Strong => !heading.candidate.section || strong_chapters == 0,
-            Strength::Next => true,
+            Strength::Next | Strength::Title => true,
             Strength::Sequence => strong_chapters < 2,
         })
         .collect();
     let found = without_contents(found, text, lines);
-    in_sequence(found)
+    in_sequence(&found)
 }
 
 const fn rank(level: Level) -> u8 {
@@ -307,7 +369,7 @@ fn without_contents(found: Vec<Heading>, text: &str, lines: &[Line]) -> Vec<Head
 }
 
 /// Drops what breaks the count: a heading that repeats the one before it, a bare number that is not the next.
-fn in_sequence(found: Vec<Heading>) -> Vec<Heading> {
+fn in_sequence(found: &[Heading]) -> Vec<Heading> {
     // Of the rules that need a sequence, the one with the longest stands alone: page numbers do not mix with chapters.
     let length = |rule: usize| {
         let numbers = found.iter().filter(|heading| heading.candidate.rule == rule);
@@ -327,13 +389,28 @@ fn in_sequence(found: Vec<Heading>) -> Vec<Heading> {
     let best = rules.iter().copied().max_by_key(|rule| length(*rule).0).filter(|rule| length(*rule).0 >= 2);
     let mut kept: Vec<Heading> = Vec::with_capacity(found.len());
     let mut last: Option<u32> = None;
-    for heading in found {
+    for (at, heading) in found.iter().enumerate() {
         let candidate = &heading.candidate;
         let higher = rank(candidate.level) < rank(Level::Chapter);
         let number = candidate.number;
+        // The number of the next heading of the kind, where no part comes between.
+        let next = found[at + 1..]
+            .iter()
+            .take_while(|later| rank(later.candidate.level) >= 2)
+            .find(|later| later.candidate.level == candidate.level && later.candidate.number.is_some())
+            .and_then(|later| later.candidate.number);
+        let gap = |step: u32| last.zip(next).is_some_and(|(last, next)| next == last + step);
+        let in_place = number.zip(last).is_none_or(|(number, last)| follows(last, number));
+        let below_part = kept.last().is_some_and(|before| rank(before.candidate.level) < 2);
         let stands = match candidate.strength {
-            Strength::Strong => higher || number.is_none() || number != last || fresh(&kept, candidate),
+            Strength::Strong if higher || number.is_none() || in_place => true,
+            // Its number is a misprint when the count goes on behind it with one left out.
+            Strength::Strong if gap(2) => true,
+            Strength::Strong if number == last => fresh(&kept, candidate),
+            // A mention of a chapter when the count goes on as if it were not there.
+            Strength::Strong => below_part || !gap(1),
             Strength::Next => number.is_some() && number == last.map(|last| last + 1),
+            Strength::Title => true,
             Strength::Sequence => {
                 let restarted = number == Some(1) && kept.last().is_none_or(|before| rank(before.candidate.level) < 2);
                 Some(candidate.rule) == best
@@ -344,9 +421,9 @@ fn in_sequence(found: Vec<Heading>) -> Vec<Heading> {
             continue;
         }
         if !higher && number.is_some() {
-            last = number;
+            last = if !in_place && gap(2) { last.map(|last| last + 1) } else { number };
         }
-        kept.push(heading);
+        kept.push(heading.clone());
     }
     kept
 }
@@ -368,6 +445,7 @@ fn fresh(kept: &[Heading], candidate: &Candidate) -> bool {
 mod tests {
     use super::super::read;
     use super::*;
+    use crate::schema::Language;
 
     fn headings(path: &str, text: &str) -> Vec<(String, Level, Option<u32>, u32)> {
         let book = read(path, text.as_bytes(), None).expect("reads");
@@ -467,6 +545,118 @@ mod tests {
         );
         let end: String = text.chars().skip(chapters[1].end as usize).take(14).collect();
         assert_eq!(end, "End of Project");
+    }
+
+    /// Some paragraphs of a chapter in a language.
+    fn told(language: Language) -> String {
+        match language {
+            Language::En => PROSE.repeat(12),
+            Language::Zh => "河上无风，水车不动，守夜的人都睡了。\n“谁在外头？”老周问。\n".repeat(9),
+        }
+    }
+
+    #[test]
+    fn headings_of_many_shapes_open_their_chapters() {
+        let en: &[&[&str]] = &[
+            &["Chapter the First", "Chapter the Second", "CHAPTER THE LAST"],
+            &["CHAPTER XIII—THE WEIR", "CHAPTER XIV—THE TITLE", "CONCLUSION"],
+            &["BOOK THE FIRST. SOWING", "CHAPTER I", "CHAPTER II", "BOOK THE SECOND", "CHAPTER I"],
+            &["FIRST PART", "I", "II", "SECOND PART", "I", "II"],
+            &["PART ONE", "1", "2", "PART TWO", "3", "4"],
+            &["THE FIRST CHAPTER", "THE SECOND CHAPTER"],
+            &["STAVE ONE", "STAVE TWO"],
+            &["CANTO I", "CANTO II", "INTERLUDE", "CANTO III"],
+            &["Chapter Ninety-Nine", "Chapter One Hundred", "CHAPTER ONE HUNDRED AND ONE MUD"],
+            &["Chapter #1", "Chapter #2"],
+            &["C H A P T E R  I", "C H A P T E R  I I"],
+            &["== Chapter 1 ==", "_CHAPTER II_", "* Chapter 3 *"],
+            &["ONE", "TWO", "THREE"],
+            &["[1]", "[2]", "[3]"],
+            &["- 1 -", "- 2 -", "- 3 -"],
+            &["1 The Weir", "2 The Mill", "3 I Go Home"],
+            &["I THE WEIR", "II THE MILL"],
+            &["I. A WEIR", "II. A MILL"],
+            &["LETTER THE FIRST", "LETTER THE SECOND"],
+            &["DAY ONE", "DAY TWO"],
+            &["THE RIVER", "MR. TARRANT", "AN OPEN ROAD"],
+            &["PART ONE", "THE RIVER", "AN OPEN ROAD", "PART TWO", "MR. TARRANT"],
+            &["ACT I. SCENE I. A street.", "ACT I. SCENE II. A room."],
+            &["THE FIRST ACT", "THE SECOND ACT"],
+            // A long heading in capitals.
+            &[
+                "CHAPTER I. IN WHICH THE FERRY COMES LATE, AND A LETTER IS GIVEN TO ONE WHO WAS NOT EXPECTED TO READ IT",
+                "CHAPTER II. IN WHICH IT IS READ",
+            ],
+            // Misprints: a number said twice, and one that is no number.
+            &["Chapter 1", "Chapter 2", "Chapter 2", "Chapter 4"],
+            &["CHAPTER I", "CHAPTER II", "CHAPTER IIL", "CHAPTER IV"],
+            &["CHAPTER I", "CHAPTER II", "CHAPTER VIII", "CHAPTER IV"],
+        ];
+        let zh: &[&[&str]] = &[
+            &["卷之一", "卷之二", "卷之三"],
+            &["第一百一十九回　看灯", "第一百二十回　听雨"],
+            &["第９章", "第１０章"],
+            &["第一〇二章", "第一零三章"],
+            &["第廿九回 看灯", "第卅回 听雨", "第卅一回 过河！"],
+            &["上部", "第一章", "第二章", "下部", "第三章"],
+            &["上卷 春", "中卷 夏", "下卷 秋"],
+            &["引子", "第一章 看灯", "番外 过河", "番外之二 断桥", "后记"],
+            &["正文 第一章 看灯", "正文 第二章 听雨"],
+            &["第一卷 春 第一章 看灯", "第一卷 春 第二章 听雨", "第二卷 秋 第三章 过河"],
+            &["第一话 看灯", "第二话 听雨"],
+            &["第一出 看灯", "第二出 听雨"],
+            &["第一封信", "第二封信"],
+            &["一、看灯", "二、听雨", "三、过河"],
+            &["01 看灯", "02 听雨", "03 过河"],
+            &["1.看灯", "2.听雨", "3.过河"],
+            &["（一）", "（二）", "（三）"],
+            &["1", "2", "3"],
+            &["第一章", "第二章", "第二章", "第四章"],
+        ];
+        for (language, books) in [(Language::En, en), (Language::Zh, zh)] {
+            let told = told(language);
+            for heads in books {
+                let text = heads.iter().flat_map(|head| [*head, "\n\n", &told, "\n"]).collect::<String>();
+                assert_eq!(titles("a.txt", &text), heads.iter().map(|head| one_line(head)).collect::<Vec<_>>());
+                if language == Language::Zh {
+                    let dense = heads.iter().flat_map(|head| [*head, "\n", &told]).collect::<String>();
+                    assert_eq!(titles("a.txt", &dense).len(), heads.len(), "{heads:?}");
+                }
+            }
+        }
+        let alone: String = ["看灯", "听雨", "过河"].map(|head| format!("{head}\n\n{}\n", told(Language::Zh))).concat();
+        assert_eq!(titles("a.txt", &alone), ["看灯", "听雨", "过河"]);
+    }
+
+    #[test]
+    fn a_part_and_its_chapter_in_one_line_are_the_chapter() {
+        for (line, number) in [("第一卷 春 第二章 听雨", 2), ("ACT I. SCENE II.", 2), ("BOOK TWO, CHAPTER XI", 11)]
+        {
+            let candidate = headings::candidate(line).expect(line);
+            assert!(matches!(candidate.level, Level::Chapter | Level::Scene), "{line}");
+            assert_eq!(candidate.number, Some(number), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_mention_of_a_chapter_is_no_heading() {
+        let mention = "Chapter 9\n\nwas the one that she liked best.\n\n";
+        let text = format!("Chapter 1\n\n{PROSE}{mention}Chapter 2\n\n{PROSE}Chapter 3\n\n{PROSE}");
+        assert_eq!(titles("a.txt", &text), ["Chapter 1", "Chapter 2", "Chapter 3"]);
+        let zh = "第一章 看灯\n河上无风。\n第九章\n是他最爱的。\n第二章 听雨\n雨大。\n第三章 过河\n桥断了。\n";
+        assert_eq!(titles("b.txt", zh), ["第一章 看灯", "第二章 听雨", "第三章 过河"]);
+    }
+
+    #[test]
+    fn lines_in_capitals_are_no_chapters_where_others_are() {
+        let notice = format!("NO ENTRY\n\n{0}KEEP OUT\n\n{0}LAST WARNING\n\n{0}", told(Language::En));
+        assert_eq!(
+            titles("a.txt", &format!("Chapter 1\n\n{PROSE}{notice}Chapter 2\n\n{PROSE}")),
+            ["Chapter 1", "Chapter 2"]
+        );
+        // Nor what is said again and again, nor two alone.
+        let cue = format!("ANNA\n\n{}", told(Language::En)).repeat(6);
+        assert!(titles("a.txt", &cue).is_empty());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use super::Params;
 use super::books::Points;
+use super::language::language;
 use super::matter::Story;
 use crate::llm::estimate_tokens;
 use crate::schema::{Book, Chapter, Chunk, Reject};
@@ -100,38 +101,54 @@ fn sections(text: &str, range: (usize, usize), borders: &[usize], max: u32) -> V
 
 /// Cuts a section into paragraphs, and paragraphs over the bound into sentences, then words, then characters.
 fn units(text: &str, offset: usize, max: u32) -> Vec<Unit> {
+    let mut units: Vec<Unit> = Vec::new();
+    let mut start = 0;
+    for end in paragraph_ends(text) {
+        let next = text[end..].lines().next().unwrap_or("").trim();
+        paragraph(&text[start..end], offset + start, next, max, &mut units);
+        start = end;
+    }
+    units
+}
+
+/// Returns where the paragraphs of a text end, in bytes; blank lines belong to the paragraph before them, those at the
+/// beginning to the first.
+pub(super) fn paragraph_ends(text: &str) -> Vec<usize> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let wrapped = is_wrapped(&lines);
-    let mut units: Vec<Unit> = Vec::new();
-    let (mut start, mut at) = (0, 0);
+    let (mut ends, mut start, mut at) = (Vec::new(), 0, 0);
     for (index, line) in lines.iter().enumerate() {
         at += line.len();
         let next = lines.get(index + 1);
         let blank = line.trim().is_empty();
         let next_blank = next.is_some_and(|next| next.trim().is_empty());
-        let ends = next.is_none() || (!next_blank && (blank || !wrapped));
-        // Blank lines before the first paragraph belong to it.
-        if ends && (next.is_none() || !text[start..at].trim().is_empty()) {
-            let next = next.map_or("", |next| next.trim());
-            paragraph(&text[start..at], offset + start, next, max, &mut units);
+        let is_end = next.is_none() || (!next_blank && (blank || !wrapped));
+        if is_end && (next.is_none() || !text[start..at].trim().is_empty()) {
+            ends.push(at);
             start = at;
         }
     }
-    units
+    ends
 }
 
 /// Whether paragraphs run over several short lines, so that only a blank line ends one.
-fn is_wrapped(lines: &[&str]) -> bool {
-    let (mut filled, mut run_on, mut long) = (0_usize, 0_usize, 0_usize);
+pub(super) fn is_wrapped(lines: &[&str]) -> bool {
+    let (mut filled, mut run_on, mut long, mut ended) = (0_usize, 0_usize, 0_usize, 0_usize);
     for (at, line) in lines.iter().enumerate() {
-        if line.trim().is_empty() {
+        let line = line.trim_end();
+        if line.is_empty() {
             continue;
         }
         filled += 1;
-        run_on += usize::from(lines.get(at + 1).is_some_and(|next| !next.trim().is_empty()));
-        long += usize::from(line.chars().take(101).count() > 100);
+        long += usize::from(line.len() > 100 && line.chars().take(101).count() > 100);
+        if lines.get(at + 1).is_some_and(|next| !next.trim().is_empty()) {
+            run_on += 1;
+            ended +=
+                usize::from(line.ends_with(['.', '!', '?', '”', '"', '。', '！', '？', '」', '』', '．', '…', '：']));
+        }
     }
-    run_on * 3 > filled && long * 10 < filled && run_on < filled.saturating_sub(1)
+    // A line that the width of the page ends seldom ends a sentence.
+    run_on * 3 > filled && long * 10 < filled && run_on < filled.saturating_sub(1) && ended * 2 < run_on
 }
 
 fn paragraph(text: &str, offset: usize, next: &str, max: u32, units: &mut Vec<Unit>) {
@@ -177,7 +194,7 @@ fn paragraph(text: &str, offset: usize, next: &str, max: u32, units: &mut Vec<Un
 }
 
 /// Returns where the sentences of a paragraph end, the last at its end; marks and blanks after a sentence belong to it.
-fn sentence_ends(text: &str) -> Vec<usize> {
+pub(super) fn sentence_ends(text: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut closing = false;
     for (at, c) in text.char_indices() {
@@ -200,8 +217,8 @@ fn sentence_ends(text: &str) -> Vec<usize> {
 /// Returns where a sentence over the bound is cut, its own end aside, and whether within a word: at blanks and commas
 /// while it can be. No part weighs more than half of the bound.
 fn clause_ends(text: &str, max: u32) -> Vec<(usize, bool)> {
-    // A character weighs at most one token and a line end a quarter, so this many never weigh more than half of the bound.
-    let most = (max as usize / 2).saturating_sub(2).max(1);
+    // No character weighs four thirds of a token, so this many never weigh more than half of the bound.
+    let most = ((max as usize / 2).saturating_sub(2) * 3 / 4).max(1);
     let mut ends = Vec::new();
     let (mut start, mut length, mut blank) = (0, 0, None);
     for (at, c) in text.char_indices() {
@@ -223,7 +240,7 @@ fn clause_ends(text: &str, max: u32) -> Vec<(usize, bool)> {
 }
 
 /// Whether a paragraph ends inside a quotation. Marks that do not match are read by what is open.
-fn is_open(text: &str) -> bool {
+pub(super) fn is_open(text: &str) -> bool {
     opens(false, text)
 }
 
@@ -242,7 +259,7 @@ fn starts_talk(text: &str) -> bool {
 }
 
 /// Whether a line only parts scenes.
-fn is_border(line: &str) -> bool {
+pub(super) fn is_border(line: &str) -> bool {
     (1..=40).contains(&line.chars().count())
         && line.chars().all(|c| c.is_whitespace() || "*＊#＃~～-—_=•·…◇◆○●☆★※□■".contains(c))
 }
@@ -325,13 +342,14 @@ fn records(book: &Book, chapters: &[Chapter], starts: &[usize], pieces: &[Piece]
             book: book.slug.clone(),
             title: book.title.clone(),
             index: u32::try_from(index).unwrap_or(u32::MAX),
-            language: book.language,
+            language: language(text),
             chapter: opening(&book.text, chapters, starts, piece.start),
             start,
             end,
             text: text.to_owned(),
             tokens: estimate_tokens(text),
             headings,
+            continues: false,
         });
     }
     chunks
@@ -427,6 +445,14 @@ mod tests {
     }
 
     #[test]
+    fn short_lines_without_blanks_are_paragraphs_each() {
+        let talk = "“谁在外头？”老周问。\n“我。”\n他没有再说话。\n\n".repeat(9);
+        assert_eq!(paragraph_ends(&talk).len(), 27);
+        let wrapped = "The mill stood still that night, and the river\nwent by it under a sky that nobody looked\nat. So it went on.\n\n";
+        assert_eq!(paragraph_ends(&wrapped.repeat(9)).len(), 9);
+    }
+
+    #[test]
     fn a_story_without_headings_is_whole() {
         let (chunks, rejects) = cut(&prose(300), 8000);
         assert_eq!((chunks.len(), rejects.len(), chunks[0].chapter.as_str()), (1, 0, ""));
@@ -461,7 +487,7 @@ mod tests {
         fn chunks_are_the_story_within_the_bound(text in paragraphs(), max in 40_u32..400, share in 0.0..1.0_f64) {
             let Ok(book) = read("a.txt", text.as_bytes(), None) else { return Ok(()) };
             let chapters = chapters(&book);
-            let params = Params { max_tokens: max, min_share: share, encoding: None };
+            let params = Params { max_tokens: max, min_share: share, ..Params::default() };
             let (chunks, rejects) = chunk(&book, &chapters, &params);
             let joined: String = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
             let start = chunks.first().map_or(0, |chunk| chunk.start as usize);

@@ -6,7 +6,6 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use super::ChunkError;
-use super::language;
 
 /// What is looked at to tell an encoding, in bytes: a few chapters show it as well as a library does.
 const SAMPLE: usize = 1 << 20;

@@ -6,6 +6,7 @@ use regex::Regex;
 
 use super::numerals;
 use crate::schema::Level;
+use crate::text::is_han;
 
 /// How much a rule's match needs to be borne out by the rest of the book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub(super) enum Strength {
     Sequence,
     /// Stands where its number is the one that comes next among strong ones.
     Next,
+    /// A title in the form that titles have; stands where nothing else opens chapters.
+    Title,
 }
 
 /// What a line must have around it.
@@ -45,12 +48,15 @@ const fn rule(pattern: &'static str, level: Level, strength: Strength, room: Roo
 
 const RULES: &[Rule] = &[
     rule(
-        r"^(?i:chapter|chap\.)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$",
+        r"^(?i:chapter|chap\.|stave|canto)\s+(?:(?i:the|no\.?)\s+|#\s*)?(?P<n>N)(?P<t>T)$",
         Level::Chapter,
         Strength::Strong,
         Room::Before,
         true,
     ),
+    rule(r"^(?i:chapter)\s+(?i:the\s+)?(?i:last)(?P<t>T)$", Level::Chapter, Strength::Strong, Room::Before, true),
+    // Letters that are no proper numeral, as misprints leave them.
+    rule(r"^(?:CHAPTER|Chapter)\s+[IVXLCDM1l]{1,9}(?P<t>\.?)$", Level::Chapter, Strength::Strong, Room::Alone, true),
     rule(
         r"^(?i:volume|vol\.)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$",
         Level::Volume,
@@ -62,8 +68,17 @@ const RULES: &[Rule] = &[
     rule(r"^(?i:act)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$", Level::Act, Strength::Strong, Room::Before, true),
     rule(r"^(?i:scene)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$", Level::Scene, Strength::Strong, Room::Before, true),
     rule(r"^(?i:letter)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$", Level::Letter, Strength::Strong, Room::Before, true),
+    rule(
+        r"^(?i:the\s+)?(?P<n>(?i:W))\s+(?P<u>CHAPTER|Chapter|VOLUME|Volume|BOOK|Book|PART|Part|ACT|Act|SCENE|Scene|LETTER|Letter)(?P<t>T)$",
+        Level::Chapter,
+        Strength::Strong,
+        Room::Alone,
+        true,
+    ),
     rule(r"^(?:PROLOGUE|Prologue|INDUCTION)(?P<t>T)$", Level::Front, Strength::Strong, Room::Before, true),
     rule(r"^(?:EPILOGUE|Epilogue)(?P<t>T)$", Level::Back, Strength::Strong, Room::Before, true),
+    rule(r"^(?:CONCLUSION|Conclusion|FINALE|Finale)(?P<t>T)$", Level::Back, Strength::Strong, Room::Alone, true),
+    rule(r"^(?:INTERLUDE|Interlude|INTERMEZZO)(?P<t>T)$", Level::Chapter, Strength::Strong, Room::Alone, true),
     rule(
         r"^(?:PREFACE|Preface|FOREWORD|Foreword|INTRODUCTION|Introduction|DEDICATION|Dedication|TO THE READER|ACKNOWLEDGE?MENTS|Acknowledge?ments)(?P<t>T)$",
         Level::Front,
@@ -79,13 +94,22 @@ const RULES: &[Rule] = &[
         false,
     ),
     rule(
-        r"^[【〔（(]?第\s*(?P<n>H)\s*(?P<u>[章回節节卷部折集幕場场篇])[】〕）)]?(?P<t>C)$",
+        r"^(?:正文\s*)?[【〔（(]?第\s*(?P<n>H)\s*(?P<u>[章回節节卷部折集幕場场篇])[】〕）)]?(?P<t>C)$",
         Level::Chapter,
         Strength::Strong,
         Room::Any,
         true,
     ),
-    rule(r"^(?P<u>卷)(?P<n>H)(?P<t>C)$", Level::Volume, Strength::Strong, Room::Before, true),
+    // Units that are common words too: the title stands apart.
+    rule(
+        r"^(?:正文\s*)?[【〔（(]?第\s*(?P<n>H)\s*(?P<u>[话話出齣夜]|封信)[】〕）)]?(?P<t>S)$",
+        Level::Chapter,
+        Strength::Strong,
+        Room::Any,
+        true,
+    ),
+    rule(r"^(?P<u>卷)之?\s*(?P<n>H)(?P<t>C)$", Level::Volume, Strength::Strong, Room::Before, true),
+    rule(r"^(?P<n>[上中下])(?P<u>[部篇卷册冊])(?P<t>S)$", Level::Part, Strength::Strong, Room::Before, true),
     rule(
         r"^(?:楔\s*子|引\s*子|序\s*章|序\s*幕|开\s*篇|開\s*篇)(?P<t>C)$",
         Level::Front,
@@ -100,16 +124,36 @@ const RULES: &[Rule] = &[
         Room::Any,
         true,
     ),
+    rule(r"^番外(?:篇)?(?:之?(?P<n>H))?(?P<t>S)$", Level::Back, Strength::Strong, Room::Any, true),
     rule(
-        r"^(?:[自原代]?序[言文]?|前\s*言|引\s*言|凡\s*例|緣起|缘起)[一二三]?$",
+        r"^(?:[自原代]?序[言文]?|前\s*言|引\s*言|凡\s*例|緣起|缘起|内容简介|內容簡介)[一二三]?$",
         Level::Front,
         Strength::Strong,
         Room::Any,
         false,
     ),
-    rule(r"^(?:後\s*記|后\s*记|跋|附\s*录|附\s*錄|作者简介)$", Level::Back, Strength::Strong, Room::Any, false),
+    rule(
+        r"^(?:後\s*記|后\s*记|跋|附\s*录|附\s*錄|作者简介|完本感言)$",
+        Level::Back,
+        Strength::Strong,
+        Room::Any,
+        false,
+    ),
     rule(r"^第(?P<n>H)\s+(?P<t>\S.{2,30})$", Level::Chapter, Strength::Next, Room::Any, true),
-    rule(r"^(?P<n>[0-9]{1,3}|[IVXLC]{1,8})(?P<t>)\.?$", Level::Chapter, Strength::Sequence, Room::Alone, true),
+    rule(
+        r"^(?i:section|episode|adventure|day|night|no\.)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$",
+        Level::Chapter,
+        Strength::Sequence,
+        Room::Alone,
+        true,
+    ),
+    rule(
+        r"^[\[(]?(?P<n>[0-9０-９]{1,3}|[IVXLC]{1,8})(?P<t>)[\])]?\.?$",
+        Level::Chapter,
+        Strength::Sequence,
+        Room::Alone,
+        true,
+    ),
     rule(
         r"^(?P<n>[0-9]{1,3}|[IVXLC]{1,8})(?:\.|:|\s*[—–]|\s+-)\s*(?P<t>[A-Z‘“].{1,60})$",
         Level::Chapter,
@@ -117,9 +161,27 @@ const RULES: &[Rule] = &[
         Room::Alone,
         true,
     ),
+    rule(r"^(?P<n>[0-9]{1,3})\s+(?P<t>[A-Z‘“].{1,60})$", Level::Chapter, Strength::Sequence, Room::Alone, true),
+    // In capitals, so that a sentence about oneself is none.
+    rule(r"^(?P<n>[IVXLC]{1,8})\s+(?P<t>[A-Z‘“][^a-z]{1,60})$", Level::Chapter, Strength::Sequence, Room::Alone, true),
+    rule(r"^(?P<n>(?i:W))(?P<t>)\.?$", Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(r"^(?P<n>[一二三四五六七八九十百〇零]{1,5})(?P<t>)$", Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(
-        r"^[（(](?P<n>[一二三四五六七八九十百]{1,5})[）)](?P<t>)$",
+        r"^[（(](?P<n>[一二三四五六七八九十百]{1,5})[）)](?P<t>S)$",
+        Level::Chapter,
+        Strength::Sequence,
+        Room::Alone,
+        true,
+    ),
+    rule(
+        r"^(?P<n>[一二三四五六七八九十百]{1,5})[、.．　 ]\s*(?P<t>[^，。！？；…]{1,24})$",
+        Level::Chapter,
+        Strength::Sequence,
+        Room::Alone,
+        true,
+    ),
+    rule(
+        r"^(?P<n>[0-9０-９]{1,4})(?:[、.．]\s*|\s+)(?P<t>\p{Han}[^，。！？；…]{0,24})$",
         Level::Chapter,
         Strength::Sequence,
         Room::Alone,
@@ -127,14 +189,18 @@ const RULES: &[Rule] = &[
     ),
 ];
 
-/// The table with its short forms written out: N an English number, T an English title, H a Chinese number, C a Chinese title.
+/// The table with its short forms written out: W English number words, N an English number, T an English title, H a
+/// Chinese number, C a Chinese title, S one that stands apart from what is before it.
 static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let words = numerals::pattern();
     let long = |pattern: &str| {
         pattern
-            .replace("<n>N)", r"<n>[0-9]{1,3}|(?i:[ivxlc]{1,8})|(?i:[a-z]{3,9}(?:[- ][a-z]{3,7})?))")
-            .replace("<t>T)", r"<t>|\s*[.:—–]+|\s*(?:[.:—–]|--|-)+\s*\S.*|\s+[A-Z‘“].*)")
+            .replace("(?i:W)", &format!("(?i:{words})"))
+            .replace("<n>N)", &format!("<n>[0-9]{{1,3}}|(?i:[ivxlc]{{1,8}})|(?i:{words}))"))
+            .replace("<t>T)", r"<t>|\s*[.:—–]+|\s*(?:[.:—–]|--|-)+\s*\S.*|,\s*(?i:chapter|scene)\s.*|\s+[A-Z‘“].*)")
             .replace("<n>H)", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元0-9０-９]{1,8})")
-            .replace("<t>C)", r"<t>|[\s　:：、.．·—-]+[^。！？]*|[^\s，。！？；…“”「」的中][^，。！？；…“”「」]*)")
+            .replace("<t>S)", r"<t>|[\s　:：、.．·—-]+[^。]{1,40})")
+            .replace("<t>C)", r"<t>|[\s　:：、.．·—-]+[^。]*|[^\s，。！？；…“”「」的中][^，。！？；…“”「」]*)")
     };
     RULES.iter().map(|rule| Regex::new(&long(rule.pattern)).expect("the table's patterns are valid")).collect()
 });
@@ -157,48 +223,134 @@ pub(super) struct Candidate {
 
 /// Returns what a line may open, the first rule of the table that fits. Lines of a script's form are not looked at here.
 pub(super) fn candidate(line: &str) -> Option<Candidate> {
-    let line = line.trim();
+    let line = bare(line);
     // A cheap look first: headings are short and begin with few characters.
     let first = line.chars().next()?;
-    if line.len() > 150 || !may_begin(first) {
+    if line.len() > 400 || !may_begin(first) {
         return None;
     }
-    if line.chars().count() > 80 || line.ends_with([',', ';', '，', '；', '—', '…']) {
+    let loud = || is_loud(line);
+    if line.chars().count() > 80 && !loud() {
         return None;
     }
+    if line.ends_with([',', ';', '，', '；', '—', '…']) && !loud() {
+        return None;
+    }
+    let spaced = spaced(line);
+    by_rule(spaced.as_deref().unwrap_or(line))
+}
+
+fn by_rule(line: &str) -> Option<Candidate> {
     RULES.iter().zip(COMPILED.iter()).enumerate().find_map(|(at, (rule, pattern))| {
         let found = pattern.captures(line)?;
         let text = |name| found.name(name).map_or("", |found| found.as_str());
-        let number = found.name("n").map(|n| numerals::number(n.as_str()));
-        // A number that is none, as in "Part of it", makes no heading.
-        let number = match number {
-            Some(None) => return None,
-            Some(number) => number,
-            None => None,
+        let number = match text("n") {
+            "" => None,
+            "上" => Some(1),
+            "中" => Some(2),
+            "下" => Some(3),
+            // A number that is none, as in "Part of it", makes no heading.
+            n => Some(numerals::number(n)?),
         };
-        let unit = text("u");
-        let titled = text("t").chars().any(char::is_alphanumeric);
-        if matches!(unit, "节" | "節" | "部" | "集" | "篇") && text("t").chars().count() > 20 {
+        let unit = text("u").to_lowercase();
+        let title = text("t");
+        let titled = title.chars().any(char::is_alphanumeric);
+        if matches!(unit.as_str(), "节" | "節" | "部" | "集" | "篇") && title.chars().count() > 20 {
             return None;
         }
-        let level = match unit {
-            "" | "章" | "回" | "节" | "節" => rule.level,
-            "卷" => Level::Volume,
-            "折" | "幕" => Level::Act,
-            "场" | "場" => Level::Scene,
+        let level = match unit.as_str() {
+            "" | "章" | "回" | "节" | "節" | "话" | "話" | "夜" | "chapter" => rule.level,
+            "卷" | "册" | "冊" | "volume" => Level::Volume,
+            "折" | "幕" | "出" | "齣" | "act" => Level::Act,
+            "场" | "場" | "scene" => Level::Scene,
+            "封信" | "letter" => Level::Letter,
             _ => Level::Part,
         };
+        // A part and its chapter in one line: the chapter is what it opens.
+        if matches!(level, Level::Volume | Level::Part | Level::Act)
+            && let Some(inner) = inner(title)
+        {
+            return Some(Candidate { titled: true, rule: at, ..inner });
+        }
         let (strength, room, story) = (rule.strength, rule.room, rule.story);
-        let section = matches!(unit, "节" | "節");
+        let section = matches!(unit.as_str(), "节" | "節");
         Some(Candidate { level, number, titled, strength, room, story, rule: at, section })
     })
 }
 
+/// Finds the chapter or scene that a part's title names, as in `第一卷 春 第二章 听雨` or `ACT I. SCENE II.`
+fn inner(title: &str) -> Option<Candidate> {
+    let upper = title.to_ascii_uppercase();
+    let starts = [upper.find("CHAPTER"), upper.find("SCENE"), title.rfind('第').filter(|at| *at > 0)];
+    let start = starts.into_iter().flatten().next()?;
+    let apart = title[..start].ends_with(|c: char| !c.is_alphanumeric());
+    by_rule(&title[start..])
+        .filter(|inner| apart && inner.number.is_some() && matches!(inner.level, Level::Chapter | Level::Scene))
+}
+
+/// Takes off what only adorns a heading: marks of emphasis and rules on both sides.
+fn bare(line: &str) -> &str {
+    let line = line.trim();
+    let marks = |c: char| matches!(c, '_' | '*' | '=' | '~' | '-' | '—' | '–' | '·' | ' ' | '\u{3000}');
+    let inside = line.trim_matches(marks);
+    let both = line.starts_with(marks) && line.ends_with(marks);
+    if both && !inside.is_empty() { inside } else { line }
+}
+
+/// Whether a line is in capitals throughout.
+pub(super) fn is_loud(line: &str) -> bool {
+    let mut letters = line.chars().filter(|c| c.is_alphabetic()).peekable();
+    letters.peek().is_some() && letters.all(char::is_uppercase)
+}
+
+/// Closes up letters that are spaced out, as `C H A P T E R  I`; wider blanks part the words.
+fn spaced(line: &str) -> Option<String> {
+    let mut words = line.split(' ').filter(|word| !word.is_empty());
+    let single = |word: &str| word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
+    if !(words.by_ref().take(4).filter(|word| single(word)).count() == 4 && line.is_ascii()) {
+        return None;
+    }
+    let closed = line.split("  ").map(|word| word.split(' ').collect::<String>());
+    Some(closed.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "))
+}
+
+/// Returns what a line may open that has no number and no word for what it is, but the form of a title: capitals, or a
+/// few Chinese characters without a mark.
+pub(super) fn title(line: &str) -> Option<Candidate> {
+    let line = bare(line);
+    let length = line.chars().count();
+    let letters = line.chars().filter(|c| c.is_alphabetic()).count();
+    let english = (3..=60).contains(&length)
+        && letters >= 3
+        && is_loud(line)
+        && line.is_ascii()
+        && !line.ends_with([',', ';', ':', '!', '?', '-'])
+        && !END.iter().any(|end| line.starts_with(end));
+    let chinese = (2..=14).contains(&length) && line.chars().all(|c| is_han(c) || matches!(c, ' ' | '\u{3000}' | '·'));
+    (english || chinese).then_some(Candidate {
+        level: Level::Chapter,
+        number: None,
+        titled: true,
+        strength: Strength::Title,
+        room: Room::Alone,
+        story: true,
+        rule: usize::MAX,
+        section: false,
+    })
+}
+
+/// Lines in capitals that are no titles.
+const END: &[&str] =
+    &["THE END", "END OF", "FINIS", "CONTENTS", "TABLE OF", "ILLUSTRATION", "LIST OF", "BY ", "COPYRIGHT"];
+
 /// Whether any heading of the table can begin with this character.
 fn may_begin(c: char) -> bool {
     c.is_ascii_digit()
-        || matches!(c, 'A'..='Z' | 'a' | 'b' | 'c' | 'l' | 'p' | 's' | 'v')
-        || "第卷楔引序开開尾終终大自原代前凡緣缘後后跋附作【〔（(一二三四五六七八九十百〇零".contains(c)
+        || c.is_ascii_uppercase()
+        || matches!(c, 'a'..='f' | 'l' | 'n' | 'o' | 'p' | 's' | 't' | 'v')
+        || ('０'..='９').contains(&c)
+        || "第卷楔引序开開尾終终大自原代前凡緣缘後后跋附作内內完正番上中下【〔（([一二三四五六七八九十百〇零"
+            .contains(c)
 }
 
 /// Whether a line, taken alone, reads as a heading.

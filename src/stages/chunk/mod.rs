@@ -1,9 +1,10 @@
 //! The stage `chunk`: a book's bytes become text, chapters, and chunks that fit a model's context.
 //!
-//! Everything here is a function of the bytes and the [`Params`]; it opens no file and asks no model. Work is linear in
-//! the length of the book.
+//! All but [`borders`] is a function of the bytes and the [`Params`]; it opens no file and asks no model, and its work is
+//! linear in the length of the book.
 
 mod books;
+mod border;
 mod chapters;
 mod chunks;
 mod decode;
@@ -20,12 +21,19 @@ mod package;
 mod structure;
 
 pub use books::{Books, MAX_BYTES, books, read};
+pub use border::{Cut, FindBorder, FoundBorder, borders};
 pub use chapters::chapters;
 pub use chunks::chunk;
 pub use error::ChunkError;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// The stage's prompt templates: (name, source).
+pub const PROMPTS: &[(&str, &str)] = &[
+    ("chunk/border.en", include_str!("prompts/border.en.jinja")),
+    ("chunk/border.zh", include_str!("prompts/border.zh.jinja")),
+];
 
 /// The table `[chunk]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,10 +47,13 @@ pub struct Params {
     pub min_share: f64,
     /// The books' encoding, as a WHATWG label such as `gb18030`; found from the bytes when silent.
     pub encoding: Option<String>,
+    /// Whether the extractor is asked, at each border between two chunks, what the border cuts and where it should stand
+    /// (FURINA 3.2: plots cut off at a border are carried over). One call for each border.
+    pub plot_aware: bool,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { max_tokens: 8192, min_share: 0.5, encoding: None }
+        Self { max_tokens: 8192, min_share: 0.5, encoding: None, plot_aware: true }
     }
 }

@@ -89,24 +89,39 @@ const TENS: &[(&str, &str)] = &[
     ("ninety", "ninetieth"),
 ];
 
-/// Reads an English cardinal or ordinal up to ninety-nine.
+/// Reads an English cardinal or ordinal below one thousand, as `one hundred and twenty-first`.
 pub(super) fn words(text: &str) -> Option<u32> {
     let text = text.to_lowercase();
-    let mut parts = text.split(['-', ' ', '‐', '–']).filter(|part| !part.is_empty() && *part != "the");
+    let parts = text.split(['-', ' ', '‐', '–']).filter(|part| !matches!(*part, "" | "the" | "and"));
     let find = |table: &[(&str, &str)], word: &str| {
         let at = table.iter().position(|&(cardinal, ordinal)| word == cardinal || word == ordinal)?;
         u32::try_from(at + 1).ok()
     };
-    let (first, second) = (parts.next()?, parts.next());
-    if parts.next().is_some() {
-        return None;
+    // A part must be smaller than this: `one two` is no number, `twenty one` is.
+    let (mut number, mut below) = (0, 100);
+    for part in parts {
+        if matches!(part, "hundred" | "hundredth") && (1..10).contains(&number) {
+            (number, below) = (number * 100, 100);
+            continue;
+        }
+        let value = find(ONES, part).or_else(|| find(TENS, part).map(|tens| (tens + 1) * 10))?;
+        if value >= below {
+            return None;
+        }
+        below = if value >= 20 { 10 } else { 1 };
+        number += value;
     }
-    match (find(TENS, first), second) {
-        (Some(tens), None) => Some((tens + 1) * 10),
-        (Some(tens), Some(ones)) => find(ONES, ones).filter(|ones| *ones < 10).map(|ones| (tens + 1) * 10 + ones),
-        (None, None) => find(ONES, first),
-        (None, Some(_)) => None,
-    }
+    (number > 0).then_some(number)
+}
+
+/// Returns a pattern for the English number words.
+pub(super) fn pattern() -> String {
+    let both = ONES.iter().chain(TENS).flat_map(|&(cardinal, ordinal)| [cardinal, ordinal]);
+    let mut words: Vec<&str> = both.chain(["hundred", "hundredth"]).collect();
+    // The longer first: an alternation takes the first that fits.
+    words.sort_by_key(|word| std::cmp::Reverse(word.len()));
+    let word = words.join("|");
+    format!(r"(?:{word})(?:[ ‐–-]+(?:and[ ‐–-]+)?(?:{word}))*\b")
 }
 
 /// Reads a Chinese numeral: with units (一百二十), digit by digit (一二〇), 廿 and 卅, or Arabic digits.
@@ -175,6 +190,10 @@ mod tests {
             ("the First", Some(1)),
             ("ninetieth", Some(90)),
             ("one two", None),
+            ("one hundred and twenty-first", Some(121)),
+            ("Two Hundred", Some(200)),
+            ("hundred", None),
+            ("twenty hundred", None),
             ("一百二十", Some(120)),
             ("一一〇", Some(110)),
             ("第一零零".trim_start_matches('第'), Some(100)),

@@ -83,6 +83,8 @@ pub struct FindScenes {
     pub(super) max_utterances: u32,
     /// Whether the chapter goes on after the stretch.
     pub(super) goes_on: bool,
+    /// Whether the stretch was found to end in the middle of a scene.
+    pub(super) continues: bool,
     /// Where the stretch begins, in code points of the book.
     #[serde(skip)]
     pub(super) start: u32,

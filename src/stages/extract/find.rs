@@ -68,7 +68,11 @@ pub(super) fn scenes(ask: &FindScenes) -> FoundScenes {
             unfinished: false,
         });
     }
-    let near = if ask.language == Language::Zh { 80 } else { 250 };
+    let near = match ask.language {
+        language if ask.continues => most_characters(language),
+        Language::Zh => 80,
+        Language::En => 250,
+    };
     if let Some(scene) = scenes.last_mut() {
         scene.unfinished = ask.goes_on && ask.end.saturating_sub(last_end) <= near;
     }

@@ -132,7 +132,8 @@ pub async fn extract(
         extracted.rejects.push(Reject::new("extract", chunk.id(), "no_scene", detail));
     }
     resume(carried, &mut drafts, book.language);
-    if drafts.last().is_some_and(|draft| draft.unfinished && book.goes_on(chunk.end)) {
+    let goes_on = chunk.continues || book.goes_on(chunk.end);
+    if goes_on && drafts.last().is_some_and(|draft| draft.unfinished || runs_on(draft, chunk)) {
         extracted.carry.unfinished = drafts.pop();
     }
     let mut starts = BTreeSet::new();
@@ -155,6 +156,12 @@ pub async fn finish(model: &Model, params: &Params, book: &BookFacts, carry: Car
         describe(model, params, book, start, draft, &mut extracted).await?;
     }
     Ok(extracted)
+}
+
+/// Whether the border after the chunk was found to cut a scene, and the draft is that scene: it reaches the chunk's end.
+fn runs_on(draft: &Draft, chunk: &Chunk) -> bool {
+    let near = if chunk.language == Language::Zh { 80 } else { 250 };
+    chunk.continues && chunk.end.saturating_sub(draft.stretch.1.max(draft.end())) <= near
 }
 
 /// Joins the scene carried over with the first draft, when that goes on with it; else it is a scene of its own.
@@ -258,7 +265,8 @@ fn find_scenes(params: &Params, book: &BookFacts, chunk: &Chunk, carried: Option
         quotations,
         min_utterances: params.min_utterances,
         max_utterances: params.max_utterances,
-        goes_on: book.goes_on(chunk.end),
+        goes_on: chunk.continues || book.goes_on(chunk.end),
+        continues: chunk.continues,
         start: chunk.start,
         end: chunk.end,
         paragraphs,

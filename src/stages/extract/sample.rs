@@ -76,6 +76,7 @@ pub(super) fn chunk(language: Language, text: &str, index: u32, start: u32, end:
         text: text.chars().skip(start as usize).take((end - start) as usize).collect(),
         tokens: 100,
         headings: Vec::new(),
+        continues: false,
     }
 }
 

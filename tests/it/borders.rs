@@ -1,0 +1,148 @@
+//! A scene that spans three chunks, from the borders to the pool's record, with scripted replies in both languages.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use dramaturg::llm::{Budget, Desk, Journal, JournalError, Model, OfflineOptions, Record};
+use dramaturg::prompt::Prompts;
+use dramaturg::schema::{Chunk, Language, Scene};
+use dramaturg::stages::{chunk, extract};
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+
+/// A journal that keeps scripted replies, by draw, in place of those it is given.
+#[derive(Default)]
+struct Script {
+    replies: Mutex<BTreeMap<String, Value>>,
+    records: Mutex<BTreeMap<String, Record>>,
+}
+
+impl Journal for Script {
+    fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
+        Ok(self.records.lock().expect("one thread").get(key).cloned())
+    }
+
+    fn write(&self, mut record: Record) -> BoxFuture<'_, Result<(), JournalError>> {
+        if let Some(reply) = self.replies.lock().expect("one thread").get(&record.draw) {
+            record.reply.text = reply.to_string();
+        }
+        self.records.lock().expect("one thread").insert(record.key.clone(), record);
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// The lines of a talk of two that nothing interrupts, as (speaker, speech), and the book that tells it.
+fn book(language: Language) -> (Vec<(String, String)>, String) {
+    let lines: Vec<(String, String)> = (0..36)
+        .map(|at| match language {
+            Language::En => {
+                let speaker = if at % 2 == 0 { "Anna" } else { "Boris" };
+                (speaker, format!("I counted {} stones by the weir, and not one of them was yours.", at + 20))
+            }
+            Language::Zh => {
+                let speaker = if at % 2 == 0 { "陆平" } else { "周七" };
+                (speaker, format!("我在坝上数过{}块石头，没有一块是你家的。", at + 20))
+            }
+        })
+        .map(|(speaker, speech)| (speaker.to_owned(), speech))
+        .collect();
+    let told: String = lines
+        .iter()
+        .map(|(speaker, speech)| match language {
+            Language::En => format!("“{speech}” said {speaker}.\n\n"),
+            Language::Zh => format!("{speaker}道：“{speech}”\n"),
+        })
+        .collect();
+    (lines, told)
+}
+
+fn scenes(chunk: &Chunk, lines: &[(String, String)], continues: bool, unfinished: bool) -> Value {
+    let dialogue: Vec<Value> = lines
+        .iter()
+        .filter(|(_, speech)| chunk.text.contains(speech.as_str()))
+        .map(|(speaker, speech)| json!({ "speaker": speaker, "thought": null, "action": null, "speech": speech }))
+        .collect();
+    let words = |line: Option<&(String, String)>| line.map_or("", |line| line.1.as_str()).to_owned();
+    let mut within = lines.iter().filter(|(_, speech)| chunk.text.contains(speech.as_str()));
+    json!({ "scenes": [{
+        "continues": continues,
+        "first_words": words(within.next()),
+        "summary": format!("{}", chunk.index),
+        "characters": [lines[0].0, lines[1].0],
+        "dialogue": dialogue,
+        "last_words": words(within.next_back()),
+        "unfinished": unfinished,
+    }] })
+}
+
+/// Cuts and extracts a book; `unfinished` says whether the model tells that a chunk breaks its scene off.
+async fn scenes_of(language: Language, border: Value, unfinished: bool) -> (Vec<Chunk>, Vec<Scene>) {
+    let (lines, told) = book(language);
+    let book = chunk::read("a_book.txt", told.as_bytes(), None).expect("reads");
+    assert_eq!(book.language, language);
+    let max_tokens = dramaturg::llm::estimate_tokens(&told) * 2 / 5;
+    let params = chunk::Params { max_tokens, ..chunk::Params::default() };
+    let (planned, _) = chunk::chunk(&book, &chunk::chapters(&book), &params);
+    assert_eq!(planned.len(), 3, "{language}: {} tokens", planned.iter().map(|chunk| chunk.tokens).sum::<u32>());
+    let script = Arc::new(Script::default());
+    let prompts = Prompts::new(dramaturg::stages::prompts(), &BTreeMap::new()).expect("the templates parse");
+    let journal: Arc<dyn Journal> = Arc::clone(&script) as _;
+    let desk = Arc::new(Desk::new(7, prompts, journal, Budget::default(), false));
+    let model = Model::offline("rules", OfflineOptions::default(), desk);
+    for chunk in &planned[..2] {
+        script.replies.lock().expect("one thread").insert(format!("{}/border", chunk.id()), border.clone());
+    }
+    let reading = extract::reading::read(&book.text, language, book.script);
+    let facts = extract::BookFacts::new(&book, reading);
+    let extract_params = extract::Params::default();
+    // Each round reads what the script made of the one before; a scene's prompt shows what was carried into it.
+    let mut last = (Vec::new(), Vec::new());
+    for _ in 0..6 {
+        let (chunks, rejects) =
+            chunk::borders(|_| &model, &params, &book, planned.clone()).await.expect("the borders are asked about");
+        assert!(rejects.is_empty(), "{rejects:?}");
+        for chunk in &chunks {
+            let draw = format!("{}/scenes", chunk.id());
+            let reply = scenes(chunk, &lines, chunk.index > 0, unfinished && chunk.index < 2);
+            script.replies.lock().expect("one thread").insert(draw, reply);
+        }
+        let (mut carry, mut scenes) = (extract::Carry::default(), Vec::new());
+        for chunk in &chunks {
+            let extracted = extract::extract(&model, &extract_params, &facts, chunk, carry).await.expect("extracts");
+            assert!(extracted.rejects.is_empty(), "{:?}", extracted.rejects);
+            scenes.extend(extracted.scenes);
+            carry = extracted.carry;
+        }
+        scenes.extend(extract::finish(&model, &extract_params, &facts, carry).await.expect("finishes").scenes);
+        last = (chunks, scenes);
+    }
+    last
+}
+
+#[tokio::test]
+async fn a_scene_that_spans_three_chunks_is_one_scene() {
+    for language in Language::ALL {
+        // The border between two chunks is moved by nothing here; that the scene runs on is said by the border alone.
+        for (unfinished, cuts) in [(true, "conversation"), (false, "conversation"), (false, "storyline")] {
+            let (lines, told) = book(language);
+            let planned = planned_border(language);
+            let border = json!({ "reason": "", "cuts": cuts, "opens_with": planned, "continues": true });
+            let (chunks, scenes) = scenes_of(language, border, unfinished).await;
+            assert!(chunks[0].continues && chunks[1].continues && !chunks[2].continues);
+            assert_eq!(chunks.iter().map(|chunk| chunk.text.as_str()).collect::<String>(), told);
+            let [scene] = &scenes[..] else { panic!("{language}: {} scenes", scenes.len()) };
+            assert_eq!(scene.dialogue.len(), lines.len(), "{language}");
+            assert!(scene.dialogue.iter().all(|line| line.start.is_some()), "{language}");
+            assert!(scene.dialogue[0].start < Some(chunks[0].end));
+            assert!(scene.dialogue[lines.len() - 1].start > Some(chunks[2].start));
+        }
+    }
+}
+
+/// The number that a border of the book's even paragraphs is planned at.
+fn planned_border(language: Language) -> u32 {
+    let (_, told) = book(language);
+    let paragraphs = told.lines().filter(|line| !line.is_empty()).count();
+    // An ask shows at most half of each chunk.
+    u32::try_from(paragraphs / 3 / 2 + 1).expect("few")
+}
