@@ -468,3 +468,135 @@ fn schema_writes_and_checks() {
     hint: run `dramaturg schema made` to write them; files that belong to no type stay
     ");
 }
+
+const RAIN: &str = "RAIN\n\nCONTENTS\n\nCHAPTER I. Mud  1\nCHAPTER II. Sun  2\n\nCHAPTER I. Mud\n\nIt rained on the weir.\n\n“Again,” said Anna.\n\nCHAPTER II. Sun\n\nIt stopped.\n";
+
+#[test]
+fn chunk_shows_books() {
+    let desk = Desk::new();
+    desk.write("novels/rain.txt", RAIN);
+    desk.write("novels/README.md", "no book");
+    insta::assert_snapshot!(desk.run(&["chunk", "novels"]), @r"
+    exit 0
+    -- stdout
+    RAIN
+          file  novels/rain.txt: plain text, UTF-8, English
+          size  144 characters, about 25 tokens, 2 headings
+      left out  front_matter: stands before the story, code points 0 to 6: “RAIN…”
+      left out  contents: stands before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”
+        chunks  1
+             0      25 tokens                 54 to 144  CHAPTER I. Mud
+
+    -- stderr
+    ");
+    insta::assert_snapshot!(desk.run(&["chunk", "novels/rain.txt", "--chapters"]), @r"
+    exit 0
+    -- stdout
+    RAIN (novels/rain.txt)
+       chapter    1        line 8  CHAPTER I. Mud
+       chapter    2       line 14  CHAPTER II. Sun
+
+    -- stderr
+    ");
+    insta::assert_snapshot!(desk.run(&["chunk", "novels/*.txt", "--chapters", "--json"]), @r#"
+    exit 0
+    -- stdout
+    {"book":"rain","index":0,"level":"chapter","number":1,"title":"CHAPTER I. Mud","line":8,"start":54,"end":115}
+    {"book":"rain","index":1,"level":"chapter","number":2,"title":"CHAPTER II. Sun","line":14,"start":115,"end":144}
+    -- stderr
+    "#);
+    insta::assert_snapshot!(desk.run(&["chunk", "novels/rain.txt", "--json"]), @r#"
+    exit 0
+    -- stdout
+    {"book":"rain","title":"RAIN","author":null,"path":"novels/rain.txt","format":"text","encoding":"UTF-8","language":"en","script":false,"characters":144,"replaced":0,"tokens":25,"chapters":2,"left_out":[{"id":"rain@0","reason":"front_matter","detail":"stands before the story, code points 0 to 6: “RAIN…”"},{"id":"rain@6","reason":"contents","detail":"stands before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”"}],"chunks":[{"id":"rain/0","index":0,"language":"en","chapter":"CHAPTER I. Mud","start":54,"end":144,"tokens":25,"text":"CHAPTER I. Mud\n\nIt rained on the weir.\n\n“Again,” said Anna.\n\nCHAPTER II. Sun\n\nIt stopped.\n"}]}
+    -- stderr
+    "#);
+}
+
+#[test]
+fn a_file_of_many_books_is_shown_book_by_book() {
+    let desk = Desk::new();
+    let lines = "{\"title\": \"Rain\", \"author\": \"A. B.\", \"content\": \"Mud.\"}\nnonsense\n{\"title\": \"河灯\", \"content\": \"河上无风。\"}\n";
+    desk.write("novels.jsonl", lines);
+    insta::assert_snapshot!(desk.run(&["chunk", "novels.jsonl", "books/plain.txt"]), @r#"
+    exit 3
+    -- stdout
+    Rain, A. B.
+          file  novels.jsonl: a line of JSON, UTF-8, English
+          size  4 characters, about 2 tokens, 0 headings
+        chunks  1
+             0       2 tokens                    0 to 4
+
+    河灯
+          file  novels.jsonl: a line of JSON, UTF-8, Chinese
+          size  5 characters, about 4 tokens, 0 headings
+        chunks  1
+             0       4 tokens                    0 to 5
+
+    plain
+          file  books/plain.txt: plain text, UTF-8, English
+          size  6 characters, about 2 tokens, 0 headings
+        chunks  1
+             0       2 tokens                    0 to 6
+
+    -- stderr
+    error: read line 2 of `novels.jsonl` as a book: it is no such object: expected ident; each line is an object such as {"title": "…", "author": "…", "content": "…"}
+    error: 1 of 4 books cannot be read; the others were
+    "#);
+}
+
+#[test]
+fn a_book_that_cannot_be_read_keeps_no_other_back() {
+    let desk = Desk::new();
+    desk.write("novels/a.txt", "");
+    desk.write("novels/b.txt", "Once.\n");
+    desk.write("novels/c.epub", "PK\u{3}\u{4}");
+    let huge = std::fs::File::create(desk.0.path().join("novels/d.txt")).expect("make the file");
+    huge.set_len(3 << 30).expect("a file with a hole");
+    insta::assert_snapshot!(desk.run(&["chunk", "novels", "--chapters"]), @r"
+    exit 3
+    -- stdout
+    b (novels/b.txt)
+
+    -- stderr
+    error: read `novels/a.txt` as a book: it is empty; take it out of the books
+    error: read `novels/c.epub` as a book: it is a broken EPUB, invalid Zip archive: Could not find EOCD; get or export it anew
+    error: read `novels/d.txt` as a book: it holds 3221 MB or more, and a book may have 256 MB; split it into volumes
+    error: 3 of 4 books cannot be read; the others were
+    ");
+    insta::assert_snapshot!(desk.run(&["chunk", "novels/a.txt"]), @r"
+    exit 2
+    -- stdout
+    -- stderr
+    error: read `novels/a.txt` as a book: it is empty; take it out of the books
+    ");
+}
+
+#[test]
+fn an_encoding_can_be_given() {
+    let desk = Desk::new();
+    let big5 = [0xA4, 0x40, 0xA4, 0xD1, b'\n'];
+    std::fs::write(desk.0.path().join("short.txt"), big5).expect("write the file");
+    let told = desk.run(&["chunk", "short.txt", "--encoding", "big5", "--json"]);
+    assert!(told.contains("\"encoding\":\"Big5\"") && told.contains("一天"), "{told}");
+    let told = desk.run(&["chunk", "short.txt", "--set", "chunk.encoding=\"big5\"", "--json"]);
+    assert!(told.contains("一天"), "{told}");
+    let told = desk.run(&["chunk", "short.txt", "--encoding", "big6"]);
+    assert!(told.starts_with("exit 2") && told.contains("big6"), "{told}");
+}
+
+#[test]
+fn books_and_pipelines_do_not_mix() {
+    let desk = Desk::new();
+    desk.write("mine.toml", PIPELINE);
+    for arguments in [
+        &["chunk", "mine.toml", "books/plain.txt"][..],
+        &["chunk", "mine.toml", "--chapters"],
+        &["chunk", "books", "--out", "here"],
+        &["chunk", "books", "--set", "simulate.tau=3"],
+        &["chunk", "bokos"],
+    ] {
+        let told = desk.run(arguments);
+        assert!(told.starts_with("exit 2") && told.contains("hint: "), "{told}");
+    }
+}

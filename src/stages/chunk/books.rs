@@ -10,9 +10,9 @@ use super::{ChunkError, decode, epub, headings, jsonl, language, markdown};
 use crate::schema::{Book, Format, Mark, Matter, slug};
 
 /// The most bytes of text that a book may have, unpacked. The longest novels have 20 MB.
-pub const MAX_BYTES: u64 = 256 << 20;
+pub const MAX_BYTES: u64 = 256_000_000;
 /// The most bytes of an EPUB, packed: its pictures are not read, but its directory is.
-pub(super) const MAX_ARCHIVE: u64 = 4 << 30;
+pub(super) const MAX_ARCHIVE: u64 = 4_000_000_000;
 
 /// The books of a file, one after the other; what is wrong with one does not keep the next back.
 #[derive(Debug)]

@@ -374,3 +374,188 @@ fn unescape(text: &str) -> String {
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write as _};
+
+    use proptest::prelude::*;
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::super::{Params, chapters, chunk, read as read_book};
+    use super::*;
+
+    const CONTAINER: &str = "<container><rootfiles><rootfile full-path='OEBPS/content.opf'/></rootfiles></container>";
+
+    fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in files {
+            writer.start_file(*name, SimpleFileOptions::default()).expect("a name");
+            writer.write_all(bytes).expect("written to memory");
+        }
+        writer.finish().expect("written to memory").into_inner()
+    }
+
+    fn opf(items: &str, spine: &str) -> String {
+        format!(
+            "<package><metadata><dc:title>Rain</dc:title><dc:creator>A. B.</dc:creator></metadata>\
+             <manifest>{items}</manifest><spine toc='ncx'>{spine}</spine></package>"
+        )
+    }
+
+    fn page(title: &str, words: &str) -> String {
+        let prose = format!("<p>{words} it rained on the weir all that night, and nobody slept.</p>").repeat(6);
+        format!("<?xml version='1.0'?><html><body><h2>{title}</h2>{prose}</body></html>")
+    }
+
+    /// Makes a book of two chapters whose second page has the address given.
+    fn book(second: &str, more: &[(&str, &[u8])]) -> Vec<u8> {
+        let items = format!("<item id='a' href='a.xhtml'/><item id='b' href='{second}'/>");
+        let opf = opf(&items, "<itemref idref='a'/><itemref idref='b'/>");
+        let (one, two) = (page("Chapter 1", "Yes,"), page("Chapter 2", "No,"));
+        let files = [
+            ("META-INF/container.xml", CONTAINER.as_bytes()),
+            ("OEBPS/content.opf", opf.as_bytes()),
+            ("OEBPS/a.xhtml", one.as_bytes()),
+            ("OEBPS/b c.xhtml", two.as_bytes()),
+        ];
+        zipped(&[&files[..], more].concat())
+    }
+
+    fn error(bytes: &[u8]) -> String {
+        let error = read_book("some/rain.epub", bytes, None).expect_err("no book").to_string();
+        assert!(error.contains("some/rain.epub"), "{error}");
+        error
+    }
+
+    #[test]
+    fn a_book_is_the_pages_of_its_spine() {
+        let book = read_book("some/rain.epub", &book("b%20c.xhtml", &[]), None).expect("reads");
+        assert_eq!((book.title.as_str(), book.author.as_deref(), book.slug.as_str()), ("Rain", Some("A. B."), "rain"));
+        assert!(
+            book.text.starts_with("Chapter 1\n\nYes, it rained") && book.text.contains("slept.\n\nChapter 2\n\nNo,")
+        );
+        let chapters = chapters(&book);
+        let found: Vec<_> = chapters.iter().map(|chapter| (chapter.title.as_str(), chapter.line)).collect();
+        assert_eq!(found, [("Chapter 1", None), ("Chapter 2", None)]);
+        let (chunks, rejects) = chunk(&book, &chapters, &Params::default());
+        assert_eq!((chunks.len(), rejects.len()), (1, 0));
+    }
+
+    #[test]
+    fn its_own_contents_name_its_chapters() {
+        let items = "<item id='n' href='nav.xhtml' properties='nav'/><item id='t' href='text.xhtml'/>";
+        let opf = opf(items, "<itemref idref='n'/><itemref idref='t'/>");
+        let nav = "<html><body><nav epub:type='toc'><h1>目录</h1><ol><li><a href='text.xhtml#a'>第一回 看灯</a></li>\
+                   <li><a href='./text.xhtml#b'>第二回 听雨</a></li></ol></nav></body></html>";
+        let prose = "<p>河上无风，水车不动。守夜的人都睡了。</p>".repeat(20);
+        let text = format!("<html><body><p id='a'>其一</p>{prose}<p id='b'>其二</p>{prose}</body></html>");
+        let bytes = zipped(&[
+            ("META-INF/container.xml", CONTAINER.as_bytes()),
+            ("OEBPS/content.opf", opf.as_bytes()),
+            ("OEBPS/nav.xhtml", nav.as_bytes()),
+            ("OEBPS/text.xhtml", text.as_bytes()),
+        ]);
+        let book = read_book("灯.epub", &bytes, None).expect("reads");
+        let chapters = chapters(&book);
+        let found: Vec<_> = chapters.iter().map(|chapter| (chapter.title.as_str(), chapter.number)).collect();
+        assert_eq!(found, [("第一回 看灯", Some(1)), ("第二回 听雨", Some(2))]);
+        let (chunks, rejects) = chunk(&book, &chapters, &Params::default());
+        assert!(chunks[0].text.starts_with("其一"), "{}", chunks[0].text);
+        assert_eq!(rejects.iter().map(|reject| reject.reason.as_str()).collect::<Vec<_>>(), ["contents"]);
+    }
+
+    #[test]
+    fn a_path_leads_nowhere_but_into_the_archive() {
+        // What climbs above the root stays at the root, as in a browser.
+        let book_of = |second: &str| read_book("rain.epub", &book(second, &[("../secret.xhtml", b"<p>no</p>")]), None);
+        let read = book_of("../../OEBPS/./x/../b%20c.xhtml").expect("reads");
+        assert!(read.text.contains("No, it rained"));
+        let read = book_of("../../../etc/passwd").expect("reads");
+        let (chunks, rejects) = chunk(&read, &chapters(&read), &Params::default());
+        assert!(chunks[0].text.contains("Yes, it rained") && !read.text.contains("root:"));
+        assert_eq!(rejects[0].reason, "missing_page");
+        assert!(rejects[0].detail.contains("`etc/passwd`"), "{}", rejects[0].detail);
+    }
+
+    #[test]
+    fn a_bomb_is_refused_whatever_it_claims() {
+        let zeros = vec![b' '; 1 << 20];
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in [
+            ("META-INF/container.xml", CONTAINER.to_owned()),
+            ("OEBPS/content.opf", opf("<item id='a' href='a.xhtml'/>", "<itemref idref='a'/>")),
+        ] {
+            writer.start_file(name, SimpleFileOptions::default()).expect("a name");
+            writer.write_all(bytes.as_bytes()).expect("written to memory");
+        }
+        writer.start_file("OEBPS/a.xhtml", SimpleFileOptions::default()).expect("a name");
+        for _ in 0..=MAX_BYTES >> 20 {
+            writer.write_all(&zeros).expect("written to memory");
+        }
+        let mut bytes = writer.finish().expect("written to memory").into_inner();
+        assert!(bytes.len() < 2 << 20);
+        let told = error(&bytes);
+        assert!(told.contains("split it"), "{told}");
+        // The same, with a claim of one byte in both of its headers.
+        let size = u32::try_from((1 + (MAX_BYTES >> 20)) << 20).expect("below 4 GB").to_le_bytes();
+        let mut claims = 0;
+        for at in 0..bytes.len() - 4 {
+            if bytes[at..at + 4] == size {
+                bytes[at..at + 4].copy_from_slice(&1_u32.to_le_bytes());
+                claims += 1;
+            }
+        }
+        assert!(claims >= 1);
+        let told = error(&bytes);
+        assert!(told.contains("split it") || told.contains("broken"), "{told}");
+    }
+
+    #[test]
+    fn what_is_broken_or_no_book_is_told() {
+        let whole = book("b%20c.xhtml", &[]);
+        assert!(error(&whole[..whole.len() / 2]).contains("broken EPUB"));
+        assert!(error(b"PK\x03\x04").contains("broken EPUB"));
+        assert!(error(&zipped(&[("word/document.xml", b"<w/>")])).contains("Word"));
+        assert!(error(&zipped(&[("a.txt", b"text")])).contains("no EPUB"));
+        assert!(error(&zipped(&[("META-INF/container.xml", CONTAINER.as_bytes())])).contains("lacks its package"));
+        let opf = opf("<item id='a' href='gone.xhtml'/>", "<itemref idref='a'/>");
+        let files = [("META-INF/container.xml", CONTAINER.as_bytes()), ("OEBPS/content.opf", opf.as_bytes())];
+        assert!(error(&zipped(&files)).contains("none of the pages"));
+        let locked = "<encryption><enc:CipherReference URI='OEBPS/a.xhtml'/></encryption>";
+        assert!(error(&book("b%20c.xhtml", &[("META-INF/encryption.xml", locked.as_bytes())])).contains("DRM"));
+        let fonts = "<encryption><enc:CipherReference URI='OEBPS/font.otf'/></encryption>";
+        let bytes = book("b%20c.xhtml", &[("META-INF/encryption.xml", fonts.as_bytes())]);
+        assert!(read_book("rain.epub", &bytes, None).is_ok());
+    }
+
+    #[test]
+    fn addresses_are_resolved() {
+        for (from, href, path, fragment) in [
+            ("OEBPS/toc.ncx", "Text/a%20b.xhtml#x", "OEBPS/Text/a b.xhtml", "x"),
+            ("OEBPS/nav.xhtml", "../a.xhtml", "a.xhtml", ""),
+            ("nav.xhtml", "/OEBPS/./a.xhtml", "OEBPS/a.xhtml", ""),
+            ("OEBPS/nav.xhtml", "#top", "OEBPS/nav.xhtml", "top"),
+            ("a/b/c", "../../../../%E6%B2%B3%", "河%", ""),
+        ] {
+            assert_eq!(resolve(from, href), (path.to_owned(), fragment.to_owned()), "{href}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+        #[test]
+        fn a_spoiled_archive_is_read_or_refused(at in 0_usize..2000, bytes in proptest::collection::vec(any::<u8>(), 1..8), cut in 0_usize..2000) {
+            let mut book = book("b%20c.xhtml", &[]);
+            let at = at % book.len();
+            for (place, byte) in (at..book.len()).zip(bytes) {
+                book[place] = byte;
+            }
+            book.truncate(book.len() - cut % 40);
+            if let Ok(book) = read_book("rain.epub", &book, None) {
+                let _ = chunk(&book, &chapters(&book), &Params::default());
+            }
+        }
+    }
+}

@@ -65,7 +65,12 @@ impl Lines {
             }
             let hash = blake3::hash(line.trim_ascii()).to_hex().to_string();
             return Some(match serde_json::from_slice::<Line>(line) {
-                Err(error) => Err(wrong(self.line, format!("it is no such object: {error}"))),
+                Err(error) => {
+                    let error = error.to_string();
+                    // The place would be one within the line, which reads like one within the file.
+                    let cause = error.split(" at line ").next().unwrap_or(&error);
+                    Err(wrong(self.line, format!("it is no such object: {cause}")))
+                }
                 Ok(line) if line.content.trim().is_empty() => {
                     Err(wrong(self.line, "its `content` is empty".to_owned()))
                 }

@@ -118,10 +118,8 @@ pub(super) fn kind(title: &str) -> Option<&'static str> {
             return Some(TRANSCRIBER);
         }
         // A volume's own table names the volume.
-        let (_, volume) = words.split_once("contents of ").unwrap_or_default();
-        if ["volume ", "vol ", "book ", "part ", "the "].iter().any(|unit| volume.starts_with(unit))
-            && volume.len() < 30
-        {
+        let volume = words.strip_prefix("the ").unwrap_or(words).strip_prefix("contents of ").unwrap_or_default();
+        if ["volume ", "vol ", "book ", "part "].iter().any(|unit| volume.starts_with(unit)) && volume.len() < 30 {
             return Some(CONTENTS);
         }
     }
@@ -238,7 +236,11 @@ impl Story {
                 let start = if headless { leading(text, body_start, starts[0]) } else { starts[first] };
                 (start, end, starts[first..=last].to_vec())
             }
-            _ => (leading(text, body_start, body_end), body_end, Vec::new()),
+            _ => {
+                let start = leading(text, body_start, body_end);
+                // A table that nothing ends was none.
+                (if start < body_end { start } else { body_start }, body_end, Vec::new())
+            }
         };
         let end = trailing(text, borders.last().copied().unwrap_or(start), end, start);
         let mut parts = Vec::new();
@@ -537,8 +539,7 @@ fn leading(text: &str, start: usize, end: usize) -> usize {
             kind => block_end(text, at, end, kind),
         };
     }
-    // A table that nothing ends was none.
-    if story >= end { start } else { story }
+    story.min(end)
 }
 
 /// Returns where a story ends before a note or a list that closes the book without being a chapter.
@@ -585,4 +586,138 @@ fn back(parts: &mut Vec<Part>, text: &str, start: usize, end: usize, chapters: &
         (from, reason) = (at, kind);
     }
     cut(parts, text, from, end, reason, detail);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Params, chapters, chunk, read};
+    use super::*;
+
+    const PROSE: &str = "It rained on the weir all that night, and nobody in the mill slept.\n\n";
+
+    fn left_out(path: &str, text: &str) -> (String, Vec<(&'static str, String)>) {
+        let book = read(path, text.as_bytes(), None).expect("reads");
+        let chapters = chapters(&book);
+        let mut chars = book.text.char_indices().map(|(at, _)| at).collect::<Vec<_>>();
+        chars.push(book.text.len());
+        let starts: Vec<usize> = chapters.iter().map(|chapter| chars[chapter.start as usize]).collect();
+        let story = Story::of(&book, &chapters, &starts);
+        let parts = story.parts.iter().map(|part| (part.reason, book.text[part.start..part.end].trim().to_owned()));
+        let held: String = chunk(&book, &chapters, &Params::default()).0.into_iter().map(|chunk| chunk.text).collect();
+        (held, parts.collect())
+    }
+
+    fn reasons_of(parts: &[(&'static str, String)]) -> Vec<&'static str> {
+        parts.iter().map(|(reason, _)| *reason).collect()
+    }
+
+    #[test]
+    fn markers_of_distributors_are_found() {
+        for (head, foot) in [
+            ("*** START OF THE PROJECT GUTENBERG EBOOK RAIN ***", "*** END OF THE PROJECT GUTENBERG EBOOK RAIN ***"),
+            ("***START OF THE PROJECT GUTENBERG EBOOK RAIN***", "End of Project Gutenberg's Rain, by Nobody"),
+            (
+                "*** START OF THIS PROJECT GUTENBERG EBOOK RAIN: A\nTALE OF WATER ***",
+                "End of the Project Gutenberg EBook of Rain",
+            ),
+            (
+                "*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*",
+                "End of The Project Gutenberg Etext of Rain",
+            ),
+            (
+                "*END THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.03.10.01*END*",
+                "***END OF THE PROJECT GUTENBERG EBOOK RAIN***",
+            ),
+            ("*** START OF THE PROJECT GUTENBERG EBOOK 河灯 ***", "THE FULL PROJECT GUTENBERG LICENSE"),
+        ] {
+            let text = format!("Title: Rain\n\nnotice\n\n{head}\n\nBODY\n\n{foot}\n\nlicence\n");
+            let (start, end) = body(&text);
+            assert_eq!(text[start..end].trim(), "BODY", "{head}");
+        }
+        let text = "He spoke of the end.\n\nEnd of the road.\n\n*** a rule ***\n";
+        assert_eq!(body(text), (0, text.len()));
+    }
+
+    #[test]
+    fn each_kind_of_matter_has_its_reason() {
+        let text = format!(
+            "The Project Gutenberg EBook of Rain\n\n*** START OF THE PROJECT GUTENBERG EBOOK RAIN ***\n\n\
+             RAIN\n\nby Nobody\n\n[Transcriber's Note: two spellings\n\nwere kept.]\n\nCONTENTS\n\nCHAPTER I. Mud  1\n\nCHAPTER II. Sun  9\n\n\
+             LIST OF ILLUSTRATIONS\n\nThe weir  3\nThe mill  8\n\nPREFACE\n\nI wrote it.\n\n\
+             CHAPTER I. Mud\n\n{0}CHAPTER II. Sun\n\n{0}THE END\n\nTranscriber’s Notes\n\nA comma was mended.\n\n\
+             *** END OF THE PROJECT GUTENBERG EBOOK RAIN ***\n\nlicence\n",
+            PROSE.repeat(40)
+        );
+        let (held, parts) = left_out("rain.txt", &text);
+        assert_eq!(
+            reasons_of(&parts),
+            [LICENCE, FRONT, TRANSCRIBER, CONTENTS, ILLUSTRATIONS, FRONT, TRANSCRIBER, LICENCE]
+        );
+        assert!(held.starts_with("CHAPTER I. Mud") && held.trim_end().ends_with("THE END"), "{parts:?}");
+    }
+
+    #[test]
+    fn chinese_matter_has_its_reason() {
+        let story = "河上无风，水车不动。守夜的人都睡了。\n".repeat(40);
+        let text = format!(
+            "河灯\n目录\n第一回　看灯\n第二回　听雨\n第三回　过河\n第一回　看灯\n{story}第二回　听雨\n{story}第三回　过河\n{story}"
+        );
+        let (held, parts) = left_out("灯.txt", &text);
+        assert_eq!(reasons_of(&parts), [FRONT, CONTENTS]);
+        assert!(held.starts_with("第一回　看灯\n河上"));
+        // The same without a head over the table.
+        let (_, parts) = left_out("灯.txt", &text.replace("目录\n", ""));
+        assert_eq!(reasons_of(&parts), [FRONT, CONTENTS]);
+    }
+
+    #[test]
+    fn a_story_without_headings_still_has_its_matter_cut() {
+        let text = format!(
+            "CONTENTS\n\nMud  1\nSun  9\nMoon  12\n\n{}Transcriber’s Note: one comma was mended.\n",
+            format!("{}\n\n", PROSE.trim().repeat(6)).repeat(20)
+        );
+        let (held, parts) = left_out("rain.txt", &text);
+        assert_eq!(reasons_of(&parts), [CONTENTS, TRANSCRIBER]);
+        assert!(held.starts_with("It rained"));
+        let yaml = format!("---\ntitle: Rain\nauthor: Nobody\n---\n\n{PROSE}{PROSE}");
+        let (held, parts) = left_out("rain.md", &yaml);
+        assert!(held.trim_start().starts_with("It rained"), "{held}");
+        assert_eq!(reasons_of(&parts), [FRONT]);
+    }
+
+    #[test]
+    fn a_second_volumes_table_is_a_hole_in_the_story() {
+        let prose = PROSE.repeat(30);
+        let text = format!(
+            "VOLUME I\n\nCHAPTER I. Mud\n\n{prose}CHAPTER II. Sun\n\n{prose}CONTENTS OF VOLUME II\n\nI. Moon  1\n\nII. Stars  9\n\nIII. Night  12\n\n\
+             VOLUME II\n\nCHAPTER I. Moon\n\n{prose}CHAPTER II. Stars\n\n{prose}"
+        );
+        let (held, parts) = left_out("rain.txt", &text);
+        assert_eq!(reasons_of(&parts), [CONTENTS], "{parts:?}");
+        assert!(!held.contains("III. Night") && held.contains("CHAPTER I. Moon") && held.starts_with("VOLUME I"));
+    }
+
+    #[test]
+    fn words_of_a_story_are_no_heads() {
+        for line in [
+            "He looked at the contents of the box.",
+            "Covered wagons",
+            "the cover of night",
+            "目录学是一门学问。",
+            "Copyrighted lies",
+        ] {
+            assert_eq!(kind(line), None, "{line}");
+        }
+        for (line, expected) in [
+            ("CONTENTS.", CONTENTS),
+            ("Contents of Volume the Second", CONTENTS),
+            ("目　录", CONTENTS),
+            ("List of Illustrations", ILLUSTRATIONS),
+            ("TRANSCRIBER'S NOTES:", TRANSCRIBER),
+            ("Title Page", FRONT),
+            ("版权信息", LICENCE),
+        ] {
+            assert_eq!(kind(line), Some(expected), "{line}");
+        }
+    }
 }
