@@ -54,11 +54,23 @@ pub fn estimate_tokens(text: &str) -> u32 {
     let (mut sum, mut letters, mut capitals, mut digits) = (0_u64, 0_u64, 0_u64, 0_u64);
     // What came before; blanks and line ends are told apart from marks that a line end belongs to.
     let mut before = None;
-    for c in text.chars() {
-        let kind = kind(c);
+    let (bytes, mut at) = (text.as_bytes(), 0);
+    while let Some(&byte) = bytes.get(at) {
+        let kind = if byte.is_ascii() {
+            at += 1;
+            ASCII[byte as usize]
+        } else {
+            let Some(c) = text[at..].chars().next() else { break };
+            at += c.len_utf8();
+            kind(c)
+        };
         if kind == Kind::Letter {
             letters += 1;
-            capitals += u64::from(c.is_ascii_uppercase());
+            capitals += u64::from(byte.is_ascii_uppercase());
+            // The rest of the word at once: most of a text is lower-case letters.
+            let rest = bytes[at..].iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+            at += rest;
+            letters += rest as u64;
             before = Some(kind);
             continue;
         }
@@ -97,7 +109,17 @@ const fn word(letters: u64, capitals: u64) -> u64 {
     weight::WORD + loud + letters.saturating_sub(weight::SHORT) * weight::LETTER
 }
 
-fn kind(c: char) -> Kind {
+/// The kinds of the first 128 characters, which most English text is made of.
+static ASCII: [Kind; 128] = {
+    let (mut kinds, mut at) = ([Kind::Mark; 128], 0_u8);
+    while at < 128 {
+        kinds[at as usize] = kind(at as char);
+        at += 1;
+    }
+    kinds
+};
+
+const fn kind(c: char) -> Kind {
     match c {
         'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => Kind::Letter,
         ' ' | '\t' | '\u{a0}' | '\u{3000}' => Kind::Blank,
@@ -137,8 +159,8 @@ static IS_TRADITIONAL: [u64; 328] = {
     set
 };
 
-fn is_traditional(c: char) -> bool {
-    let place = u32::from(c) - FIRST;
+const fn is_traditional(c: char) -> bool {
+    let place = c as u32 - FIRST;
     IS_TRADITIONAL[(place / 64) as usize] >> (place % 64) & 1 == 1
 }
 

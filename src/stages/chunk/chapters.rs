@@ -1,6 +1,6 @@
 //! A book's chapters: which of the lines that may be headings are. Splits nothing; `chunks` does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::chunks;
 use super::headings::{self, Candidate, Room, Strength};
@@ -91,6 +91,7 @@ fn titles(text: &str, lines: &[Line], known: &[Heading]) -> Vec<Heading> {
     /// The least text of a chapter, in bytes.
     const LEAST: usize = 600;
     let of = |at: usize| lines.get(at).map_or("", |line| text[line.start..line.end].trim());
+    let taken: BTreeSet<usize> = known.iter().flat_map(|heading| heading.line..=heading.last).collect();
     let mut titles: Vec<Heading> = Vec::new();
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     for (at, line) in lines.iter().enumerate() {
@@ -100,7 +101,7 @@ fn titles(text: &str, lines: &[Line], known: &[Heading]) -> Vec<Heading> {
         }
         let alone = (at == 0 || of(at - 1).is_empty()) && of(at + 1).is_empty();
         let Some(candidate) = headings::title(words).filter(|_| alone) else { continue };
-        if known.iter().any(|heading| (heading.line..=heading.last).contains(&at)) {
+        if taken.contains(&at) {
             continue;
         }
         // Of several in a row the last opens the text.
@@ -178,8 +179,12 @@ fn found(book: &Book, lines: &[Line]) -> Vec<Heading> {
             }
             continue;
         }
-        let Some(candidate) = headings::candidate(words) else { continue };
         let before = at == 0 || blank(at - 1) || headings.last().is_some_and(|heading| heading.last + 1 == at);
+        // No rule of English takes a line within a paragraph.
+        if !before && !dense && words.starts_with(|c: char| c.is_ascii()) {
+            continue;
+        }
+        let Some(candidate) = headings::candidate(words) else { continue };
         let room = match candidate.room {
             Room::Any => true,
             Room::Before | Room::Alone if dense => true,
@@ -338,6 +343,9 @@ fn without_contents(found: Vec<Heading>, text: &str, lines: &[Line]) -> Vec<Head
         }
         true
     };
+    // Where each number stands last.
+    let mut latest: BTreeMap<(Level, Option<u32>), usize> = BTreeMap::new();
+    latest.extend(found.iter().enumerate().map(|(at, heading)| (key(heading), at)));
     let mut drop = vec![false; found.len()];
     let mut start = 0;
     while start < found.len() {
@@ -355,9 +363,7 @@ fn without_contents(found: Vec<Heading>, text: &str, lines: &[Line]) -> Vec<Head
             // When prose that has no heading follows, the last line of the table would open it.
             let (last, before) = (&found[end].candidate, &found[end - 1].candidate);
             let goes_on = keep == end && last.level == before.level && last.number > before.number;
-            let again = found[end + 1..]
-                .iter()
-                .any(|later| later.candidate.level == last.level && later.candidate.number == last.number);
+            let again = latest[&key(&found[end])] > end;
             if goes_on && again && last.number.is_some() {
                 drop[end] = true;
             }
@@ -366,6 +372,32 @@ fn without_contents(found: Vec<Heading>, text: &str, lines: &[Line]) -> Vec<Head
     }
     let mut drop = drop.into_iter();
     found.into_iter().filter(|_| !drop.next().unwrap_or(false)).collect()
+}
+
+const fn key(heading: &Heading) -> (Level, Option<u32>) {
+    (heading.candidate.level, heading.candidate.number)
+}
+
+/// Returns, for each heading, the number of the next of its level that has one, where no part comes between.
+fn next_numbers(found: &[Heading]) -> Vec<Option<u32>> {
+    let mut coming: BTreeMap<Level, u32> = BTreeMap::new();
+    let mut next: Vec<Option<u32>> = found
+        .iter()
+        .rev()
+        .map(|heading| {
+            let (level, number) = key(heading);
+            let next = coming.get(&level).copied();
+            if rank(level) < 2 {
+                coming.clear();
+            }
+            if let Some(number) = number {
+                coming.insert(level, number);
+            }
+            next
+        })
+        .collect();
+    next.reverse();
+    next
 }
 
 /// Drops what breaks the count: a heading that repeats the one before it, a bare number that is not the next.
@@ -389,16 +421,12 @@ fn in_sequence(found: &[Heading]) -> Vec<Heading> {
     let best = rules.iter().copied().max_by_key(|rule| length(*rule).0).filter(|rule| length(*rule).0 >= 2);
     let mut kept: Vec<Heading> = Vec::with_capacity(found.len());
     let mut last: Option<u32> = None;
-    for (at, heading) in found.iter().enumerate() {
+    // The level of the last number, and whether a part has come since.
+    let (mut last_level, mut since) = (None, true);
+    for (heading, next) in found.iter().zip(next_numbers(found)) {
         let candidate = &heading.candidate;
         let higher = rank(candidate.level) < rank(Level::Chapter);
         let number = candidate.number;
-        // The number of the next heading of the kind, where no part comes between.
-        let next = found[at + 1..]
-            .iter()
-            .take_while(|later| rank(later.candidate.level) >= 2)
-            .find(|later| later.candidate.level == candidate.level && later.candidate.number.is_some())
-            .and_then(|later| later.candidate.number);
         let gap = |step: u32| last.zip(next).is_some_and(|(last, next)| next == last + step);
         let in_place = number.zip(last).is_none_or(|(number, last)| follows(last, number));
         let below_part = kept.last().is_some_and(|before| rank(before.candidate.level) < 2);
@@ -406,7 +434,8 @@ fn in_sequence(found: &[Heading]) -> Vec<Heading> {
             Strength::Strong if higher || number.is_none() || in_place => true,
             // Its number is a misprint when the count goes on behind it with one left out.
             Strength::Strong if gap(2) => true,
-            Strength::Strong if number == last => fresh(&kept, candidate),
+            // Said again: another heading all the same below a new part, or of another level.
+            Strength::Strong if number == last => since || last_level != Some(candidate.level),
             // A mention of a chapter when the count goes on as if it were not there.
             Strength::Strong => below_part || !gap(1),
             Strength::Next => number.is_some() && number == last.map(|last| last + 1),
@@ -420,7 +449,9 @@ fn in_sequence(found: &[Heading]) -> Vec<Heading> {
         if !stands {
             continue;
         }
+        since |= higher;
         if !higher && number.is_some() {
+            (last_level, since) = (Some(candidate.level), false);
             last = if !in_place && gap(2) { last.map(|last| last + 1) } else { number };
         }
         kept.push(heading.clone());
@@ -431,14 +462,6 @@ fn in_sequence(found: &[Heading]) -> Vec<Heading> {
 /// Whether a number may come after another: one or two may be missing.
 const fn follows(last: u32, number: u32) -> bool {
     number > last && number <= last + 3
-}
-
-/// Whether a repeated number is another heading all the same: a new part came between, or the level differs.
-fn fresh(kept: &[Heading], candidate: &Candidate) -> bool {
-    kept.iter()
-        .rev()
-        .find(|before| before.candidate.number == candidate.number || rank(before.candidate.level) < 2)
-        .is_none_or(|before| before.candidate.level != candidate.level)
 }
 
 #[cfg(test)]

@@ -66,14 +66,17 @@ pub fn chunk(book: &Book, chapters: &[Chapter], params: &Params) -> (Vec<Chunk>,
 
 /// Turns the chapters' code points into bytes.
 fn bytes_of(text: &str, chapters: &[Chapter]) -> Vec<usize> {
-    let mut at = text.char_indices().map(|(byte, _)| byte);
+    let mut rest = text.chars();
     let mut passed = 0;
     chapters
         .iter()
         .map(|chapter| {
-            let skip = chapter.start as usize - passed;
-            passed = chapter.start as usize + 1;
-            at.nth(skip).unwrap_or(text.len())
+            let skip = (chapter.start as usize).saturating_sub(passed);
+            passed += skip;
+            if let Some(before) = skip.checked_sub(1) {
+                rest.nth(before);
+            }
+            text.len() - rest.as_str().len()
         })
         .collect()
 }
@@ -246,12 +249,21 @@ pub(super) fn is_open(text: &str) -> bool {
 
 /// Carries on whether a quotation is open over a further stretch of text.
 fn opens(open: bool, text: &str) -> bool {
-    text.chars().fold(open, |open, c| match c {
-        '“' | '「' | '『' => true,
-        '”' | '」' | '』' => false,
-        '"' | '＂' => !open,
-        _ => open,
-    })
+    let (bytes, mut open) = (text.as_bytes(), open);
+    for (at, byte) in bytes.iter().enumerate() {
+        // All but `"` are of three bytes, of which these begin one.
+        match byte {
+            b'"' => open = !open,
+            0xe2 | 0xe3 | 0xef => match text.get(at..at + 3) {
+                Some("“" | "「" | "『") => open = true,
+                Some("”" | "」" | "』") => open = false,
+                Some("＂") => open = !open,
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    open
 }
 
 fn starts_talk(text: &str) -> bool {

@@ -229,6 +229,9 @@ pub(super) fn candidate(line: &str) -> Option<Candidate> {
     if line.len() > 400 || !may_begin(first) {
         return None;
     }
+    if first.is_ascii_alphabetic() && !may_open(line) {
+        return None;
+    }
     let loud = || is_loud(line);
     if line.chars().count() > 80 && !loud() {
         return None;
@@ -342,6 +345,62 @@ pub(super) fn title(line: &str) -> Option<Candidate> {
 /// Lines in capitals that are no titles.
 const END: &[&str] =
     &["THE END", "END OF", "FINIS", "CONTENTS", "TABLE OF", "ILLUSTRATION", "LIST OF", "BY ", "COPYRIGHT"];
+
+/// Words, without case, that an English heading of the table can begin with, number words aside.
+const OPENERS: &[&str] = &[
+    "chapter",
+    "chap",
+    "stave",
+    "canto",
+    "volume",
+    "vol",
+    "book",
+    "part",
+    "act",
+    "scene",
+    "letter",
+    "the",
+    "prologue",
+    "induction",
+    "epilogue",
+    "conclusion",
+    "finale",
+    "interlude",
+    "intermezzo",
+    "preface",
+    "foreword",
+    "introduction",
+    "dedication",
+    "to",
+    "acknowledgements",
+    "acknowledgments",
+    "appendix",
+    "afterword",
+    "glossary",
+    "footnotes",
+    "endnotes",
+    "notes",
+    "transcriber",
+    "about",
+    "section",
+    "episode",
+    "adventure",
+    "day",
+    "night",
+    "no",
+];
+
+/// Whether an English line can be a heading of the table by its first word: one of those, or a number. Spares most lines
+/// the patterns.
+fn may_open(line: &str) -> bool {
+    let end = line.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(line.len());
+    let word = &line[..end];
+    word.len() <= 16
+        && (word.bytes().all(|byte| matches!(byte, b'I' | b'V' | b'X' | b'L' | b'C'))
+            || word.len() == 1
+            || OPENERS.iter().any(|opener| opener.eq_ignore_ascii_case(word))
+            || numerals::words(word).is_some())
+}
 
 /// Whether any heading of the table can begin with this character.
 fn may_begin(c: char) -> bool {

@@ -8,10 +8,14 @@ use crate::text::is_han;
 pub(super) fn language(text: &str) -> Language {
     let (mut han, mut letters) = (0_u64, 0_u64);
     for c in text.chars() {
-        if is_han(c) {
+        if c.is_ascii() {
+            letters += u64::from(c.is_ascii_alphabetic());
+        } else if is_han(c) {
             han += 1;
+            letters += 1;
+        } else {
+            letters += u64::from(c.is_alphabetic());
         }
-        letters += u64::from(c.is_alphabetic());
     }
     if han * 10 > letters * 3 { Language::Zh } else { Language::En }
 }
@@ -75,7 +79,9 @@ fn is_cue(line: &str) -> bool {
 
 /// `NAME.` or `NAME:` before the speech, and `名：` in Chinese; quotation marks after it make it a sentence of a story.
 fn has_name_before_speech(line: &str) -> bool {
-    let Some(at) = line.find(['.', ':', '：', '(', '（']) else { return false };
+    // A name has at most 24 characters.
+    let mut begin = line.char_indices().take(25);
+    let Some((at, _)) = begin.find(|(_, c)| matches!(c, '.' | ':' | '：' | '(' | '（')) else { return false };
     let (name, rest) = line.split_at(at);
     let rest = rest.trim_start_matches(['.', ':', '：']).trim_start();
     if rest.is_empty() || rest.starts_with(['“', '"', '「', '『', '‘']) {
