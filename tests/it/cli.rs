@@ -481,11 +481,11 @@ fn chunk_shows_books() {
     -- stdout
     RAIN
           file  novels/rain.txt: plain text, UTF-8, English
-          size  144 characters, about 25 tokens, 2 headings
+          size  144 characters, about 27 tokens, 2 headings
       left out  front_matter: stands before the story, code points 0 to 6: “RAIN…”
       left out  contents: stands before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”
         chunks  1
-             0      25 tokens                 54 to 144  CHAPTER I. Mud
+             0      27 tokens                 54 to 144  CHAPTER I. Mud
 
     -- stderr
     ");
@@ -529,9 +529,9 @@ fn a_file_of_many_books_is_shown_book_by_book() {
 
     河灯
           file  novels.jsonl: a line of JSON, UTF-8, Chinese
-          size  5 characters, about 4 tokens, 0 headings
+          size  5 characters, about 5 tokens, 0 headings
         chunks  1
-             0       4 tokens                    0 to 5
+             0       5 tokens                    0 to 5
 
     plain
           file  books/plain.txt: plain text, UTF-8, English

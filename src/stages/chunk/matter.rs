@@ -227,20 +227,17 @@ impl Story {
             .collect();
         let first = outside.iter().position(|outside| !outside);
         let last = outside.iter().rposition(|outside| !outside);
-        let (start, end, borders) = match (first, last) {
-            (Some(first), Some(last)) => {
-                let end = starts.get(last + 1).copied().unwrap_or(body_end);
-                let mean = (end - starts[first]) / (last - first + 1);
-                // A long text before the first heading is a part of the story that has no heading, not a title page.
-                let headless = first == 0 && text[body_start..starts[0]].trim().len() > mean;
-                let start = if headless { leading(text, body_start, starts[0]) } else { starts[first] };
-                (start, end, starts[first..=last].to_vec())
-            }
-            _ => {
-                let start = leading(text, body_start, body_end);
-                // A table that nothing ends was none.
-                (if start < body_end { start } else { body_start }, body_end, Vec::new())
-            }
+        let (start, end, borders) = if let (Some(first), Some(last)) = (first, last) {
+            let end = starts.get(last + 1).copied().unwrap_or(body_end);
+            let mean = (end - starts[first]) / (last - first + 1);
+            // A long text before the first heading is a part of the story that has no heading, not a title page.
+            let headless = first == 0 && text[body_start..starts[0]].trim().len() > mean;
+            let start = if headless { leading(text, body_start, starts[0]) } else { starts[first] };
+            (start, end, starts[first..=last].to_vec())
+        } else {
+            let start = leading(text, body_start, body_end);
+            // A table that nothing ends was none.
+            (if start < body_end { start } else { body_start }, body_end, Vec::new())
         };
         let end = trailing(text, borders.last().copied().unwrap_or(start), end, start);
         let mut parts = Vec::new();
