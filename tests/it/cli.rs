@@ -508,7 +508,7 @@ fn chunk_shows_books() {
     insta::assert_snapshot!(desk.run(&["chunk", "novels/rain.txt", "--json"]), @r#"
     exit 0
     -- stdout
-    {"book":"rain","title":"RAIN","author":null,"path":"novels/rain.txt","format":"text","encoding":"UTF-8","language":"en","script":false,"characters":144,"replaced":0,"tokens":25,"chapters":2,"left_out":[{"id":"rain@0","reason":"front_matter","detail":"stands before the story, code points 0 to 6: “RAIN…”"},{"id":"rain@6","reason":"contents","detail":"stands before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”"}],"chunks":[{"id":"rain/0","index":0,"language":"en","chapter":"CHAPTER I. Mud","start":54,"end":144,"tokens":25,"text":"CHAPTER I. Mud\n\nIt rained on the weir.\n\n“Again,” said Anna.\n\nCHAPTER II. Sun\n\nIt stopped.\n"}]}
+    {"book":"rain","title":"RAIN","author":null,"path":"novels/rain.txt","format":"text","encoding":"UTF-8","language":"en","script":false,"characters":144,"replaced":0,"tokens":27,"chapters":2,"left_out":[{"id":"rain@0","reason":"front_matter","detail":"stands before the story, code points 0 to 6: “RAIN…”"},{"id":"rain@6","reason":"contents","detail":"stands before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”"}],"chunks":[{"id":"rain/0","index":0,"language":"en","chapter":"CHAPTER I. Mud","start":54,"end":144,"tokens":27,"text":"CHAPTER I. Mud\n\nIt rained on the weir.\n\n“Again,” said Anna.\n\nCHAPTER II. Sun\n\nIt stopped.\n"}]}
     -- stderr
     "#);
 }
