@@ -28,10 +28,10 @@ pub fn book_paths(patterns: &[PathBuf]) -> Result<Vec<PathBuf>, BookError> {
 /// Opens a file of books, which are read one at a time as they are asked for.
 pub fn open_books(path: &Path, encoding: Option<&str>) -> Result<chunk::Books<BufReader<File>>, BookError> {
     let open = |source| BookError::Open { path: path.to_owned(), source };
-    let file = File::open(path).map_err(open)?;
-    if !file.metadata().map_err(open)?.is_file() {
-        // A device or a pipe may have no end.
+    // A device or a pipe may have no end, and opening a pipe waits for its writer.
+    if !std::fs::metadata(path).map_err(open)?.is_file() {
         return Err(open(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is no regular file")));
     }
+    let file = File::open(path).map_err(open)?;
     Ok(chunk::books(&path.display().to_string(), BufReader::new(file), encoding))
 }

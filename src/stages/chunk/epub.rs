@@ -60,7 +60,8 @@ struct Page {
 fn spine(package: &Package, root: &str) -> Vec<Page> {
     let items: BTreeMap<&str, &package::Item> = package.items.iter().map(|item| (item.id.as_str(), item)).collect();
     let guide: BTreeMap<String, &'static str> =
-        package.guide.iter().map(|(href, reason)| (resolve(root, href).0, *reason)).collect();
+        // A reference into a page says nothing of the whole page.
+        package.guide.iter().filter(|(href, _)| !href.contains('#')).map(|(href, reason)| (resolve(root, href).0, *reason)).collect();
     let mut seen = BTreeSet::new();
     let mut pages = Vec::new();
     for (id, linear) in &package.spine {

@@ -384,7 +384,9 @@ fn head_kind(words: &str) -> Option<&'static str> {
     {
         return Some(TRANSCRIBER);
     }
-    if words.len() > 90 {
+    // What is said, asked or exclaimed is a line of the story, never a head.
+    let speech = ['“', '”', '"', '「', '」', '『', '』', '？', '?', '！', '!'];
+    if words.len() > 90 || words.contains(speech) {
         return None;
     }
     kind(words)
@@ -606,6 +608,15 @@ mod tests {
 
     fn reasons_of(parts: &[(&'static str, String)]) -> Vec<&'static str> {
         parts.iter().map(|(reason, _)| *reason).collect()
+    }
+
+    #[test]
+    fn what_is_said_is_no_head() {
+        for (words, is_head) in
+            [("“版权？”", false), ("“插图”", false), ("Contents?", false), ("Contents", true), ("目录", true)]
+        {
+            assert_eq!(head_kind(words).is_some(), is_head, "{words}");
+        }
     }
 
     #[test]
