@@ -71,7 +71,6 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
         RunError::Books { .. } => {
             "books are plain text, Markdown, HTML, EPUB, Fountain or JSON Lines, in any usual encoding".to_owned()
         }
-        RunError::SameSlug { .. } => "a book's slug is made of its file name".to_owned(),
         RunError::Start(_) | RunError::Store(_) | RunError::Export(_) => {
             format!("mend that and {again}; what is done is kept")
         }

@@ -34,9 +34,7 @@ impl From<Exit> for ExitCode {
 impl From<&RunError> for Exit {
     fn from(error: &RunError) -> Self {
         match error {
-            RunError::Invalid(_) | RunError::Prompts(_) | RunError::Books { .. } | RunError::SameSlug { .. } => {
-                Self::Usage
-            }
+            RunError::Invalid(_) | RunError::Prompts(_) | RunError::Books { .. } => Self::Usage,
             RunError::Start(_) | RunError::Store(_) | RunError::Export(_) => Self::Fault,
             RunError::Ask(error) => error.into(),
             RunError::Failures { .. } => Self::Failures,

@@ -9,6 +9,15 @@ use super::error::BookError;
 use super::paths;
 use crate::stages::chunk;
 
+/// A file of books that a pipeline reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BookPath {
+    /// The file.
+    pub path: PathBuf,
+    /// The chapters of its books that are taken; all when silent.
+    pub chapters: Option<chunk::Choice>,
+}
+
 /// Returns the files that some patterns name, each once, in the order of the patterns: files as they are, of folders and
 /// globs those with a book's ending. The error says what names nothing, and what is most like it.
 pub fn book_paths(patterns: &[PathBuf]) -> Result<Vec<PathBuf>, BookError> {

@@ -27,14 +27,6 @@ pub enum RunError {
         #[source]
         source: BookError,
     },
-    /// Two books would have the same scene ids.
-    #[error("two books have the slug `{slug}`, `{path}` is the second; rename it")]
-    SameSlug {
-        /// The slug.
-        slug: String,
-        /// The second book's path.
-        path: String,
-    },
     /// The program cannot use the machine's cores or signals.
     #[error("start the run")]
     Start(#[source] std::io::Error),
@@ -85,6 +77,12 @@ pub enum BookError {
     /// It is no book.
     #[error(transparent)]
     Chunk(#[from] ChunkError),
+    /// It is not what it was when the run listed it.
+    #[error("read `{}` again: it changed while the run went on", path.display())]
+    Changed {
+        /// The file's path.
+        path: PathBuf,
+    },
     /// What should name books names nothing.
     #[error("{message}")]
     Nothing {

@@ -71,7 +71,27 @@ pub struct Books {
     /// Files, folders and globs, resolved from the working directory. Of folders and globs the files with a known ending
     /// are taken, those called `README` left out.
     #[schemars(length(min = 1))]
-    pub paths: Vec<String>,
+    pub paths: Vec<BookPaths>,
+}
+
+/// An entry of `[books] paths`: a path, or a table such as `{ path = "long.txt", chapters = "1-12" }`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum BookPaths {
+    /// A file, folder or glob, whose books are taken whole.
+    Whole(String),
+    /// One whose books are taken in part. It goes before an entry that takes the same file whole.
+    Chosen(ChosenBooks),
+}
+
+/// Books of which some chapters are taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChosenBooks {
+    /// A file, folder or glob.
+    pub path: String,
+    /// Places of chapters from 1, such as `1-12` or `1-3, 7, 20-`, as `dramaturg chunk BOOK --chapters` counts them.
+    pub chapters: String,
 }
 
 /// The table `[models.<name>]`.

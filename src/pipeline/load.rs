@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::document::Document;
 use super::problems::{At, PipelineError, Problem};
 use super::reader::Reader;
-use super::{Environment, ModelEntry, PipelineFile, checks, paths};
+use super::{BookPath, Environment, ModelEntry, PipelineFile, checks, paths};
 use crate::llm::{AskError, Desk, Endpoint, Model, Secret};
 use crate::schema::{Character, Dimension};
 
@@ -29,8 +29,8 @@ pub struct Loaded {
     pub path: PathBuf,
     /// The file with `--set` laid over it, variables expanded and defaults filled in.
     pub file: PipelineFile,
-    /// The books, sorted.
-    pub book_paths: Vec<PathBuf>,
+    /// The books' files, sorted by path.
+    pub book_paths: Vec<BookPath>,
     /// The established test characters, in order of the files that `[synthesize] established` names.
     pub characters: Vec<Character>,
     /// The file of each of them, by id.
@@ -249,7 +249,8 @@ mod tests {
     fn a_whole_file_is_loaded() {
         let desk = Desk::new();
         let loaded = desk.load(&whole(), &["simulate.tau=3", "seed=9"], Endpoints::Needed).unwrap();
-        let names: Vec<_> = loaded.book_paths.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+        let names: Vec<_> =
+            loaded.book_paths.iter().map(|book| book.path.file_name().unwrap().to_str().unwrap()).collect();
         assert_eq!(names, ["plain.txt", "红楼梦.txt"]);
         assert_eq!((loaded.file.simulate.tau, loaded.file.seed, loaded.file.simulate.max_turns), (3, 9, 20));
         assert_eq!(loaded.file.cast.base.get(Language::Zh), "作者");
@@ -511,6 +512,51 @@ mod tests {
                 .to_owned(),
         ];
         assert_eq!(problems, expected);
+    }
+
+    #[test]
+    fn chapters_may_be_chosen_and_go_before_a_whole_book() {
+        let desk = Desk::new();
+        let entry = "{ path = '$HERE/books/红楼梦.txt', chapters = '1-3, 7' }, ";
+        let text = whole().replace("paths = [", &format!("paths = [{entry}"));
+        let loaded = desk.load(&text, &[], Endpoints::Needed).unwrap();
+        let chosen: Vec<Option<String>> =
+            loaded.book_paths.iter().map(|book| book.chapters.as_ref().map(ToString::to_string)).collect();
+        assert_eq!(chosen, [None, Some("1-3, 7".to_owned())]);
+        assert!(loaded.effective.contains("chapters = \"1-3, 7\""), "{}", loaded.effective);
+        let again = desk.load(&loaded.effective, &[], Endpoints::Needed).unwrap();
+        assert_eq!(again.book_paths, loaded.book_paths);
+    }
+
+    #[test]
+    fn a_wrong_choice_of_chapters_is_told_where_it_stands() {
+        let desk = Desk::new();
+        let problems = |entry: &str| desk.problems(&whole().replace("paths = [", &format!("paths = [{entry}, ")), &[]);
+        let expected = "Some(\"places of chapters, as `1-12` or `1-3, 7, 20-`\")";
+        assert_eq!(
+            problems("{ path = '$HERE/books/plain.txt', chapters = '9-3' }"),
+            [format!("0|'9-3'|the range `9-3` ends before it begins|{expected}|None")]
+        );
+        let nowhere = problems("{ path = '$HERE/books/plian.txt', chapters = '一' }");
+        assert_eq!(
+            nowhere,
+            [
+                r#"0|'$HERE/books/plian.txt'|no file `$HERE/books/plian.txt`|None|Some("$HERE/books/plain.txt")"#
+                    .to_owned(),
+                format!("0|'一'|`一` is no place of a chapter and no range of them|{expected}|None"),
+            ]
+        );
+        assert_eq!(
+            problems("{ path = '$HERE/books', chaptres = '1' }"),
+            [
+                r#"0|{ path = '$HERE/books', chaptres = '1' }|`books.paths[0]` lacks the key `chapters`|Some("a string")|None"#,
+                r#"0|chaptres|unknown key `chaptres` in `books.paths[0]`|None|Some("chapters")"#,
+            ]
+        );
+        let one = "{ path = '$HERE/books/plain.txt', chapters = '1' }";
+        let twice = problems(&format!("{one}, {{ path = '$HERE/books/*.txt', chapters = '2' }}"));
+        assert_eq!(twice.len(), 1, "{twice:?}");
+        assert!(twice[0].contains("are chosen twice"), "{twice:?}");
     }
 
     #[test]

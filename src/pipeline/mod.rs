@@ -22,13 +22,14 @@ mod reader;
 mod run;
 mod schemas;
 mod shape;
+mod shelf;
 mod stage;
 mod summary;
 
-pub use books::{book_paths, open_books};
+pub use books::{BookPath, book_paths, open_books};
 pub use environment::Environment;
 pub use error::{BookError, Cause, RunError};
-pub use file::{Books, Cast, Member, Members, ModelEntry, PipelineFile, Served};
+pub use file::{BookPaths, Books, Cast, ChosenBooks, Member, Members, ModelEntry, PipelineFile, Served};
 pub use load::{Endpoints, Loaded, load};
 pub use problems::{PipelineError, Problem};
 pub use run::run;

@@ -9,11 +9,10 @@ use super::conceal::conceal;
 use super::document::{Document, child, dotted};
 use super::environment::{Environment, expand};
 use super::problems::{At, PipelineError, Problem};
-use super::{paths, shape};
+use super::{BookPath, paths, shape};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Character, CharacterFile, Dimension, slug};
-use crate::stages;
-use crate::stages::select;
+use crate::stages::{self, chunk, select};
 
 /// What has been read, and what is wrong with it.
 pub(super) struct Reader {
@@ -75,52 +74,84 @@ impl Reader {
             && self.problems.iter().any(|problem| problem.source == at.source && problem.span == at.span)
     }
 
-    /// Returns the files that a list of patterns names, with the pointer of each pattern.
-    fn files(&mut self, document: &Document, pointer: &str, endings: &[&str]) -> Vec<(String, PathBuf)> {
+    /// Returns the files that some patterns name, with the pointer of each pattern.
+    fn files(&mut self, document: &Document, patterns: &[(String, &str)], endings: &[&str]) -> Vec<(String, PathBuf)> {
         let mut files: Vec<(String, PathBuf)> = Vec::new();
-        for (place, pattern) in document.strings(pointer) {
-            if self.is_told(&document.at(&place)) {
+        for (place, pattern) in patterns {
+            if self.is_told(&document.at(place)) {
                 continue;
             }
             match paths::expand(pattern, endings) {
                 Ok(found) => files.extend(found.into_iter().map(|path| (place.clone(), path))),
                 Err(nothing) => {
-                    let problem = Problem::new(document.at(&place), nothing.message);
+                    let problem = Problem::new(document.at(place), nothing.message);
                     self.problems.push(Problem { nearest: nothing.nearest, ..problem });
                 }
             }
         }
         // A file that two patterns name is one file.
         let mut seen = BTreeSet::new();
-        files.retain(|(_, path)| seen.insert(std::fs::canonicalize(path).unwrap_or_else(|_| path.clone())));
+        files.retain(|(_, path)| seen.insert(canonical(path)));
         files
     }
 
-    pub(super) fn books(&mut self, document: &Document) -> Vec<PathBuf> {
+    pub(super) fn books(&mut self, document: &Document) -> Vec<BookPath> {
+        let whole = self.files(document, &document.strings("/books/paths"), paths::BOOKS);
+        let chosen = self.chosen_books(document);
+        let taken: BTreeSet<PathBuf> = chosen.iter().map(|(_, book)| canonical(&book.path)).collect();
+        let whole = whole.into_iter().filter(|(_, path)| !taken.contains(&canonical(path)));
+        let whole: Vec<_> = whole.map(|(place, path)| (place, BookPath { path, chapters: None })).collect();
+
         let mut slugs: BTreeMap<String, PathBuf> = BTreeMap::new();
         let mut books = Vec::new();
-        for (place, path) in self.files(document, "/books/paths", paths::BOOKS) {
+        for (place, book) in whole.into_iter().chain(chosen) {
+            let path = &book.path;
             let id = slug(&path.file_stem().unwrap_or_default().to_string_lossy());
             // Books of JSON Lines are named by their titles.
             let lines = path.extension().is_some_and(|ending| ending == "jsonl" || ending == "ndjson");
-            if lines {
-                books.push(path);
-                continue;
-            }
-            if let Some(first) = slugs.insert(id.clone(), path.clone()) {
+            if !lines && let Some(first) = slugs.insert(id.clone(), path.clone()) {
                 let message = format!("`{}` and `{}` would both be the book `{id}`", first.display(), path.display());
                 self.problems
                     .push(Problem::new(document.at(&place), message).expected("file names that differ in letters"));
             }
-            books.push(path);
+            books.push(book);
         }
-        books.sort();
+        books.sort_by(|a, b| a.path.cmp(&b.path));
         books
+    }
+
+    /// Returns the books of which some chapters are taken, each with the pointer of its entry.
+    fn chosen_books(&mut self, document: &Document) -> Vec<(String, BookPath)> {
+        let count = document.value.pointer("/books/paths").and_then(Value::as_array).map_or(0, Vec::len);
+        let (mut chosen, mut seen) = (Vec::new(), BTreeSet::new());
+        for entry in (0..count).map(|index| child("/books/paths", &index.to_string())) {
+            let patterns = document.strings(&child(&entry, "path"));
+            let place = child(&entry, "chapters");
+            let Some(text) = document.value.pointer(&place).and_then(Value::as_str) else { continue };
+            let chapters = match text.parse::<chunk::Choice>() {
+                Ok(choice) => Some(choice),
+                Err(error) => {
+                    let problem = Problem::new(document.at(&place), error.to_string());
+                    self.problems.push(problem.expected("places of chapters, as `1-12` or `1-3, 7, 20-`"));
+                    None
+                }
+            };
+            for (_, path) in self.files(document, &patterns, paths::BOOKS) {
+                if !seen.insert(canonical(&path)) {
+                    let message = format!("chapters of `{}` are chosen twice", path.display());
+                    let problem = Problem::new(document.at(&entry), message);
+                    self.problems.push(problem.expected("one entry for it, as `chapters = \"1-3, 7\"`"));
+                    continue;
+                }
+                chosen.push((entry.clone(), BookPath { path, chapters: chapters.clone() }));
+            }
+        }
+        chosen
     }
 
     pub(super) fn characters(&mut self, document: &Document) -> (Vec<Character>, BTreeMap<String, PathBuf>) {
         let (mut characters, mut by_id) = (Vec::new(), BTreeMap::<String, PathBuf>::new());
-        for (place, path) in self.files(document, "/synthesize/established", paths::CHARACTERS) {
+        for (place, path) in self.files(document, &document.strings("/synthesize/established"), paths::CHARACTERS) {
             let Some(text) = self.read(document, &place, &path) else { continue };
             let before = self.problems.len();
             let source = self.sources.len();
@@ -219,6 +250,11 @@ impl Reader {
         }
         PipelineError::Invalid { sources: self.sources, problems: self.problems }
     }
+}
+
+/// Returns what tells a file from others, however it is named.
+fn canonical(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn collect_strings(pointer: &str, value: &Value, strings: &mut Vec<(String, String)>) {

@@ -13,18 +13,18 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::about::about;
-use super::books::open_books;
-use super::error::{BookError, Cause};
+use super::error::Cause;
 use super::manifest::Manifest;
 use super::models::Models;
-use super::{Loaded, RunError, RunOptions, Stage, Summary};
+use super::shelf::{self, Listed, ReadBook, Rereader, Shelf};
+use super::{Loaded, ModelEntry, RunError, RunOptions, Stage, Summary};
 use crate::event::{Event, Reporter};
 use crate::llm::{AskError, Desk};
 use crate::prompt::Prompts;
 use crate::schema::{Book, Character, CharacterType, Chunk, Language, Reject, Scene};
 use crate::stages::export::{self, Records};
 use crate::stages::{self, chunk, extract, simulate, synthesize};
-use crate::store::{Pool, RunFolder, Table};
+use crate::store::{Pool, RunFolder, StoreError, Table};
 
 /// Runs a pipeline up to and including a stage, and returns what it left.
 ///
@@ -44,7 +44,8 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
     let desk = Arc::new(Desk::new(seed, prompts, journal, budget, options.replay));
     let models = Models::new(&loaded, &desk)?;
     let stopping = tokio::spawn(stopping(options.stop.clone(), Arc::clone(&desk)));
-    let road = Arc::new(Road { loaded, options, reporter, desk, models });
+    let shelf = Shelf::new(loaded.book_paths.clone(), loaded.file.chunk.clone(), options.limit);
+    let road = Arc::new(Road { loaded, options, reporter, desk, models, shelf: Arc::new(shelf) });
 
     let mut records = Records::default();
     let walked = road.walk(&mut records).await;
@@ -114,19 +115,14 @@ fn failures(summary: Summary, books: usize, rejects: &[Reject]) -> Result<Summar
 
 /// The reason of a book that cannot be read.
 const UNREADABLE: &str = "unreadable";
+/// The reason of a book that is another one's equal.
+const DUPLICATE: &str = "duplicate";
+/// The reason of a book that cannot be told from another one.
+const SAME_SLUG: &str = "same_slug";
 
+/// Whether a reject is a book that is missing.
 fn is_unread(reject: &Reject) -> bool {
-    reject.stage == Stage::Chunk.verb() && reject.reason == UNREADABLE
-}
-
-/// A book with all that the stages after `chunk` need of it.
-struct ReadBook {
-    book: Book,
-    chunks: Vec<Chunk>,
-    /// The chunk after those of a limited run: what its border gives away is theirs.
-    next: Option<Chunk>,
-    /// What is known of the book in each language that its chunks are in.
-    facts: BTreeMap<Language, extract::BookFacts>,
+    reject.stage == Stage::Chunk.verb() && matches!(reject.reason.as_str(), UNREADABLE | SAME_SLUG)
 }
 
 /// What all stages of a run share.
@@ -136,17 +132,18 @@ struct Road {
     reporter: Arc<dyn Reporter>,
     desk: Arc<Desk>,
     models: Models,
+    shelf: Arc<Shelf>,
 }
 
 impl Road {
     /// Goes from stage to stage; what is made goes into `records` even when a later stage fails.
     async fn walk(self: &Arc<Self>, records: &mut Records) -> Result<(Vec<Book>, Option<String>), RunError> {
-        let read = self.chunk(records).await?;
-        let books: Vec<Book> = read.iter().map(|read| read.book.clone()).collect();
+        let listed = self.chunk(records).await?;
+        let books: Vec<Book> = listed.iter().map(|listed| listed.book.clone()).collect();
         if self.options.until == Stage::Chunk {
             return Ok((books, None));
         }
-        let pool_hash = self.extract(read, records).await?;
+        let pool_hash = self.extract(listed, records).await?;
         if self.options.until == Stage::Extract {
             return Ok((books, Some(pool_hash)));
         }
@@ -158,126 +155,143 @@ impl Road {
         Ok((books, Some(pool_hash)))
     }
 
-    /// Reads the books and cuts them into chunks. A book that cannot be read is left out and named; the others go on.
-    async fn chunk(self: &Arc<Self>, records: &mut Records) -> Result<Vec<ReadBook>, RunError> {
-        let total = self.loaded.book_paths.len() as u64;
+    /// Reads the books and counts their chunks. A book that cannot be read is left out and named; the others go on.
+    async fn chunk(self: &Arc<Self>, records: &mut Records) -> Result<Vec<Listed>, RunError> {
+        let total = self.shelf.files() as u64;
         self.start(Stage::Chunk, Some(total));
         let mut reading = JoinSet::new();
         // As many files at once as there are cores: more would only fill the memory.
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let places = Arc::new(Semaphore::new(cores));
-        for (index, path) in self.loaded.book_paths.iter().enumerate() {
-            let (road, path, places) = (Arc::clone(self), path.clone(), Arc::clone(&places));
+        let places = Arc::new(Semaphore::new(cores()));
+        for file in 0..self.shelf.files() {
+            let (road, places) = (Arc::clone(self), Arc::clone(&places));
             reading.spawn(async move {
                 let _place = places.acquire_owned().await.expect("nobody closes it");
-                let task = tokio::task::spawn_blocking(move || (index, path.clone(), road.read(&path)));
-                task.await.expect("reading a book does not panic")
+                (file, blocking(move || road.shelf.list(file)).await)
             });
         }
-        let (mut books, mut failed, mut done) = (BTreeMap::new(), BTreeMap::new(), 0);
+        let (mut listed, mut failed, mut done) = (BTreeMap::new(), BTreeMap::new(), 0);
         while let Some(joined) = reading.join_next().await {
-            let (index, path, read) = joined.expect("reading a book does not panic");
-            for (place, read) in read.into_iter().enumerate() {
-                match read {
-                    Ok((read, rejects)) => {
-                        self.reject(records, rejects);
-                        books.insert((index, place), read);
-                    }
+            let (file, books) = joined.expect("reading a book does not panic");
+            for (place, book) in books.into_iter().enumerate() {
+                match book {
+                    Ok(book) => drop(listed.insert((file, place), book)),
                     Err(source) => {
-                        let id = path.display().to_string();
+                        let id = self.shelf.path(file).display().to_string();
                         self.reject(records, [Reject::new("chunk", id, UNREADABLE, chain(&source))]);
-                        failed.insert((index, place), (path.clone(), source));
+                        failed.insert((file, place), source);
                     }
                 }
             }
             done += 1;
             self.advance(Stage::Chunk, done, Some(total));
         }
-        if let (true, Some((_, (path, source)))) = (books.is_empty(), failed.pop_first()) {
-            return Err(RunError::Books { path, source });
+        if let (true, Some(((file, _), source))) = (listed.is_empty(), failed.pop_first()) {
+            return Err(RunError::Books { path: self.shelf.path(file).to_owned(), source });
         }
-        let books: Vec<ReadBook> = books.into_values().collect();
-        let mut seen = BTreeSet::new();
-        for read in &books {
-            if !seen.insert(&read.book.slug) {
-                return Err(RunError::SameSlug { slug: read.book.slug.clone(), path: read.book.path.clone() });
+        let mut books: Vec<Listed> = Vec::new();
+        let mut hashes: BTreeMap<String, (String, String)> = BTreeMap::new();
+        for (book, rejects) in listed.into_values() {
+            // A slug is part of every scene's id, so that of two books with one slug only the first can be told.
+            let Book { slug, hash, path, title, .. } = &book.book;
+            if let Some((first, same)) = hashes.get(slug) {
+                let reason = if hash == same { DUPLICATE } else { SAME_SLUG };
+                let detail = format!("“{title}” of `{path}` has the slug `{slug}`, as a book of `{first}` has");
+                self.reject(records, [Reject::new("chunk", slug, reason, detail)]);
+                continue;
             }
+            hashes.insert(slug.clone(), (path.clone(), hash.clone()));
+            self.reject(records, rejects);
+            books.push(book);
         }
-        let chunks: usize = books.iter().map(|read| read.chunks.len()).sum();
+        let chunks: u64 = books.iter().map(|book| book.chunks).sum();
         self.end(Stage::Chunk, format!("{chunks} chunks of {} books", books.len()));
         Ok(books)
     }
 
-    /// Reads the books of a file; one that is none does not keep the others back.
-    fn read(&self, path: &std::path::Path) -> Vec<Result<(ReadBook, Vec<Reject>), BookError>> {
-        match open_books(path, self.loaded.file.chunk.encoding.as_deref()) {
-            Ok(books) => books.map(|book| Ok(self.cut(book?))).collect(),
-            Err(error) => vec![Err(error)],
-        }
-    }
-
-    fn cut(&self, book: Book) -> (ReadBook, Vec<Reject>) {
-        let params = &self.loaded.file.chunk;
-        let chapters = chunk::chapters(&book);
-        let (mut chunks, rejects) = chunk::chunk(&book, &chapters, params);
-        let limit = self.options.limit.map_or(usize::MAX, |limit| limit as usize);
-        let next = chunks.get(limit).cloned();
-        chunks.truncate(limit);
-        let mut facts = BTreeMap::new();
-        for language in chunks.iter().map(|chunk| chunk.language).collect::<BTreeSet<Language>>() {
-            let reading = extract::reading::read(&book.text, language, book.script);
-            facts.insert(language, extract::BookFacts::new(&Book { language, ..book.clone() }, reading));
-        }
-        // The chunks hold what is still needed of it.
-        let book = Book { text: String::new(), ..book };
-        (ReadBook { book, chunks, next, facts }, rejects)
-    }
-
     /// Makes scenes of the chunks, each book's in order, the books side by side; fills the pool and reads it back with
     /// what people added to it. Returns the pool's hash.
-    async fn extract(self: &Arc<Self>, books: Vec<ReadBook>, records: &mut Records) -> Result<String, RunError> {
-        let total: usize = books.iter().map(|read| read.chunks.len()).sum();
-        self.start(Stage::Extract, Some(total as u64));
-        let slugs: Vec<String> = books.iter().map(|read| read.book.slug.clone()).collect();
+    async fn extract(self: &Arc<Self>, books: Vec<Listed>, records: &mut Records) -> Result<String, RunError> {
+        let total = books.iter().map(|book| book.chunks).sum();
+        self.start(Stage::Extract, Some(total));
+        let mut pool =
+            Filling { pool: Pool::open(self.loaded.file.extract.pool.as_ref())?, slugs: Vec::new(), fault: None };
         let done = Arc::new(AtomicU64::new(0));
-        let mut folds = JoinSet::new();
-        for read in books {
-            let (road, done) = (Arc::clone(self), Arc::clone(&done));
-            folds.spawn(async move { road.fold(read, &done, total as u64).await });
+        let mut rereader = Rereader::new(Arc::clone(&self.shelf));
+        let mut folds = Tasks::new(&self.desk);
+        let most = self.books_at_once();
+        for listed in books {
+            // A book waits for its place unread: what is in memory does not grow with the number of books.
+            while folds.len() >= most
+                && let Some(folded) = folds.next().await
+            {
+                self.folded(records, &mut pool, folded);
+            }
+            if folds.failed() || pool.fault.is_some() {
+                break;
+            }
+            let path = listed.book.path.clone();
+            let (back, found) = blocking(move || {
+                let found = rereader.read(&listed);
+                (rereader, found)
+            })
+            .await;
+            rereader = back;
+            match found {
+                Ok(book) => {
+                    let (road, done) = (Arc::clone(self), Arc::clone(&done));
+                    folds.spawn(async move { road.fold(book, &done, total).await });
+                }
+                Err(error) => self.reject(records, [Reject::new("chunk", path, UNREADABLE, chain(&error))]),
+            }
         }
-        let pool = Pool::open(self.loaded.file.extract.pool.as_ref())?;
-        let (folded, ended) = all(folds, &self.desk).await;
-        for (slug, scenes, rejects) in folded {
-            self.reject(records, rejects);
-            pool.write_book(&slug, &scenes)?;
+        while let Some(folded) = folds.next().await {
+            self.folded(records, &mut pool, folded);
         }
-        ended?;
+        let Filling { pool, slugs, fault } = pool;
+        fault.map_or(Ok(()), Err)?;
+        folds.ended()?;
         records.scenes = pool.scenes(&slugs)?;
         let books: BTreeSet<&str> = records.scenes.iter().map(|scene| scene.book.as_str()).collect();
         self.end(Stage::Extract, format!("{} scenes of {} books", records.scenes.len(), books.len()));
         Ok(pool.hash(&slugs)?)
     }
 
-    async fn fold(
-        &self,
-        read: ReadBook,
-        done: &AtomicU64,
-        total: u64,
-    ) -> Result<(String, Vec<Scene>, Vec<Reject>), AskError> {
-        let ReadBook { book, mut chunks, next, facts } = read;
-        let behind = next.as_ref().map(|chunk| chunk.language);
+    /// Puts a book's scenes into the pool. When that cannot be done nothing new begins.
+    fn folded(&self, records: &mut Records, pool: &mut Filling, folded: Folded) {
+        self.reject(records, folded.rejects);
+        if let Err(fault) = pool.pool.write_book(&folded.slug, &folded.scenes) {
+            self.desk.stop();
+            pool.fault.get_or_insert(fault);
+        }
+        pool.slugs.push(folded.slug);
+    }
+
+    /// Returns how many books are extracted side by side: enough to fill the extractor, whose calls for one book come one
+    /// after the other.
+    fn books_at_once(&self) -> usize {
+        let of = |language: Language| match &self.loaded.file.models[self.loaded.file.cast.extractor.get(language)] {
+            ModelEntry::OpenAi(served) => served.concurrency as usize,
+            ModelEntry::Offline(_) => cores(),
+        };
+        Language::ALL.into_iter().map(of).max().unwrap_or(1).max(1)
+    }
+
+    /// Extracts the scenes of a book, chunk after chunk.
+    async fn fold(&self, read: ReadBook, done: &AtomicU64, total: u64) -> Result<Folded, AskError> {
+        let mut read = read;
+        let (facts, read) = blocking(move || (shelf::facts(&mut read), read)).await;
+        let ReadBook { book, mut chunks, next } = read;
+        let count = chunks.len();
+        chunks.extend(next);
         let (mut scenes, mut rejects) = (Vec::new(), Vec::new());
         let model = |language: Language| &**self.models.extractor.get(language);
         if self.loaded.file.chunk.plot_aware {
-            let count = chunks.len();
-            chunks.extend(next);
             (chunks, rejects) = chunk::borders(model, &self.loaded.file.chunk, &book, chunks).await?;
-            chunks.truncate(count);
         }
         let params = &self.loaded.file.extract;
         // What is carried from chunk to chunk is told in the language that it was found in.
         let mut carries: BTreeMap<Language, extract::Carry> = BTreeMap::new();
-        for (at, chunk) in chunks.iter().enumerate() {
+        for (at, chunk) in chunks[..count].iter().enumerate() {
             let language = chunk.language;
             let (model, facts) = (model(language), &facts[&language]);
             let carry = carries.remove(&language).unwrap_or_default();
@@ -285,8 +299,9 @@ impl Road {
             scenes.append(&mut extracted.scenes);
             rejects.append(&mut extracted.rejects);
             // A scene that goes on behind a limit is not asked about: the run without the limit asks about the whole of it.
-            let following = chunks.get(at + 1).map_or(behind, |chunk| Some(chunk.language));
-            if following != Some(language) {
+            // Over what was left out of the book no scene goes on.
+            let goes_on = |next: &Chunk| next.language == language && next.start == chunk.end;
+            if !chunks.get(at + 1).is_some_and(goes_on) {
                 extracted = extract::finish(model, params, facts, extracted.carry).await?;
                 scenes.append(&mut extracted.scenes);
                 rejects.append(&mut extracted.rejects);
@@ -294,7 +309,7 @@ impl Road {
             carries.insert(language, extracted.carry);
             self.advance(Stage::Extract, done.fetch_add(1, Ordering::Relaxed) + 1, Some(total));
         }
-        Ok((book.slug, scenes, rejects))
+        Ok(Folded { slug: book.slug, scenes, rejects })
     }
 
     /// Takes the established characters and makes up the others.
@@ -314,7 +329,7 @@ impl Road {
         let total: u64 = Language::ALL.iter().map(|&language| u64::from(wanted(language))).sum();
         self.start(Stage::Synthesize, Some(total));
         let done = Arc::new(AtomicU64::new(0));
-        let mut made = JoinSet::new();
+        let mut made = Tasks::new(&self.desk);
         for language in Language::ALL {
             let mut left = wanted(language);
             for world in 0.. {
@@ -335,9 +350,9 @@ impl Road {
                 });
             }
         }
-        let (mut made, ended) = all(made, &self.desk).await;
-        made.sort_by_key(|(language, world, _)| (*language, *world));
-        for (_, _, made) in made {
+        let mut results = made.all().await;
+        results.sort_by_key(|(language, world, _)| (*language, *world));
+        for (_, _, made) in results {
             self.reject(records, made.rejects);
             for character in made.characters {
                 match synthesize::resembles(&character, &characters) {
@@ -346,7 +361,7 @@ impl Road {
                 }
             }
         }
-        ended?;
+        made.ended()?;
         characters.sort_by(|a, b| a.id.cmp(&b.id));
         let count = |kind| characters.iter().filter(|character| character.kind == kind).count();
         let (established, synthesized) = (count(CharacterType::Established), count(CharacterType::Synthesized));
@@ -368,7 +383,7 @@ impl Road {
         let total = sets as u64 * u64::from(params.tau) * self.loaded.dimensions.len() as u64;
         self.start(Stage::Simulate, Some(total));
         let done = Arc::new(AtomicU64::new(0));
-        let mut plays = JoinSet::new();
+        let mut plays = Tasks::new(&self.desk);
         for character in &records.characters {
             let sources = self.models.sources.get(character.language).clone();
             let groups: Vec<Vec<_>> = match params.scope {
@@ -382,14 +397,13 @@ impl Road {
             }
         }
         let mut conversations = 0;
-        let (played, ended) = all(plays, &self.desk).await;
-        for played in played.into_iter().flatten() {
+        for played in plays.all().await.into_iter().flatten() {
             conversations += played.conversations.len();
             records.conversations.extend(played.conversations);
             records.samples.extend(played.samples);
             self.reject(records, played.rejects);
         }
-        ended?;
+        plays.ended()?;
         self.end(Stage::Simulate, format!("{} samples of {conversations} conversations", records.samples.len()));
         Ok(())
     }
@@ -466,22 +480,87 @@ impl Road {
     }
 }
 
-/// Waits for every task, so that calls in flight are finished and kept, then gives the results, and beside them the error that
-/// ended the run: an interruption only when nothing worse happened. After the first such error nothing new begins.
-async fn all<T: 'static>(mut tasks: JoinSet<Result<T, AskError>>, desk: &Desk) -> (Vec<T>, Result<(), RunError>) {
-    let (mut results, mut worst) = (Vec::new(), None);
-    while let Some(joined) = tasks.join_next().await {
-        match joined.expect("a stage does not panic") {
-            Ok(result) => results.push(result),
-            Err(error) => {
-                desk.stop();
-                if matches!(worst, None | Some(AskError::Interrupted)) {
-                    worst = Some(error);
+/// Tasks of a stage that may ask. After the first error that ends the run nothing new begins, and calls in flight are
+/// finished and kept.
+struct Tasks<'a, T> {
+    running: JoinSet<Result<T, AskError>>,
+    desk: &'a Desk,
+    worst: Option<AskError>,
+}
+
+impl<'a, T: Send + 'static> Tasks<'a, T> {
+    fn new(desk: &'a Desk) -> Self {
+        Self { running: JoinSet::new(), desk, worst: None }
+    }
+
+    fn spawn(&mut self, task: impl Future<Output = Result<T, AskError>> + Send + 'static) {
+        self.running.spawn(task);
+    }
+
+    fn len(&self) -> usize {
+        self.running.len()
+    }
+
+    const fn failed(&self) -> bool {
+        self.worst.is_some()
+    }
+
+    /// Waits for the next result; none when all tasks have ended.
+    async fn next(&mut self) -> Option<T> {
+        while let Some(joined) = self.running.join_next().await {
+            match joined.expect("a stage does not panic") {
+                Ok(result) => return Some(result),
+                Err(error) => {
+                    self.desk.stop();
+                    // An interruption tells less than what caused it.
+                    if matches!(self.worst, None | Some(AskError::Interrupted)) {
+                        self.worst = Some(error);
+                    }
                 }
             }
         }
+        None
     }
-    (results, worst.map_or(Ok(()), |error| Err(error.into())))
+
+    /// Returns all results, in the order in which they came.
+    async fn all(&mut self) -> Vec<T> {
+        let mut results = Vec::new();
+        while let Some(result) = self.next().await {
+            results.push(result);
+        }
+        results
+    }
+
+    /// Returns the error that ended the run: an interruption only when nothing worse happened.
+    fn ended(self) -> Result<(), RunError> {
+        self.worst.map_or(Ok(()), |error| Err(error.into()))
+    }
+}
+
+/// The pool while books come in.
+struct Filling {
+    pool: Pool,
+    /// The books that came.
+    slugs: Vec<String>,
+    /// Why one could not be kept.
+    fault: Option<StoreError>,
+}
+
+/// What a book yielded.
+struct Folded {
+    slug: String,
+    scenes: Vec<Scene>,
+    rejects: Vec<Reject>,
+}
+
+/// Does work that fills a core, where it keeps no other task waiting.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.expect("reading a book does not panic")
+}
+
+/// Returns how many cores there are.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// Returns an error with its causes in one line.

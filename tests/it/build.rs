@@ -118,3 +118,57 @@ fn a_first_look_is_small_and_its_calls_are_used_again() {
     run.build(&[], 0);
     assert_eq!(look.tables(), run.tables());
 }
+
+#[test]
+fn chosen_chapters_are_all_that_a_run_reads() {
+    let run = TestRun::new();
+    let book = |language: &str| {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("books");
+        root.join(language).display().to_string()
+    };
+    let extract = |sets: &[&str], code: i32| -> (Vec<Value>, Value) {
+        let output = run.run(&[&["extract", "small.toml", "--json", "--quiet"], sets].concat());
+        assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+        let left = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+        let scenes = std::fs::read_to_string(run.path().join("scene_pool/lian-wen-ji.jsonl")).expect("a pool");
+        (scenes.lines().map(|line| serde_json::from_str(line).expect("a scene")).collect(), left)
+    };
+    let path = book("lian_wen_ji.txt");
+    let (whole, _) = extract(&[&format!("--set=books.paths=['{path}']")], 0);
+    let (some, left) = extract(&[&format!("--set=books.paths=[{{path='{path}', chapters='2-3, 7'}}]")], 0);
+    assert!(!some.is_empty() && some.len() < whole.len(), "{} of {}", some.len(), whole.len());
+    assert!(left["rejected"]["chunk"].as_u64() >= Some(3), "{left}");
+    let chapters: std::collections::BTreeSet<&str> =
+        some.iter().filter_map(|scene| scene["chapter"].as_str()).collect();
+    let of = |number: &str| chapters.iter().any(|chapter| chapter.starts_with(number));
+    assert!(of("第二回") && of("第三回") && of("第七回") && chapters.len() == 3, "{chapters:?}");
+    // No scene runs over what was left out.
+    let text = std::fs::read_to_string(&path).expect("shipped");
+    let points = |until: &str| text[..text.find(&format!("\n{until}")).expect(until)].chars().count() as u64 + 1;
+    let (first, second) = ((points("第二回"), points("第四回")), (points("第七回"), points("第八回")));
+    for scene in &some {
+        let within =
+            |(start, end): (u64, u64)| scene["start"].as_u64() >= Some(start) && scene["end"].as_u64() <= Some(end);
+        assert!(within(first) || within(second), "{} to {}", scene["start"], scene["end"]);
+    }
+}
+
+#[test]
+fn books_with_the_same_slug_are_told_apart_or_left_out() {
+    let run = TestRun::new();
+    let line = |title: &str, content: &str| serde_json::json!({"title": title, "content": content}).to_string();
+    let talk = "“Is it you?” said Anna.\n\n“It is,” said Boris.\n\n".repeat(9);
+    std::fs::write(run.path().join("a.jsonl"), line("Low Tide", &talk)).expect("a book");
+    std::fs::write(run.path().join("b.jsonl"), line("Low Tide", &talk)).expect("the same book");
+    let both = "--set=books.paths=['a.jsonl', 'b.jsonl']";
+    let chunk = |code: i32| {
+        let output = run.run(&["chunk", "small.toml", both, "--json", "--quiet"]);
+        assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+        std::fs::read_to_string(run.path().join("outputs/small/rejected/chunk.jsonl")).expect("rejects")
+    };
+    let rejected = chunk(0);
+    assert!(rejected.contains("\"duplicate\"") && rejected.contains("`b.jsonl`"), "{rejected}");
+    std::fs::write(run.path().join("b.jsonl"), line("Low tide!", &format!("{talk}Another.\n"))).expect("another book");
+    let rejected = chunk(3);
+    assert!(rejected.contains("\"same_slug\"") && rejected.contains("`b.jsonl`"), "{rejected}");
+}

@@ -110,4 +110,17 @@ pub enum ChunkError {
         /// What the system says.
         cause: String,
     },
+    /// Chapters are chosen that it does not have.
+    #[error(
+        "take chapters {choice} of `{path}`: {}; `dramaturg chunk BOOK --chapters` lists them",
+        if *.count == 0 { "no chapters were found in it".to_owned() } else { format!("it has {count}") }
+    )]
+    Choice {
+        /// The path as given.
+        path: String,
+        /// The choice.
+        choice: String,
+        /// How many chapters the book has.
+        count: u32,
+    },
 }

@@ -17,8 +17,10 @@ pub(super) mod reasons {
     pub(in super::super) const CONTENTS: &str = "contents";
     pub(in super::super) const ILLUSTRATIONS: &str = "illustrations";
     pub(in super::super) const TRANSCRIBER: &str = "transcriber_note";
+    /// Part of the story that the pipeline file does not take.
+    pub(in super::super) const NOT_CHOSEN: &str = "not_chosen";
 }
-use reasons::{BACK, CONTENTS, FRONT, ILLUSTRATIONS, LICENCE, TRANSCRIBER};
+use reasons::{BACK, CONTENTS, FRONT, ILLUSTRATIONS, LICENCE, NOT_CHOSEN, TRANSCRIBER};
 
 /// Titles of pages that are no story, in lower case and without marks.
 const TITLES: &[(&str, &str)] = &[
@@ -274,6 +276,12 @@ impl Story {
         cut(&mut parts, text, body_end, text.len(), LICENCE, "stands after the book");
         parts.extend(marked.into_iter().filter(|part| part.start == part.end));
         parts.sort_by_key(|part| (part.start, part.end));
+        // What is not chosen may reach from the front of the story into it.
+        parts.dedup_by(|next, part| {
+            let one = next.reason == NOT_CHOSEN && part.end == next.start && part.detail == next.detail;
+            part.end = if one { next.end } else { part.end };
+            one
+        });
         Self { ranges, borders, parts }
     }
 

@@ -6,6 +6,7 @@
 mod books;
 mod border;
 mod chapters;
+mod choice;
 mod chunks;
 mod decode;
 mod epub;
@@ -23,6 +24,7 @@ mod structure;
 pub use books::{Books, MAX_BYTES, books, read};
 pub use border::{Cut, FindBorder, FoundBorder, borders};
 pub use chapters::chapters;
+pub use choice::{Choice, ChoiceError, places};
 pub use chunks::chunk;
 pub use error::ChunkError;
 

@@ -1,6 +1,7 @@
 //! What is known of a whole book before any model is asked: the reading by rule, and the book's own sentences by person.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::asks::Note;
 use super::lexicon::{Key, Words, list, quoted};
@@ -16,7 +17,7 @@ pub struct BookFacts {
     pub(super) title: String,
     pub(super) language: Language,
     pub(super) reading: Reading,
-    text: String,
+    text: Arc<str>,
     /// The byte of every 256th code point.
     steps: Vec<usize>,
     names: Names,
@@ -35,25 +36,26 @@ const STEP: usize = 256;
 const OPENING: usize = 160;
 
 impl BookFacts {
-    /// Indexes a book. Takes time in proportion to its length.
+    /// Indexes a book as told in a language. Takes time in proportion to its length. `text` is the book's, which may be gone
+    /// from it by now.
     #[must_use]
-    pub fn new(book: &Book, mut reading: Reading) -> Self {
+    pub fn new(book: &Book, language: Language, text: Arc<str>, mut reading: Reading) -> Self {
         if book.script {
             open_cues(&mut reading);
         }
         for person in &mut reading.people {
-            person.aliases.retain(|alias| !Words::is_group(book.language, alias));
+            person.aliases.retain(|alias| !Words::is_group(language, alias));
         }
         let names = Names::new(&reading.people);
-        let mut narration = narration(&book.text, book.language, &reading, &names);
+        let mut narration = narration(&text, language, &reading, &names);
         if book.script {
             lower_capitals(&mut narration, &reading);
         }
-        let steps = book.text.char_indices().step_by(STEP).map(|(byte, _)| byte).collect();
-        let manners = manners(&reading, book.language);
-        let hearsay = hearsay(&reading, book.language, &names);
-        let billed = if book.script { billed(book, &reading, &names) } else { BTreeMap::new() };
-        let (slug, title, language, text) = (book.slug.clone(), book.title.clone(), book.language, book.text.clone());
+        let steps = text.char_indices().step_by(STEP).map(|(byte, _)| byte).collect();
+        let manners = manners(&reading, language);
+        let hearsay = hearsay(&reading, language, &names);
+        let billed = if book.script { billed(&text, &reading, &names) } else { BTreeMap::new() };
+        let (slug, title) = (book.slug.clone(), book.title.clone());
         Self { slug, title, language, reading, text, steps, names, narration, manners, hearsay, billed }
     }
 
@@ -291,9 +293,9 @@ pub(super) const fn gender_word(gender: Gender, language: Language) -> Option<&'
 }
 
 /// Reads the list of persons before a script: paragraphs that begin with a name and a comma or colon.
-fn billed(book: &Book, reading: &Reading, names: &Names) -> BTreeMap<usize, String> {
+fn billed(text: &str, reading: &Reading, names: &Names) -> BTreeMap<usize, String> {
     let first = reading.quotations.first().map_or(u32::MAX, |quotation| quotation.start) as usize;
-    let front: String = book.text.chars().take(first).collect();
+    let front: String = text.chars().take(first).collect();
     let mut billed = BTreeMap::new();
     for line in front.lines() {
         let line = one_line(line);

@@ -60,7 +60,7 @@ pub(super) fn facts(language: Language, text: &str, reading: Reading) -> BookFac
         text: text.to_owned(),
         ..Book::default()
     };
-    BookFacts::new(&book, reading)
+    BookFacts::new(&book, language, std::sync::Arc::from(text), reading)
 }
 
 /// Cuts a chunk out of a text, in code points.

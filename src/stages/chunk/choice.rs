@@ -1,0 +1,304 @@
+//! Which chapters of a book are taken, where a pipeline file does not want all of them.
+//!
+//! What is not taken becomes matter of the book, as if its format had marked it: it stays out of the chunks and is listed
+//! with its place. Finds no chapters itself.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::ChunkError;
+use super::matter::reasons::NOT_CHOSEN;
+use crate::schema::{Book, Chapter, Level, Matter};
+
+/// Places of chapters, such as `1-12` or `1-3, 7, 20-`, counted from 1 in the order of the book.
+///
+/// Counted are the headings of chapters and letters, in a play those of acts, else of scenes; volumes and parts are not,
+/// nor are prefaces and afterwords. A chapter reaches up to the next one: what stands before the first belongs to the
+/// first, what stands behind the last to the last, and the heading of a part to the chapter that it opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// First and last place of each range, in order and apart; the last of an open range is the greatest number.
+    ranges: Vec<(u32, u32)>,
+}
+
+/// A text that names no chapters.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChoiceError {
+    /// Nothing stands where a place or range should.
+    #[error("`{0}` names no chapter")]
+    Empty(String),
+    /// A part is no place and no range.
+    #[error("`{0}` is no place of a chapter and no range of them")]
+    NoRange(String),
+    /// Places count from 1.
+    #[error("`{0}` names a chapter 0; the first chapter is 1")]
+    Zero(String),
+    /// A range ends before it begins.
+    #[error("the range `{0}` ends before it begins")]
+    Backwards(String),
+}
+
+impl FromStr for Choice {
+    type Err = ChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, ChoiceError> {
+        let mut ranges = Vec::new();
+        for part in text.split([',', '，', '、']).map(str::trim) {
+            if part.is_empty() {
+                return Err(ChoiceError::Empty(text.to_owned()));
+            }
+            let (first, last) = match part.split_once(['-', '–', '—']) {
+                Some((first, last)) => (first.trim(), Some(last.trim())),
+                None => (part, None),
+            };
+            let place = |digits: &str| digits.parse::<u32>().map_err(|_| ChoiceError::NoRange(part.to_owned()));
+            let first = place(first)?;
+            let last = match last {
+                None => first,
+                Some("") => u32::MAX,
+                Some(last) => place(last)?,
+            };
+            if first == 0 {
+                return Err(ChoiceError::Zero(part.to_owned()));
+            }
+            if last < first {
+                return Err(ChoiceError::Backwards(part.to_owned()));
+            }
+            ranges.push((first, last));
+        }
+        ranges.sort_unstable();
+        let mut joined: Vec<(u32, u32)> = Vec::with_capacity(ranges.len());
+        for (first, last) in ranges {
+            match joined.last_mut() {
+                Some(before) if first <= before.1.saturating_add(1) => before.1 = before.1.max(last),
+                _ => joined.push((first, last)),
+            }
+        }
+        Ok(Self { ranges: joined })
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (first, last)) in self.ranges.iter().enumerate() {
+            f.write_str(if at == 0 { "" } else { ", " })?;
+            match *last {
+                last if last == *first => write!(f, "{first}")?,
+                u32::MAX => write!(f, "{first}-")?,
+                last => write!(f, "{first}-{last}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Choice {
+    /// Leaves the chapters that are not named out of a book. Its chapters stay as they are, and so do all offsets.
+    ///
+    /// Fails when a range begins behind the last chapter; one that only ends there takes what there is.
+    pub fn apply(&self, book: &mut Book, chapters: &[Chapter]) -> Result<(), ChunkError> {
+        let starts = starts(chapters);
+        let count = u32::try_from(starts.len()).unwrap_or(u32::MAX);
+        if self.ranges.iter().any(|(first, _)| *first > count) {
+            return Err(ChunkError::Choice { path: book.path.clone(), choice: self.to_string(), count });
+        }
+        let end = u32::try_from(book.text.chars().count()).unwrap_or(u32::MAX);
+        // Where the chapter of a place begins; the first begins with the book, and one behind the last where it ends.
+        let begin = |place: u32| match place {
+            0 | 1 => 0,
+            place => starts.get(place as usize - 1).copied().unwrap_or(end),
+        };
+        let mut next = 1;
+        for &(first, last) in &self.ranges {
+            leave_out(book, begin(next), begin(first), next, first - 1);
+            next = last.saturating_add(1);
+        }
+        if next <= count {
+            leave_out(book, begin(next), end, next, count);
+        }
+        Ok(())
+    }
+}
+
+/// Counts the chapters that a choice can name: the place of each heading, from 1; none for one that only stands above,
+/// before or behind chapters.
+#[must_use]
+pub fn places(chapters: &[Chapter]) -> Vec<Option<u32>> {
+    let any = |levels: &[Level]| chapters.iter().any(|chapter| levels.contains(&chapter.level));
+    // The innermost that a story is told in; the scenes of an act go with it.
+    let counted: &[Level] = if any(&[Level::Chapter, Level::Letter]) {
+        &[Level::Chapter, Level::Letter]
+    } else if any(&[Level::Act]) {
+        &[Level::Act]
+    } else {
+        &[Level::Scene]
+    };
+    let mut place = 0;
+    let count = |chapter: &Chapter| {
+        counted.contains(&chapter.level).then(|| {
+            place += 1;
+            place
+        })
+    };
+    chapters.iter().map(count).collect()
+}
+
+/// Returns where the chapters that count begin: at the heading of the part or the preface that stands above one.
+fn starts(chapters: &[Chapter]) -> Vec<u32> {
+    let mut above = None;
+    let mut starts = Vec::new();
+    for (chapter, place) in chapters.iter().zip(places(chapters)) {
+        match chapter.level {
+            _ if place.is_some() => starts.push(above.take().unwrap_or(chapter.start)),
+            Level::Volume | Level::Part | Level::Act | Level::Front => {
+                above.get_or_insert(chapter.start);
+            }
+            _ => above = None,
+        }
+    }
+    starts
+}
+
+/// Marks a stretch of a book, the chapters from `first` to `last`, as not taken.
+fn leave_out(book: &mut Book, start: u32, end: u32, first: u32, last: u32) {
+    if start >= end {
+        return;
+    }
+    let detail = if first == last {
+        format!("chapter {first} was not chosen")
+    } else {
+        format!("chapters {first} to {last} were not chosen")
+    };
+    let mut matter = vec![Matter { start, end, reason: NOT_CHOSEN, detail }];
+    for known in book.matter.drain(..) {
+        if known.start == known.end {
+            matter.push(known);
+            continue;
+        }
+        // What the format marks within is left out with the rest; of what reaches over a border, the other part stays.
+        if known.start < start {
+            matter.push(Matter { end: known.end.min(start), ..known.clone() });
+        }
+        if known.end > end {
+            matter.push(Matter { start: known.start.max(end), ..known });
+        }
+    }
+    matter.sort_by_key(|matter| (matter.start, matter.end));
+    book.matter = matter;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Params, chapters, chunk, read};
+    use super::*;
+
+    const PROSE: &str = "It rained on the weir all that night, and nobody slept.\n\n";
+
+    #[test]
+    fn choices_are_read_as_people_write_them() {
+        for (text, shown) in [
+            ("1-12", "1-12"),
+            (" 7 ", "7"),
+            ("20-, 1-3,7, 4", "1-4, 7, 20-"),
+            ("3–5，5—9、10", "3-10"),
+            ("1-4294967295, 9", "1-"),
+        ] {
+            assert_eq!(text.parse::<Choice>().map(|choice| choice.to_string()).as_deref(), Ok(shown), "{text}");
+        }
+        for (text, part) in [
+            ("", "names no chapter"),
+            ("1,,3", "names no chapter"),
+            ("one", "`one`"),
+            ("-5", "no range"),
+            ("0-3", "first chapter is 1"),
+            ("9-3", "ends before"),
+            ("4294967296", "no range"),
+        ] {
+            let error = text.parse::<Choice>().expect_err(text).to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    /// Returns what is left of a text, and the rejects as (reason, detail up to its place).
+    fn chosen(path: &str, text: &str, choice: &str) -> Result<(String, Vec<(String, String)>), String> {
+        let mut book = read(path, text.as_bytes(), None).expect("reads");
+        let chapters = chapters(&book);
+        let choice: Choice = choice.parse().expect("a choice");
+        choice.apply(&mut book, &chapters).map_err(|error| error.to_string())?;
+        let (chunks, rejects) = chunk(&book, &chapters, &Params::default());
+        let detail = |reject: &crate::schema::Reject| reject.detail.split(',').next().unwrap_or_default().to_owned();
+        let rejects = rejects.iter().map(|reject| (reject.reason.clone(), detail(reject)));
+        let text = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
+        Ok((text, rejects.collect()))
+    }
+
+    #[test]
+    fn chapters_are_taken_and_the_rest_is_named() {
+        let text = format!(
+            "Rain\n\nPART ONE\n\nChapter 1\n\nMud. {PROSE}Chapter 2\n\nSun. {PROSE}PART TWO\n\nChapter 1\n\nAsh. {PROSE}EPILOGUE\n\nOak. {PROSE}"
+        );
+        let told = |choice: &str| {
+            let (text, rejects) = chosen("rain.txt", &text, choice).expect("chosen");
+            let told: Vec<&str> = ["Mud", "Sun", "Ash", "Oak"].into_iter().filter(|word| text.contains(word)).collect();
+            let left: Vec<String> =
+                rejects.into_iter().filter(|(reason, _)| reason == NOT_CHOSEN).map(|(_, detail)| detail).collect();
+            (told.join(" "), left.join("; "), text)
+        };
+        let (all, left, whole) = told("1-");
+        assert_eq!((all.as_str(), left.as_str()), ("Mud Sun Ash Oak", ""));
+        assert_eq!(told("1-3").2, whole);
+        let (first, left, _) = told("1");
+        assert_eq!((first.as_str(), left.as_str()), ("Mud", "chapters 2 to 3 were not chosen"));
+        let (ends, left, text) = told("1, 3-99");
+        assert_eq!((ends.as_str(), left.as_str()), ("Mud Ash Oak", "chapter 2 was not chosen"));
+        assert!(text.contains("PART TWO") && text.starts_with("PART ONE"), "{text}");
+        let (last, left, text) = told("3");
+        assert_eq!((last.as_str(), left.as_str()), ("Ash Oak", "chapters 1 to 2 were not chosen"));
+        assert!(text.starts_with("PART TWO"), "{text}");
+    }
+
+    #[test]
+    fn chinese_chapters_are_taken_alike() {
+        let told = "河上无风，水车不动，守夜的人都睡了。\n";
+        let text =
+            format!("河灯\n楔子\n{told}第一回　看灯\n{told}第二回　听雨\n{told}第三回　过河\n{told}尾声\n{told}");
+        let (taken, rejects) = chosen("灯.txt", &text, "2").expect("chosen");
+        assert!(taken.starts_with("第二回　听雨") && !taken.contains("第三回"), "{taken}");
+        let left: Vec<&str> = rejects.iter().map(|(_, detail)| detail.as_str()).collect();
+        assert_eq!(left, ["chapter 1 was not chosen", "chapter 3 was not chosen"]);
+        let (taken, _) = chosen("灯.txt", &text, "1").expect("chosen");
+        assert!(taken.contains("楔子") && !taken.contains("听雨"), "{taken}");
+    }
+
+    #[test]
+    fn chunks_of_chosen_chapters_do_not_touch_over_what_is_left_out() {
+        let text = (1..=9).map(|n| format!("Chapter {n}\n\n{}", PROSE.repeat(9))).collect::<Vec<_>>().concat();
+        let mut book = read("rain.txt", text.as_bytes(), None).expect("reads");
+        let chapters = chapters(&book);
+        "2-3, 7".parse::<Choice>().expect("a choice").apply(&mut book, &chapters).expect("there");
+        let (chunks, _) = chunk(&book, &chapters, &Params::default());
+        let ends: Vec<(u32, u32)> = chunks.iter().map(|chunk| (chunk.start, chunk.end)).collect();
+        assert_eq!(ends, [(chapters[1].start, chapters[3].start), (chapters[6].start, chapters[7].start)]);
+    }
+
+    #[test]
+    fn a_range_behind_the_book_is_an_error_that_counts() {
+        let text = format!("Chapter 1\n\n{PROSE}Chapter 2\n\n{PROSE}");
+        let error = chosen("rain.txt", &text, "1, 3-5").expect_err("no such chapter");
+        assert!(error.contains("`rain.txt`") && error.contains("3-5") && error.contains('2'), "{error}");
+        let error = chosen("rain.txt", PROSE, "1").expect_err("no chapter at all");
+        assert!(error.contains("no chapters"), "{error}");
+    }
+
+    #[test]
+    fn what_the_format_marks_is_cut_at_the_borders() {
+        let mark = |start, end| Matter { start, end, reason: "contents", detail: String::new() };
+        let mut book = Book { matter: vec![mark(0, 4), mark(5, 30), mark(12, 12)], ..Book::default() };
+        leave_out(&mut book, 10, 20, 2, 2);
+        let left: Vec<(u32, u32, &str)> = book.matter.iter().map(|m| (m.start, m.end, m.reason)).collect();
+        assert_eq!(
+            left,
+            [(0, 4, "contents"), (5, 10, "contents"), (10, 20, NOT_CHOSEN), (12, 12, "contents"), (20, 30, "contents")]
+        );
+    }
+}
