@@ -20,6 +20,7 @@ mod offline;
 mod record;
 mod retry;
 mod secret;
+mod tokenizer;
 mod tokens;
 
 pub use ask::{Ask, Shape, schema_of};
@@ -32,4 +33,5 @@ pub use model::{Model, Sampling};
 pub use offline::{Offline, OfflineOptions};
 pub use record::{Journal, JournalError, Record, Reply, Request};
 pub use secret::Secret;
+pub use tokenizer::Tokenizer;
 pub use tokens::estimate_tokens;
