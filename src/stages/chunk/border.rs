@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Params;
 use super::chapters::count;
 use super::chunks::{is_border, is_open, paragraph_ends, sentence_ends};
-use crate::llm::{Ask, AskError, Model, Offline, estimate_tokens};
+use crate::llm::{Ask, AskError, Model, Offline};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Book, Chunk, Language, Message, Reject};
 
@@ -51,7 +51,7 @@ pub async fn borders<'m>(
         let Some((ask, answer)) = answered else { continue };
         let [before, after, ..] = &mut chunks[at..] else { continue };
         match answer {
-            Ok(answer) => settle(before, after, &ask, &answer, params.max_tokens),
+            Ok(answer) => settle(before, after, &ask, &answer, params),
             Err(error) if error.ends_the_run() => {
                 // An interruption tells less than what caused it.
                 if matches!(ended, None | Some(AskError::Interrupted)) {
@@ -79,20 +79,20 @@ async fn answer(
 }
 
 /// Puts the border where the answer has it, if both chunks stay within the bound; else it stays and the scene runs on.
-fn settle(before: &mut Chunk, after: &mut Chunk, ask: &FindBorder, answer: &FoundBorder, max: u32) {
+fn settle(before: &mut Chunk, after: &mut Chunk, ask: &FindBorder, answer: &FoundBorder, params: &Params) {
     let place = ask.place(answer.opens_with).unwrap_or(before.end);
-    let moved = place != before.end && shift(before, after, place, max);
+    let moved = place != before.end && shift(before, after, place, params);
     before.continues = answer.continues || (!moved && answer.cuts != Cut::Nothing);
 }
 
 /// Moves the border between two chunks to a place in code points; `false` when one of them would grow too long.
-fn shift(before: &mut Chunk, after: &mut Chunk, place: u32, max: u32) -> bool {
+fn shift(before: &mut Chunk, after: &mut Chunk, place: u32, params: &Params) -> bool {
     let joined = format!("{}{}", before.text, after.text);
     let Some(skip) = place.checked_sub(before.start) else { return false };
     let Some((cut, _)) = joined.char_indices().nth(skip as usize) else { return false };
     let (first, second) = joined.split_at(cut);
-    let (first_tokens, second_tokens) = (estimate_tokens(first), estimate_tokens(second));
-    if cut == 0 || first_tokens > max || second_tokens > max {
+    let (first_tokens, second_tokens) = (params.weigh(first), params.weigh(second));
+    if cut == 0 || first_tokens.max(second_tokens) > params.max_tokens {
         return false;
     }
     let mut headings = std::mem::take(&mut before.headings);
@@ -422,7 +422,7 @@ mod tests {
 
     use super::super::{PROMPTS, chapters, chunk, read};
     use super::*;
-    use crate::llm::{Budget, Desk, Journal, JournalError, OfflineOptions, Record};
+    use crate::llm::{Budget, Desk, Journal, JournalError, OfflineOptions, Record, estimate_tokens};
     use crate::prompt::Prompts;
 
     /// A journal that answers by draw: what it is given to keep, it keeps with the scripted reply.
@@ -548,7 +548,7 @@ mod tests {
             let [before, after, ..] = &mut chunks[..] else { panic!("{chunks:?}") };
             let answer =
                 FoundBorder { reason: String::new(), cuts: Cut::Storyline, opens_with: ask.last, continues: false };
-            settle(before, after, &ask, &answer, params.max_tokens);
+            settle(before, after, &ask, &answer, &params);
             assert_eq!(chunks[0].end, planned[0].end, "{language}");
             assert!(chunks[0].continues, "{language}");
         }
@@ -644,15 +644,15 @@ mod tests {
     fn a_moved_border_takes_headings_along() {
         let walk = "The road went on by the river, and the mill came no nearer.\n\n";
         let text = format!("Chapter 1\n\n{0}Chapter 2\n\n{0}", walk.repeat(30));
-        let (_, mut chunks, _) = cut(&text, 600);
+        let (_, mut chunks, params) = cut(&text, 600);
         let [before, after] = &mut chunks[..] else { panic!("{chunks:?}") };
         let border = before.end;
         assert_eq!((before.chapter.as_str(), after.chapter.as_str()), ("Chapter 1", "Chapter 2"));
-        assert!(shift(before, after, border - count(walk), 600));
+        assert!(shift(before, after, border - count(walk), &params));
         assert_eq!((after.chapter.as_str(), after.headings.len(), before.headings.len()), ("Chapter 1", 1, 1));
-        assert!(shift(before, after, border, 600));
+        assert!(shift(before, after, border, &params));
         assert_eq!(after.chapter, "Chapter 2");
-        assert!(shift(before, after, border + count("Chapter 2\n\n"), 600));
+        assert!(shift(before, after, border + count("Chapter 2\n\n"), &params));
         assert_eq!((after.chapter.as_str(), after.headings.len(), before.headings.len()), ("Chapter 2", 0, 2));
     }
 
@@ -675,7 +675,7 @@ mod tests {
                 let answer =
                     FoundBorder { reason: String::new(), cuts: Cut::Storyline, opens_with, continues: false };
                 let [before, after, ..] = &mut chunks[at..] else { unreachable!() };
-                settle(before, after, ask, &answer, max);
+                settle(before, after, ask, &answer, &params);
             }
             whole(&planned, &chunks, max);
         }
