@@ -1,16 +1,18 @@
 //! The command `chunk`: what is in books, and what is left out of them.
 //!
 //! Each book is read, shown and forgotten before the next, so that a folder of any size takes the memory of its largest
-//! book. Given a pipeline file, it hands on to the run.
+//! book; what is shown is written as it is made. Given a pipeline file, it hands on to the run.
 
-use std::fmt::Write as _;
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::arguments::{ChunkArguments, RunArguments};
+use super::controls::visible;
 use super::summary::thousands;
-use super::{Exit, Terminal, diagnostics, road, to_stderr, to_stdout};
+use super::{Exit, Terminal, diagnostics, road, to_stderr};
+use crate::llm::Tokenizer;
 use crate::pipeline::{self, BookError, Stage};
 use crate::schema::{Book, Chapter, Chunk, Format, Language, Reject};
 use crate::stages::chunk;
@@ -68,6 +70,7 @@ fn show(arguments: &ChunkArguments) -> Exit {
             return Exit::Usage;
         }
     };
+    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     let (mut shown, mut failed) = (0_u64, 0_u64);
     for path in paths {
         let books = match pipeline::open_books(&path, params.encoding.as_deref()) {
@@ -79,16 +82,27 @@ fn show(arguments: &ChunkArguments) -> Exit {
             }
         };
         for book in books {
-            match book {
-                Ok(book) => {
-                    shown += 1;
-                    if !arguments.options.quiet || arguments.options.json {
-                        to_stdout(&text(&book, &params, arguments));
-                    }
-                }
+            let book = match book {
+                Ok(book) => book,
                 Err(error) => {
                     failed += 1;
                     tell(&error.into());
+                    continue;
+                }
+            };
+            shown += 1;
+            if arguments.options.quiet && !arguments.options.json {
+                continue;
+            }
+            match write(&mut out, &book, &params, arguments).and_then(|()| out.flush()) {
+                Ok(()) => {}
+                // Who reads no further, as `head` does, has what they wanted.
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                    return if failed == 0 { Exit::Done } else { Exit::Failures };
+                }
+                Err(error) => {
+                    to_stderr(&format!("error: write to stdout\n  caused by: {error}\n"));
+                    return Exit::Fault;
                 }
             }
         }
@@ -120,26 +134,37 @@ fn params(arguments: &ChunkArguments) -> Result<chunk::Params, toml::de::Error> 
 }
 
 /// Writes a book as it was asked for.
-fn text(book: &Book, params: &chunk::Params, arguments: &ChunkArguments) -> String {
+fn write(out: &mut impl Write, book: &Book, params: &chunk::Params, arguments: &ChunkArguments) -> io::Result<()> {
     let chapters = chunk::chapters(book);
     if arguments.chapters {
-        return if arguments.options.json { lines(&chapters) } else { headings(book, &chapters) };
+        return if arguments.options.json { lines(out, &chapters) } else { headings(out, book, &chapters) };
     }
     let (mut chunks, rejects) = chunk::chunk(book, &chapters, params);
-    let tokens = chunks.iter().map(|chunk| u64::from(chunk.tokens)).sum();
-    let count = chunks.len();
+    let counts = Counts {
+        tokens: chunks.iter().map(|chunk| u64::from(chunk.tokens)).sum(),
+        chunks: chunks.len(),
+        foreign: chunks.iter().filter(|chunk| chunk.language != book.language).count(),
+    };
     chunks.truncate(arguments.options.limit.map_or(usize::MAX, |limit| limit as usize));
-    let shown = Shown::of(book, chapters.len(), tokens, &rejects, &chunks);
-    if arguments.options.json {
-        let json = serde_json::to_string(&shown).expect("a book is JSON");
-        return format!("{json}\n");
-    }
-    table(&shown, count)
+    let shown = Shown::of(book, chapters.len(), counts.tokens, params.tokenizer, &rejects, &chunks);
+    if arguments.options.json { lines(out, &[shown]) } else { table(out, &shown, &counts) }
 }
 
 /// Writes each value on a line of its own.
-fn lines<T: Serialize>(values: &[T]) -> String {
-    values.iter().map(|value| serde_json::to_string(value).expect("a record is JSON") + "\n").collect()
+fn lines<T: Serialize>(out: &mut impl Write, values: &[T]) -> io::Result<()> {
+    for value in values {
+        serde_json::to_writer(&mut *out, value)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// Sums over all chunks of a book, those that are not shown included.
+struct Counts {
+    tokens: u64,
+    chunks: usize,
+    /// How many are in another language than most of the book.
+    foreign: usize,
 }
 
 /// What `chunk --json` prints of a book.
@@ -157,8 +182,10 @@ struct Shown<'a> {
     characters: u64,
     /// How many of them are U+FFFD, which stands where bytes could not be decoded.
     replaced: u64,
-    /// Estimated, over all chunks.
+    /// Over all chunks.
     tokens: u64,
+    /// What counted them; null when they are estimated.
+    tokenizer: Option<Tokenizer>,
     /// How many headings it has.
     chapters: usize,
     left_out: Vec<LeftOut<'a>>,
@@ -185,7 +212,14 @@ struct ShownChunk<'a> {
 }
 
 impl<'a> Shown<'a> {
-    fn of(book: &'a Book, chapters: usize, tokens: u64, rejects: &'a [Reject], chunks: &'a [Chunk]) -> Self {
+    fn of(
+        book: &'a Book,
+        chapters: usize,
+        tokens: u64,
+        tokenizer: Option<Tokenizer>,
+        rejects: &'a [Reject],
+        chunks: &'a [Chunk],
+    ) -> Self {
         let left_out =
             rejects.iter().map(|reject| LeftOut { id: &reject.id, reason: &reject.reason, detail: &reject.detail });
         let chunks = chunks.iter().map(|chunk| ShownChunk {
@@ -210,6 +244,7 @@ impl<'a> Shown<'a> {
             characters: book.text.chars().count() as u64,
             replaced: book.text.matches('\u{fffd}').count() as u64,
             tokens,
+            tokenizer,
             chapters,
             left_out: left_out.collect(),
             chunks: chunks.collect(),
@@ -218,13 +253,11 @@ impl<'a> Shown<'a> {
 }
 
 /// Writes a book for people.
-fn table(book: &Shown, count: usize) -> String {
-    let author = book.author.map(|author| format!(", {author}")).unwrap_or_default();
-    let mut text = format!("{}{author}\n", book.title);
-    let language = match book.language {
-        Language::En => "English",
-        Language::Zh => "Chinese",
-    };
+fn table(out: &mut impl Write, book: &Shown, counts: &Counts) -> io::Result<()> {
+    write!(out, "{}", visible(book.title))?;
+    if let Some(author) = book.author {
+        write!(out, ", {}", visible(author))?;
+    }
     let kind = match book.format {
         _ if book.script => "a script",
         Format::Text => "plain text",
@@ -233,36 +266,51 @@ fn table(book: &Shown, count: usize) -> String {
         Format::Epub => "EPUB",
         Format::Jsonl => "a line of JSON",
     };
-    let _ = writeln!(text, "      file  {}: {kind}, {}, {language}", book.path, book.encoding);
+    let (path, encoding, language) = (visible(book.path), visible(book.encoding), name(book.language));
+    writeln!(out, "\n      file  {path}: {kind}, {encoding}, {language}")?;
     if book.replaced > 0 {
-        let _ = writeln!(text, "   damaged  {} characters could not be decoded", thousands(book.replaced));
+        writeln!(out, "   damaged  {} characters could not be decoded", thousands(book.replaced))?;
     }
     let (characters, tokens) = (thousands(book.characters), thousands(book.tokens));
-    let _ = writeln!(text, "      size  {characters} characters, about {tokens} tokens, {} headings", book.chapters);
+    let tokens = match book.tokenizer {
+        Some(tokenizer) => format!("{tokens} tokens of {}", tokenizer.name()),
+        None => format!("about {tokens} tokens"),
+    };
+    writeln!(out, "      size  {characters} characters, {tokens}, {} headings", book.chapters)?;
     for left in &book.left_out {
-        let _ = writeln!(text, "  left out  {}: {}", left.reason, left.detail);
+        writeln!(out, "  left out  {}: {}", visible(left.reason), visible(left.detail))?;
     }
-    let _ = writeln!(text, "    chunks  {}", thousands(count as u64));
+    write!(out, "    chunks  {}", thousands(counts.chunks as u64))?;
+    if counts.foreign > 0 {
+        let other = if book.language == Language::En { Language::Zh } else { Language::En };
+        write!(out, ", of which {} in {}", thousands(counts.foreign as u64), name(other))?;
+    }
+    out.write_all(b"\n")?;
     for chunk in &book.chunks {
         let (tokens, start, end) =
             (thousands(chunk.tokens.into()), thousands(chunk.start.into()), thousands(chunk.end.into()));
         let place = format!("{start} to {end}");
-        let _ = writeln!(text, "  {:>8}  {tokens:>6} tokens  {place:>24}  {}", chunk.index, chunk.chapter);
+        writeln!(out, "  {:>8}  {tokens:>6} tokens  {place:>24}  {}", chunk.index, visible(chunk.chapter))?;
     }
-    text.push('\n');
-    text
+    out.write_all(b"\n")
+}
+
+const fn name(language: Language) -> &'static str {
+    match language {
+        Language::En => "English",
+        Language::Zh => "Chinese",
+    }
 }
 
 /// Writes a book's headings for people.
-fn headings(book: &Book, chapters: &[Chapter]) -> String {
-    let mut text = format!("{} ({})\n", book.title, book.path);
+fn headings(out: &mut impl Write, book: &Book, chapters: &[Chapter]) -> io::Result<()> {
+    writeln!(out, "{} ({})", visible(&book.title), visible(&book.path))?;
     for chapter in chapters {
         let level = serde_json::to_value(chapter.level).expect("a level is JSON");
         let level = level.as_str().unwrap_or_default();
         let number = chapter.number.map(|number| number.to_string()).unwrap_or_default();
         let line = chapter.line.map(|line| format!("line {}", thousands(line.into()))).unwrap_or_default();
-        let _ = writeln!(text, "  {level:>8} {number:>4}  {line:>12}  {}", chapter.title);
+        writeln!(out, "  {level:>8} {number:>4}  {line:>12}  {}", visible(&chapter.title))?;
     }
-    text.push('\n');
-    text
+    out.write_all(b"\n")
 }

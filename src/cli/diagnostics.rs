@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
+use super::controls::visible_lines;
 use crate::llm::{AskError, HttpFault};
 use crate::pipeline::{PipelineError, Problem, RunError};
 
@@ -39,20 +40,20 @@ pub(super) fn problems(sources: &[(String, String)], problems: &[Problem], color
 /// Writes an error with its causes, one line each, and a hint below them.
 pub(super) fn chain(error: &dyn Error, hint: Option<&str>, color: bool) -> String {
     let (red, cyan, reset) = if color { ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m") } else { ("", "", "") };
-    let mut text = format!("{red}error:{reset} {error}\n");
+    let mut text = format!("{red}error:{reset} {}\n", visible_lines(&error.to_string()));
     let mut last = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
         let line = cause.to_string();
         // A transparent variant hands on the text of what it wraps.
         if line != last {
-            let _ = writeln!(text, "  caused by: {line}");
+            let _ = writeln!(text, "  caused by: {}", visible_lines(&line));
         }
         last = line;
         source = cause.source();
     }
     if let Some(hint) = hint {
-        let _ = writeln!(text, "{cyan}hint:{reset} {hint}");
+        let _ = writeln!(text, "{cyan}hint:{reset} {}", visible_lines(hint));
     }
     text
 }

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod books;
+mod controls;
 mod diagnostics;
 mod environment;
 mod exit;

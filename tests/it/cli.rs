@@ -508,7 +508,7 @@ fn chunk_shows_books() {
     insta::assert_snapshot!(desk.run(&["chunk", "novels/rain.txt", "--json"]), @r#"
     exit 0
     -- stdout
-    {"book":"rain","title":"RAIN","author":null,"path":"novels/rain.txt","format":"text","encoding":"UTF-8","language":"en","script":false,"characters":144,"replaced":0,"tokens":27,"chapters":2,"left_out":[{"id":"rain@0","reason":"front_matter","detail":"stands before the story, code points 0 to 6: “RAIN…”"},{"id":"rain@6","reason":"contents","detail":"stands before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”"}],"chunks":[{"id":"rain/0","index":0,"language":"en","chapter":"CHAPTER I. Mud","start":54,"end":144,"tokens":27,"text":"CHAPTER I. Mud\n\nIt rained on the weir.\n\n“Again,” said Anna.\n\nCHAPTER II. Sun\n\nIt stopped.\n"}]}
+    {"book":"rain","title":"RAIN","author":null,"path":"novels/rain.txt","format":"text","encoding":"UTF-8","language":"en","script":false,"characters":144,"replaced":0,"tokens":27,"tokenizer":null,"chapters":2,"left_out":[{"id":"rain@0","reason":"front_matter","detail":"stands before the story, code points 0 to 6: “RAIN…”"},{"id":"rain@6","reason":"contents","detail":"stands before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”"}],"chunks":[{"id":"rain/0","index":0,"language":"en","chapter":"CHAPTER I. Mud","start":54,"end":144,"tokens":27,"text":"CHAPTER I. Mud\n\nIt rained on the weir.\n\n“Again,” said Anna.\n\nCHAPTER II. Sun\n\nIt stopped.\n"}]}
     -- stderr
     "#);
 }
@@ -570,6 +570,104 @@ fn a_book_that_cannot_be_read_keeps_no_other_back() {
     -- stderr
     error: read `novels/a.txt` as a book: it is empty; take it out of the books
     ");
+}
+
+#[test]
+fn what_would_steer_a_terminal_is_shown_as_an_escape() {
+    let desk = Desk::new();
+    let line = r#"{"title": "\u001b[31mRain\u0007", "author": "\u009b2J\u202eB.", "content": "Chapter 1. \u001b]0;x\u0007\n\nMud.\n\nChapter 2.\n\nSun."}"#;
+    desk.write("a\u{1b}[2J.jsonl", line);
+    desk.write("b\u{1b}[2J.txt", "");
+    for arguments in [&["chunk", ".", "--chapters"][..], &["chunk", "."], &["chunk", "c\u{1b}[2J.txt"]] {
+        let told = desk.run(arguments);
+        let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!told.contains(steers), "{told:?}");
+        assert!(told.contains(r"\u{1b}[2J"), "{told}");
+    }
+    let told = desk.run(&["chunk", "a\u{1b}[2J.jsonl"]);
+    assert!(told.contains(r"\u{1b}[31mRain\u{7}, \u{9b}2J\u{202e}B."), "{told}");
+    let told = desk.run(&["chunk", "a\u{1b}[2J.jsonl", "--chapters"]);
+    assert!(told.contains(r"Chapter 1. \u{1b}]0;x\u{7}"), "{told}");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let desk = Desk::new();
+    let line = "The mill stood still and the river went by.\n\n";
+    for name in ["novels/a.txt", "novels/b.txt"] {
+        desk.write(name, &line.repeat(20_000));
+    }
+    for arguments in [&["chunk", "novels", "--json"][..], &["chunk", "novels", "--set", "chunk.max_tokens=256"]] {
+        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("dramaturg"))
+            .current_dir(desk.0.path())
+            .args(arguments)
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut byte = [0];
+        std::io::Read::read_exact(child.stdout.as_mut().expect("piped"), &mut byte).expect("it prints");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_written_is_told() {
+    let desk = Desk::new();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let output = std::process::Command::new(assert_cmd::cargo::cargo_bin("dramaturg"))
+        .current_dir(desk.0.path())
+        .args(["chunk", "books", "--json"])
+        .stdout(full)
+        .output()
+        .expect("the program runs");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.starts_with("error: write to stdout\n  caused by: "), "{told}");
+}
+
+#[test]
+fn a_book_in_two_languages_says_so() {
+    let desk = Desk::new();
+    let en = "The mill stood still and the river went by under it.\n\n".repeat(40);
+    let zh = "河上无风，水车不动，守夜的人都睡了。\n\n".repeat(60);
+    desk.write("novels/both.txt", &format!("Chapter 1\n\n{en}Chapter 2\n\n{zh}"));
+    let told = desk.run(&["chunk", "novels", "--set", "chunk.max_tokens=1200"]);
+    assert!(told.contains("    chunks  2, of which 1 in English\n"), "{told}");
+}
+
+#[test]
+fn tokens_are_counted_by_a_tokenizer_that_is_named() {
+    let desk = Desk::new();
+    desk.write("novels/rain.txt", RAIN);
+    let told = desk.run(&["chunk", "novels", "--set", "chunk.tokenizer=\"o200k_base\""]);
+    assert!(told.contains("144 characters, 29 tokens of o200k_base, 2 headings"), "{told}");
+    let told = desk.run(&["chunk", "novels", "--json", "--limit", "1", "--set", "chunk.tokenizer=\"cl100k_base\""]);
+    assert!(told.contains(r#""tokens":26,"tokenizer":"cl100k_base","#), "{told}");
+    let told = desk.run(&["chunk", "novels", "--set", "chunk.tokenizer=\"o200k\""]);
+    assert!(told.starts_with("exit 2") && told.contains("`o200k_base`") && told.contains("`o200k`"), "{told}");
+    desk.write(
+        "mine.toml",
+        &PIPELINE.replace("[models.reader]", "[chunk]\ntokenizer = \"o200kbase\"\n\n[models.reader]"),
+    );
+    insta::assert_snapshot!(desk.run(&["chunk", "mine.toml"]), @r#"
+    exit 2
+    -- stdout
+    -- stderr
+    error: `chunk.tokenizer` is "o200kbase"
+     --> mine.toml:8:13
+      |
+    8 | tokenizer = "o200kbase"
+      |             ^^^^^^^^^^^ expected `"o200k_base"` or `"cl100k_base"`
+      |
+      = help: did you mean `o200k_base`?
+
+    error: 1 problem in `mine.toml`; nothing was run
+    hint: `schemas/pipeline.schema.json` describes every key; `dramaturg schema` writes it
+    "#);
 }
 
 #[test]
