@@ -17,6 +17,7 @@ Examples:
   dramaturg build mine.toml --limit 1                 a first look at a run of your own
   dramaturg build mine.toml --set simulate.tau=3      override a figure of the file
   dramaturg extract mine.toml                         the road up to the scenes
+  dramaturg journal stats outputs/mine                what was asked so far, and what it took
 
 Exit codes:
   0  done                            4    the model API
@@ -44,6 +45,14 @@ Examples:
   dramaturg chunk mine.toml                           a run up to its chunks
 
 A book may have 256 MB of text. One that cannot be read is named on stderr and does not keep the others back.
+";
+
+const JOURNAL_EXAMPLES: &str = "\
+Examples:
+  dramaturg journal stats outputs/demo
+  dramaturg journal show outputs/demo 3fa29c                    one call, by its key
+  dramaturg journal show outputs/demo keziah-marl/vivid/0/4     all calls of a turn, by their draws
+  dramaturg journal export outputs/demo --ask simulate/judge | jq -r .reply.text
 ";
 
 /// Turns books into role-play benchmarks for language models.
@@ -84,6 +93,11 @@ pub(super) enum Command {
     Simulate(RunArguments),
     /// Goes on to the data set; the same as `build`.
     Export(RunArguments),
+    /// Looks into a run's journal, where every answered call stands.
+    ///
+    /// It only reads, so that a run may be at work.
+    #[command(subcommand, after_help = JOURNAL_EXAMPLES)]
+    Journal(JournalCommand),
     /// Writes the JSON Schemas of files, rows and model answers.
     ///
     /// With `#:schema ../schemas/pipeline.schema.json` as its first line, a pipeline file has completion and checks in
@@ -95,6 +109,42 @@ pub(super) enum Command {
         /// Writes nothing; exits with 3 when the files in the folder are not what this version would write.
         #[arg(long)]
         check: bool,
+    },
+}
+
+/// What is shown of a journal.
+#[derive(Debug, Subcommand)]
+pub(super) enum JournalCommand {
+    /// Sums of records, requests, tokens and time, by ask and model.
+    Stats {
+        /// The run's folder, or its `journal.jsonl`.
+        run: PathBuf,
+        /// Prints one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Shows calls whole: the messages, the reply, what they cost.
+    Show {
+        /// The run's folder, or its `journal.jsonl`.
+        run: PathBuf,
+        /// A key or its beginning, or a draw such as `<conversation>/<turn>/source`; the beginning of a draw shows all
+        /// calls below it.
+        #[arg(value_name = "KEY|DRAW")]
+        key: String,
+        /// Prints one JSON object for each call.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Writes calls as JSON Lines, each with all its texts.
+    Export {
+        /// The run's folder, or its `journal.jsonl`.
+        run: PathBuf,
+        /// Only calls of this ask, such as `simulate/reply`.
+        #[arg(long)]
+        ask: Option<String>,
+        /// Only calls of this model, by its name in the pipeline file.
+        #[arg(long)]
+        model: Option<String>,
     },
 }
 

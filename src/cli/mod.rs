@@ -11,6 +11,7 @@ mod environment;
 mod exit;
 mod interrupt;
 mod invocation;
+mod journal;
 mod progress;
 mod schemas;
 mod summary;
@@ -49,6 +50,7 @@ fn command(command: Command) -> Exit {
     match command {
         Command::Build { run, replay } => road(&run, replay, Stage::Export),
         Command::Chunk(chunk) => books::chunk(chunk),
+        Command::Journal(command) => journal::journal(&command),
         Command::Extract(run) => road(&run, false, Stage::Extract),
         Command::Synthesize(run) => road(&run, false, Stage::Synthesize),
         Command::Simulate(run) => road(&run, false, Stage::Simulate),

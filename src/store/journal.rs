@@ -5,36 +5,34 @@
 //! disk; writes that wait at the same time share one sync. A line that a crash cut short is removed when the file is opened; a
 //! line damaged otherwise is passed over and counted, and its call is made anew.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::thread::JoinHandle;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use serde::Deserialize;
-use serde_json::Value;
 use tokio::sync::oneshot;
 
-use self::line::{Place, Stored, StoredRequest, Text, hash, parse};
-use self::scan::{Index, Scan, begin, scan};
+use self::pages::Pages;
+use self::scan::{Scan, begin, scan};
 use self::writer::{Job, Writer};
 use super::{StoreError, atomic};
-use crate::llm::{Journal, JournalError, Record, Request};
-use crate::schema::Message;
+use crate::llm::{Journal, JournalError, Record};
 
 mod line;
+mod pages;
 mod scan;
 mod writer;
+
+pub use pages::JournalView;
 
 /// The journal on disk.
 #[derive(Debug)]
 pub struct FileJournal {
-    path: PathBuf,
-    file: File,
-    index: Arc<RwLock<Index>>,
+    pages: Pages,
     sender: Option<Sender<Job>>,
     writer: Option<JoinHandle<()>>,
     damaged: u64,
@@ -63,13 +61,13 @@ impl FileJournal {
             .spawn(move || writer.run(&receiver))
             .map_err(StoreError::io("start a thread for", path))?;
         let (sender, writer) = (Some(sender), Some(writer));
-        Ok(Self { path: path.to_owned(), file, index, sender, writer, damaged, cut: length - end })
+        Ok(Self { pages: Pages { path: path.to_owned(), file, index }, sender, writer, damaged, cut: length - end })
     }
 
     /// Returns how many records it holds.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.index().records.len()
+        self.pages.index().records.len()
     }
 
     /// Says whether it holds no record.
@@ -90,63 +88,14 @@ impl FileJournal {
         self.cut
     }
 
-    fn index(&self) -> std::sync::RwLockReadGuard<'_, Index> {
-        self.index.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Reads a value of the file, checked already when the file was opened.
-    fn value<T: for<'de> Deserialize<'de>>(&self, place: Place) -> Result<T, JournalError> {
-        let mut bytes = vec![0; place.length as usize];
-        read_at(&self.file, &mut bytes, place.offset)
-            .and_then(|()| serde_json::from_slice(&bytes).map_err(io::Error::from))
-            .map_err(|source| self.error("read", source))
-    }
-
-    /// Returns the text of a hash; `None` when its line was damaged.
-    fn text(&self, hash: &str) -> Result<Option<String>, JournalError> {
-        let place = parse(hash).and_then(|hash| self.index().texts.get(&hash).copied());
-        place.map(|place| self.value::<Text>(place).map(|text| text.text)).transpose()
-    }
-
     fn error(&self, tried: &str, source: io::Error) -> JournalError {
-        JournalError { what: format!("{tried} the journal `{}`", self.path.display()), source }
+        self.pages.error(tried, source)
     }
 }
 
 impl Journal for FileJournal {
     fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
-        let Some(place) = self.index().records.get(&hash(key)).copied() else { return Ok(None) };
-        let stored: Stored = self.value(place)?;
-        let mut messages = Vec::with_capacity(stored.request.messages.len());
-        for message in stored.request.messages {
-            let content = match (message.content, message.text) {
-                (Some(content), _) => Some(content),
-                (None, Some(hash)) => self.text(&hash)?,
-                (None, None) => None,
-            };
-            let Some(content) = content else { return Ok(None) };
-            messages.push(Message { role: message.role, content });
-        }
-        let schema = match stored.request.schema {
-            None => Value::Null,
-            Some(hash) => {
-                let Some(schema) = self.text(&hash)? else { return Ok(None) };
-                serde_json::from_str(&schema).map_err(|error| self.error("read", error.into()))?
-            }
-        };
-        let StoredRequest { model, sampling, extra_body, .. } = stored.request;
-        Ok(Some(Record {
-            key: stored.key,
-            parent: stored.parent,
-            ask: stored.ask,
-            model: stored.model,
-            draw: stored.draw,
-            request: Request { model, messages, sampling, schema, extra_body },
-            reply: stored.reply,
-            usage: stored.usage,
-            requests: stored.requests,
-            latency_ms: stored.latency_ms,
-        }))
+        self.pages.find(key)
     }
 
     fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>> {
@@ -173,31 +122,18 @@ impl Drop for FileJournal {
     }
 }
 
-#[cfg(unix)]
-fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, bytes, offset)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            read => (bytes, offset) = (&mut bytes[read..], offset + read as u64),
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use std::path::PathBuf;
 
     use serde_json::json;
     use tempfile::TempDir;
 
     use super::*;
-    use crate::llm::{Reply, Usage};
+    use crate::llm::{Reply, Request, Usage};
+    use crate::schema::Message;
 
     const LONG: &str = "He said:\n\t“I am the one who has lived here, and nobody else has.”\n\u{2028}\0 她说：“你好。”";
 
@@ -330,6 +266,31 @@ mod tests {
     }
 
     #[test]
+    fn a_view_reads_what_another_process_writes() {
+        let (_folder, path) = folder();
+        let journal = FileJournal::open(&path).unwrap();
+        for (key, draw) in [("b", "lane/1/3"), ("a", "lane/1/2")] {
+            write(&journal, &Record { draw: draw.to_owned(), ..record(key, &[LONG]) }).unwrap();
+        }
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, [whole.as_slice(), b"{\"check\":\"torn"].concat()).unwrap();
+        let view = JournalView::open(&path).unwrap();
+        assert_eq!((view.len(), view.damaged()), (2, 0));
+        let records: Vec<Record> = view.records().map(|record| record.unwrap()).collect();
+        assert_eq!(records.iter().map(|record| record.key.as_str()).collect::<Vec<_>>(), ["b", "a"], "in their order");
+        assert_eq!(records[1].request, record("a", &[LONG]).request);
+        assert_eq!(fs::metadata(&path).unwrap().len(), whole.len() as u64 + 14, "nothing is cut off");
+        drop(journal);
+        // Without a text that its request names, a record cannot be told.
+        let at = lines(&whole)[0].len() + 60;
+        let mut damaged = whole;
+        damaged[at] ^= 1;
+        fs::write(&path, damaged).unwrap();
+        let view = JournalView::open(&path).unwrap();
+        assert_eq!((view.damaged(), view.records().count()), (1, 0));
+    }
+
+    #[test]
     fn headers_are_minded() {
         let (_folder, path) = folder();
         for (text, error) in [
@@ -392,7 +353,7 @@ mod tests {
         // A device that is always full stands in for the file.
         let file = OpenOptions::new().append(true).open("/dev/full").unwrap();
         let (sender, receiver) = channel();
-        let writer = Writer { file, end: 0, index: Arc::clone(&journal.index), failed: None };
+        let writer = Writer { file, end: 0, index: Arc::clone(&journal.pages.index), failed: None };
         journal.sender = Some(sender);
         journal.writer = Some(std::thread::spawn(move || writer.run(&receiver)));
         for key in ["a", "b"] {

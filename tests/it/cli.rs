@@ -85,6 +85,7 @@ fn help_tells_the_commands() {
       synthesize  Goes on to the test characters: takes those of files and makes up others
       simulate    Goes on to the conversations: test characters meet scenes, and a judge picks replies
       export      Goes on to the data set; the same as `build`
+      journal     Looks into a run's journal, where every answered call stands
       schema      Writes the JSON Schemas of files, rows and model answers
 
     Options:
@@ -99,6 +100,7 @@ fn help_tells_the_commands() {
       dramaturg build mine.toml --limit 1                 a first look at a run of your own
       dramaturg build mine.toml --set simulate.tau=3      override a figure of the file
       dramaturg extract mine.toml                         the road up to the scenes
+      dramaturg journal stats outputs/mine                what was asked so far, and what it took
 
     Exit codes:
       0  done                            4    the model API

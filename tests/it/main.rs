@@ -10,6 +10,7 @@ mod borders;
 mod build;
 mod cli;
 mod docs;
+mod journal;
 mod llm;
 mod reading;
 mod schemas;

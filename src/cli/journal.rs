@@ -1,0 +1,234 @@
+//! The command `journal`: what was asked in a run, and what was answered. Reads alone, so that a run may be at work.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::arguments::JournalCommand;
+use super::controls::{visible, visible_lines};
+use super::summary::thousands;
+use super::{Exit, Terminal, diagnostics, to_stderr};
+use crate::llm::{JournalError, Record};
+use crate::store::{JournalView, StoreError};
+
+/// Why a journal is not shown.
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error("no call has the key or the draw `{key}` in `{}`", path.display())]
+    Nothing { key: String, path: PathBuf },
+    #[error("write to stdout")]
+    Write(#[from] io::Error),
+}
+
+/// Shows a journal.
+pub(super) fn journal(command: &JournalCommand) -> Exit {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let shown = match command {
+        JournalCommand::Stats { run, json } => stats(&mut out, run, *json),
+        JournalCommand::Show { run, key, json } => show(&mut out, run, key, *json),
+        JournalCommand::Export { run, ask, model } => export(&mut out, run, ask.as_deref(), model.as_deref()),
+    };
+    match shown.and_then(|()| Ok(out.flush()?)) {
+        Ok(()) => Exit::Done,
+        // Who reads no further, as `head` does, has what they wanted.
+        Err(Fault::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Exit::Done,
+        Err(fault) => {
+            let hint = match &fault {
+                Fault::Store(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                    Some("name a run's folder, such as `outputs/demo`, or its `journal.jsonl`")
+                }
+                Fault::Nothing { .. } => Some(
+                    "a key is hexadecimal and may be cut; a draw is a path of ids, and its beginning shows all below it",
+                ),
+                _ => None,
+            };
+            to_stderr(&diagnostics::chain(&fault, hint, Terminal::new().color));
+            if matches!(fault, Fault::Write(_)) { Exit::Fault } else { Exit::Usage }
+        }
+    }
+}
+
+/// Opens the journal of a run, or a journal by its own path.
+fn open(run: &Path) -> Result<(JournalView, PathBuf), StoreError> {
+    let path = if run.is_dir() { run.join("journal.jsonl") } else { run.to_owned() };
+    Ok((JournalView::open(&path)?, path))
+}
+
+/// Sums over the records of one ask and model.
+#[derive(Debug, Clone, Default, Serialize)]
+struct Sums {
+    records: u64,
+    /// Records that ask again after a reply that broke its schema.
+    reasks: u64,
+    /// HTTP requests, failed ones included.
+    requests: u64,
+    prompt: u64,
+    cached: u64,
+    completion: u64,
+    /// Records whose tokens the server did not count.
+    estimated: u64,
+    /// From the first request to the reply, over all records.
+    latency_ms: u64,
+}
+
+impl Sums {
+    fn add(&mut self, record: &Record) {
+        self.records += 1;
+        self.reasks += u64::from(record.parent.is_some());
+        self.requests += u64::from(record.requests);
+        self.prompt += record.usage.prompt;
+        self.cached += record.usage.cached;
+        self.completion += record.usage.completion;
+        self.estimated += u64::from(record.usage.estimated);
+        self.latency_ms += record.latency_ms;
+    }
+}
+
+/// What `journal stats --json` prints.
+#[derive(Debug, Serialize)]
+struct Stats {
+    path: PathBuf,
+    bytes: u64,
+    damaged: u64,
+    records: u64,
+    asks: Vec<AskSums>,
+    total: Sums,
+}
+
+#[derive(Debug, Serialize)]
+struct AskSums {
+    ask: String,
+    model: String,
+    #[serde(flatten)]
+    sums: Sums,
+}
+
+fn stats(out: &mut impl Write, run: &Path, json: bool) -> Result<(), Fault> {
+    let (view, path) = open(run)?;
+    let mut asks: BTreeMap<(String, String), Sums> = BTreeMap::new();
+    let mut total = Sums::default();
+    for record in view.records() {
+        let record = record?;
+        asks.entry((record.ask.clone(), record.model.clone())).or_default().add(&record);
+        total.add(&record);
+    }
+    let asks = asks.into_iter().map(|((ask, model), sums)| AskSums { ask, model, sums }).collect();
+    let (bytes, damaged) = (view.bytes(), view.damaged());
+    let stats = Stats { path, bytes, damaged, records: view.len() as u64, asks, total };
+    if json {
+        serde_json::to_writer(&mut *out, &stats).map_err(io::Error::from)?;
+        return Ok(writeln!(out)?);
+    }
+    table(out, &stats)
+}
+
+fn table(out: &mut impl Write, stats: &Stats) -> Result<(), Fault> {
+    let each = stats.bytes.checked_div(stats.records).unwrap_or_default();
+    writeln!(
+        out,
+        "{}: {} records, {} bytes, {} a record",
+        visible(&stats.path.display().to_string()),
+        thousands(stats.records),
+        thousands(stats.bytes),
+        thousands(each)
+    )?;
+    if stats.damaged > 0 {
+        writeln!(out, "{} damaged lines; a run makes their calls anew", thousands(stats.damaged))?;
+    }
+    let heads = ["ask", "model", "records", "re-asks", "requests", "prompt", "cached", "completion", "mean ms"];
+    let row = |ask: &str, model: &str, sums: &Sums| -> [String; 9] {
+        [
+            visible(ask).into_owned(),
+            visible(model).into_owned(),
+            thousands(sums.records),
+            thousands(sums.reasks),
+            thousands(sums.requests),
+            thousands(sums.prompt),
+            thousands(sums.cached),
+            thousands(sums.completion),
+            thousands(sums.latency_ms.checked_div(sums.records).unwrap_or_default()),
+        ]
+    };
+    let mut rows: Vec<[String; 9]> = vec![heads.map(str::to_owned)];
+    rows.extend(stats.asks.iter().map(|ask| row(&ask.ask, &ask.model, &ask.sums)));
+    rows.push(row("all", "", &stats.total));
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            if column < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+    }
+    Ok(())
+}
+
+fn show(out: &mut impl Write, run: &Path, key: &str, json: bool) -> Result<(), Fault> {
+    let (view, path) = open(run)?;
+    // So short a beginning of a hash would be half the journal.
+    let is_key = key.len() >= 4 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let below = format!("{}/", key.trim_end_matches('/'));
+    let mut found = false;
+    for record in view.records() {
+        let record = record?;
+        if !((is_key && record.key.starts_with(key)) || record.draw == key || record.draw.starts_with(&below)) {
+            continue;
+        }
+        found = true;
+        if json { line(out, &record)? } else { tell(out, &record)? }
+    }
+    if found { Ok(()) } else { Err(Fault::Nothing { key: key.to_owned(), path }) }
+}
+
+fn export(out: &mut impl Write, run: &Path, ask: Option<&str>, model: Option<&str>) -> Result<(), Fault> {
+    let (view, _) = open(run)?;
+    for record in view.records() {
+        let record = record?;
+        if ask.is_none_or(|ask| record.ask == ask) && model.is_none_or(|model| record.model == model) {
+            line(out, &record)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a record as a line of JSON, whole: with every text that the journal keeps apart.
+fn line(out: &mut impl Write, record: &Record) -> Result<(), Fault> {
+    serde_json::to_writer(&mut *out, record).map_err(io::Error::from)?;
+    Ok(writeln!(out)?)
+}
+
+/// Writes a record for people.
+fn tell(out: &mut impl Write, record: &Record) -> Result<(), Fault> {
+    let Record { key, ask, model, draw, request, reply, usage, requests, latency_ms, .. } = record;
+    writeln!(out, "{}  {}", visible(ask), visible(draw))?;
+    writeln!(out, "     key  {}", visible(key))?;
+    if let Some(parent) = &record.parent {
+        writeln!(out, "  asked again after  {}", visible(parent))?;
+    }
+    let served = reply.served_model.as_deref().unwrap_or(&request.model);
+    writeln!(out, "   model  {} ({})", visible(model), visible(served))?;
+    let estimated = if usage.estimated { ", estimated" } else { "" };
+    let (prompt, cached, completion) = (thousands(usage.prompt), thousands(usage.cached), thousands(usage.completion));
+    writeln!(out, "  tokens  {prompt} prompt ({cached} cached), {completion} completion{estimated}")?;
+    let finish = reply.finish.as_deref().map(|finish| format!(", finish `{}`", visible(finish))).unwrap_or_default();
+    writeln!(out, "    sent  {} requests, {} ms{finish}", thousands((*requests).into()), thousands(*latency_ms))?;
+    for message in &request.messages {
+        let role = serde_json::to_value(message.role).map_err(io::Error::from)?;
+        part(out, role.as_str().unwrap_or_default(), &message.content)?;
+    }
+    if let Some(reasoning) = &reply.reasoning {
+        part(out, "reasoning", reasoning)?;
+    }
+    part(out, "reply", &reply.text)?;
+    Ok(writeln!(out)?)
+}
+
+fn part(out: &mut impl Write, name: &str, text: &str) -> Result<(), Fault> {
+    Ok(writeln!(out, "--- {name}\n{}", visible_lines(text.trim_end()))?)
+}
