@@ -302,15 +302,16 @@ const fn name(language: Language) -> &'static str {
     }
 }
 
-/// Writes a book's headings for people.
+/// Writes a book's headings for people: the place by which `[books] paths` chooses chapters, the level, the printed number.
 fn headings(out: &mut impl Write, book: &Book, chapters: &[Chapter]) -> io::Result<()> {
     writeln!(out, "{} ({})", visible(&book.title), visible(&book.path))?;
-    for chapter in chapters {
+    for (chapter, place) in chapters.iter().zip(chunk::places(chapters)) {
+        let place = place.map(|place| place.to_string()).unwrap_or_default();
         let level = serde_json::to_value(chapter.level).expect("a level is JSON");
         let level = level.as_str().unwrap_or_default();
         let number = chapter.number.map(|number| number.to_string()).unwrap_or_default();
         let line = chapter.line.map(|line| format!("line {}", thousands(line.into()))).unwrap_or_default();
-        writeln!(out, "  {level:>8} {number:>4}  {line:>12}  {}", visible(&chapter.title))?;
+        writeln!(out, "  {place:>5}  {level:>8} {number:>4}  {line:>12}  {}", visible(&chapter.title))?;
     }
     out.write_all(b"\n")
 }

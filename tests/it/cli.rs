@@ -495,8 +495,8 @@ fn chunk_shows_books() {
     exit 0
     -- stdout
     RAIN (novels/rain.txt)
-       chapter    1        line 8  CHAPTER I. Mud
-       chapter    2       line 14  CHAPTER II. Sun
+          1   chapter    1        line 8  CHAPTER I. Mud
+          2   chapter    2       line 14  CHAPTER II. Sun
 
     -- stderr
     ");
