@@ -16,9 +16,11 @@ mod html;
 mod jsonl;
 mod language;
 mod markdown;
+mod markup;
 mod matter;
 mod numerals;
 mod package;
+mod skipped;
 mod structure;
 
 pub use books::{Books, MAX_BYTES, books, read};

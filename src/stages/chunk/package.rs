@@ -2,7 +2,8 @@
 //!
 //! Reads markup that was unpacked already. Broken markup is read as far as it goes.
 
-use super::html::{Syntax, Tag, Token, local, one_line, reason, tokens};
+use super::html::reason;
+use super::markup::{Syntax, Tag, Token, local, one_line, tokens};
 
 /// The package document (OPF).
 #[derive(Debug, Default, PartialEq, Eq)]
