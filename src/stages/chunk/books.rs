@@ -238,7 +238,11 @@ impl Parts {
     }
 
     /// Makes the book, with what its text shows of itself.
-    pub(super) fn book(self, path: &str) -> Book {
+    pub(super) fn book(mut self, path: &str) -> Book {
+        if !has_story(&self.text, &self.matter) {
+            // Whatever says that all of a book is no story is wrong.
+            self.matter.retain(|matter| matter.start == matter.end);
+        }
         let (stem, extension) = stem_and_extension(path);
         let marked_up = !matches!(self.format, Format::Text | Format::Jsonl);
         let script = extension == "fountain" || (!marked_up && language::is_script(&self.text));
@@ -257,6 +261,15 @@ impl Parts {
             matter: self.matter,
         }
     }
+}
+
+/// Whether a word stands outside of the matter, which is in order.
+fn has_story(text: &str, matter: &[Matter]) -> bool {
+    let mut matter = matter.iter().peekable();
+    (0_u32..).zip(text.chars()).filter(|(_, c)| !c.is_whitespace()).any(|(at, _)| {
+        while matter.next_if(|matter| matter.end <= at).is_some() {}
+        matter.peek().is_none_or(|matter| at < matter.start)
+    })
 }
 
 /// Finds a named field for the author before the text.

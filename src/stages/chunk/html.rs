@@ -30,6 +30,8 @@ pub(super) struct Page {
     pub(super) matter: Vec<(usize, usize, &'static str)>,
     pub(super) title: String,
     pub(super) author: Option<String>,
+    /// Whether words were left out with elements that nobody reads.
+    pub(super) unread: bool,
 }
 
 /// A heading that is longer is a paragraph that somebody wanted to be large.
@@ -286,6 +288,7 @@ impl<'a> Builder<'a> {
         if ended.kind == Kind::Aside && (written.len() > LONGEST_ASIDE || written.contains("\n\n")) {
             return false;
         }
+        self.page.unread |= ended.kind != Kind::Aside && !written.is_empty();
         self.page.text.truncate(before.text);
         self.page.headings.truncate(before.headings);
         self.page.matter.truncate(before.matter);

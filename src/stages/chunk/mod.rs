@@ -3,6 +3,7 @@
 //! All but [`borders`] is a function of the bytes and the [`Params`]; it opens no file and asks no model, and its work is
 //! linear in the length of the book.
 
+mod archive;
 mod books;
 mod border;
 mod chapters;
