@@ -1,6 +1,5 @@
 //! A zip archive whose directory and contents are bounded, whatever it claims of itself. Unpacks into memory alone.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read as _, Seek};
 
@@ -95,10 +94,10 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         let bytes = self.bytes(index, name, most)?;
         self.left -= bytes.len() as u64;
         let within = format!("{}:{name}", self.path);
-        match decode::decode(&within, Cow::Owned(bytes), None) {
+        match decode::decode(&within, bytes, None) {
             Ok((text, _)) => Ok(Some(text)),
             // A page with a few bad bytes is still most of a page; each shows as U+FFFD.
-            Err(ChunkError::Damaged { .. }) => {
+            Err(ChunkError::Damaged { .. } | ChunkError::Cut { .. }) => {
                 let bytes = self.bytes(index, name, MAX_BYTES)?;
                 Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
             }
