@@ -250,6 +250,7 @@ impl Parts {
             author: self.author.or_else(|| author(&self.text)),
             format: self.format,
             language: language::language(&self.text),
+            other_language: language::other_language(&self.text),
             encoding: self.encoding.to_owned(),
             path: path.to_owned(),
             text: self.text,
