@@ -59,6 +59,9 @@ pub struct Book {
     pub format: Format,
     /// The language of most of its text.
     pub language: Language,
+    /// The language that it seems to be in when that is neither English nor Chinese, in English; `language` is then only
+    /// the nearer of the two.
+    pub other_language: Option<&'static str>,
     /// The encoding that the bytes were read in, as the WHATWG label, such as `UTF-8` or `gb18030`.
     pub encoding: String,
     /// The path as given.

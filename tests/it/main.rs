@@ -11,6 +11,7 @@ mod build;
 mod cli;
 mod docs;
 mod journal;
+mod hostile;
 mod llm;
 mod reading;
 mod schemas;

@@ -2,7 +2,6 @@
 //!
 //! Memory and time are bounded: what is larger than [`MAX_BYTES`] is refused before it is read. Opens no file itself.
 
-use std::borrow::Cow;
 use std::io::{BufRead, Cursor, Read as _, Seek, SeekFrom};
 
 use super::html::{self, Syntax};
@@ -48,11 +47,7 @@ impl<R: BufRead + Seek> Iterator for Books<R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if let State::Lines(lines) = &mut self.state {
-            let next = lines.next(&self.path, &mut self.source);
-            if matches!(next, Some(Err(ChunkError::Unreadable { .. }))) {
-                self.state = State::Read;
-            }
-            return next;
+            return lines.next(&self.path, &mut self.source);
         }
         if matches!(self.state, State::Read) {
             return None;
@@ -63,8 +58,8 @@ impl<R: BufRead + Seek> Iterator for Books<R> {
             Err(error) => return Some(Err(self.unreadable(&error))),
         };
         let (_, extension) = stem_and_extension(&self.path);
-        if jsonl::is_lines(&begun.head, &extension) {
-            self.state = State::Lines(jsonl::Lines::default());
+        if let Some(layout) = jsonl::layout(&begun.head, &extension) {
+            self.state = State::Lines(jsonl::Lines::new(layout));
             return self.next();
         }
         Some(self.whole(&begun))
@@ -152,7 +147,7 @@ fn format_of(head: &[u8]) -> Option<&'static str> {
 /// Reads plain text, Markdown or HTML.
 fn text(path: &str, bytes: Vec<u8>, encoding: Option<&str>) -> Result<Parts, ChunkError> {
     let hash = blake3::hash(&bytes).to_hex().to_string();
-    let (text, encoding) = decode::decode(path, Cow::Owned(bytes), encoding)?;
+    let (text, encoding) = decode::decode(path, bytes, encoding)?;
     if text.trim().is_empty() {
         return Err(ChunkError::Empty { path: path.to_owned() });
     }
@@ -161,6 +156,9 @@ fn text(path: &str, bytes: Vec<u8>, encoding: Option<&str>) -> Result<Parts, Chu
     }
     let (_, extension) = stem_and_extension(path);
     let encoding = encoding.name();
+    if jsonl::is_named(&extension) {
+        return Err(ChunkError::Format { path: path.to_owned(), format: "JSON that holds no book, or not in UTF-8" });
+    }
     match markup(&text, &extension) {
         Markup::None if matches!(extension.as_str(), "md" | "markdown") => {
             let marks = markdown::marks(&text);
@@ -238,7 +236,11 @@ impl Parts {
     }
 
     /// Makes the book, with what its text shows of itself.
-    pub(super) fn book(self, path: &str) -> Book {
+    pub(super) fn book(mut self, path: &str) -> Book {
+        if !has_story(&self.text, &self.matter) {
+            // Whatever says that all of a book is no story is wrong.
+            self.matter.retain(|matter| matter.start == matter.end);
+        }
         let (stem, extension) = stem_and_extension(path);
         let marked_up = !matches!(self.format, Format::Text | Format::Jsonl);
         let script = extension == "fountain" || (!marked_up && language::is_script(&self.text));
@@ -248,6 +250,7 @@ impl Parts {
             author: self.author.or_else(|| author(&self.text)),
             format: self.format,
             language: language::language(&self.text),
+            other_language: language::other_language(&self.text),
             encoding: self.encoding.to_owned(),
             path: path.to_owned(),
             text: self.text,
@@ -257,6 +260,15 @@ impl Parts {
             matter: self.matter,
         }
     }
+}
+
+/// Whether a word stands outside of the matter, which is in order.
+fn has_story(text: &str, matter: &[Matter]) -> bool {
+    let mut matter = matter.iter().peekable();
+    (0_u32..).zip(text.chars()).filter(|(_, c)| !c.is_whitespace()).any(|(at, _)| {
+        while matter.next_if(|matter| matter.end <= at).is_some() {}
+        matter.peek().is_none_or(|matter| at < matter.start)
+    })
 }
 
 /// Finds a named field for the author before the text.
@@ -354,6 +366,15 @@ mod tests {
         ] {
             let error = read("some/x.txt", bytes, None).expect_err(part).to_string();
             assert!(error.contains(part) && error.contains("some/x.txt"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_json_is_refused() {
+        let utf_16: Vec<u8> = "\u{feff}{\"content\": \"河灯\"}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for (path, bytes) in [("a.jsonl", utf_16.as_slice()), ("a.json", b"\"Chapter 1\"")] {
+            let error = read(path, bytes, None).expect_err("no book").to_string();
+            assert!(error.contains("it is JSON that holds no book"), "{error}");
         }
     }
 

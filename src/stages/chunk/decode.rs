@@ -1,73 +1,164 @@
 //! Bytes become text: which encoding they are in, found from the bytes themselves. Knows no format but a page's own word.
 
-use std::borrow::Cow;
-
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{CoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use super::ChunkError;
 
-/// What is looked at to tell an encoding, in bytes: a few chapters show it as well as a library does.
-const SAMPLE: usize = 1 << 20;
+/// What is looked at to tell an encoding, in bytes: a chapter shows it as well as a library does.
+const SAMPLE: usize = 1 << 15;
+/// A part of a sample that is judged by itself, so that a broken byte spoils no other part.
+const BLOCK: usize = 1 << 11;
 
 /// Decodes a file.
 ///
 /// The encoding is the one given (bad bytes become U+FFFD), else what a byte-order mark says, else UTF-8 when the bytes
-/// are, else what a page says of itself, else what their statistics say. The mark is no part of the text.
+/// are, else what a page says of itself, else what their statistics say. The mark is no part of the text. Where nothing
+/// but CR ends lines, LF stands for it, so that each character keeps its place.
 pub(super) fn decode(
     path: &str,
-    bytes: Cow<'_, [u8]>,
+    bytes: Vec<u8>,
     label: Option<&str>,
 ) -> Result<(String, &'static Encoding), ChunkError> {
+    let (text, encoding) = decoded(path, bytes, label)?;
+    Ok((with_line_feeds(text), encoding))
+}
+
+fn decoded(path: &str, mut bytes: Vec<u8>, label: Option<&str>) -> Result<(String, &'static Encoding), ChunkError> {
     let path = || path.to_owned();
+    let marked = Encoding::for_bom(&bytes);
+    let mark = marked.map_or(0, |(_, length)| length);
+    let marked = marked.map(|(encoding, _)| encoding);
     if let Some(label) = label {
         let encoding = Encoding::for_label(label.as_bytes())
             .ok_or_else(|| ChunkError::Label { path: path(), label: label.to_owned() })?;
-        let (text, encoding, _) = encoding.decode(&bytes);
-        return Ok((text.into_owned(), encoding));
+        // The mark knows better.
+        let encoding = marked.unwrap_or(encoding);
+        return Ok((replaced(encoding, &bytes[mark..]).0, encoding));
     }
-    let marked = Encoding::for_bom(&bytes);
-    let mark = marked.map_or(0, |(_, length)| length);
-    let rest = &bytes[mark..];
-    match marked.map(|(encoding, _)| encoding).or_else(|| utf_16(rest)) {
-        Some(encoding) if encoding != UTF_8 => {
-            let text = encoding
-                .decode_without_bom_handling_and_without_replacement(rest)
-                .ok_or_else(|| ChunkError::Undecodable { path: path(), encoding: encoding.name() })?;
-            return Ok((text.into_owned(), encoding));
+    bytes.drain(..mark);
+    if let Some(encoding) = marked.filter(|encoding| *encoding != UTF_8).or_else(|| utf_16(&bytes)) {
+        if bytes.len() % 2 == 1 {
+            return Err(ChunkError::Cut { path: path(), encoding: encoding.name() });
         }
-        _ => {}
+        let (text, bad) = replaced(encoding, &bytes);
+        if bad > 0 {
+            return Err(ChunkError::Undecodable { path: path(), encoding: encoding.name() });
+        }
+        return Ok((text, encoding));
     }
-    if std::str::from_utf8(rest).is_ok() {
-        let mut bytes = bytes.into_owned();
-        bytes.drain(..mark);
-        return Ok((String::from_utf8(bytes).expect("it was looked at"), UTF_8));
-    }
-    if let Some(offset) = rest.iter().position(|byte| *byte == 0) {
+    let bytes = match String::from_utf8(bytes) {
+        Ok(text) => return Ok((text, UTF_8)),
+        Err(error) => error.into_bytes(),
+    };
+    if bytes.contains(&0) {
+        let offset = bytes.iter().position(|byte| *byte == 0).unwrap_or_default() + mark;
         return Err(ChunkError::Binary { path: path(), offset });
     }
-    if let Some((count, first)) = almost_utf_8(rest, marked.is_some()) {
-        let line = rest[..first].split(|byte| *byte == b'\n').count();
-        return Err(ChunkError::Damaged { path: path(), count, line, offset: first + bytes.len() - rest.len() });
+    if let Some(Bad { count, first, cut }) = almost_utf_8(&bytes, marked.is_some()) {
+        if cut {
+            return Err(ChunkError::Cut { path: path(), encoding: UTF_8.name() });
+        }
+        let line = bytes[..first].split(|byte| *byte == b'\n').count();
+        return Err(ChunkError::Damaged { path: path(), count, line, offset: first + mark });
     }
-    let guess = declared(rest).unwrap_or_else(|| statistics(rest));
+    let guess = declared(&bytes).unwrap_or_else(|| statistics(&bytes));
     // GB18030 decodes all that GBK does, and the characters that GBK lacks.
     let encoding = if guess == encoding_rs::GBK { encoding_rs::GB18030 } else { guess };
-    let (text, _) = encoding.decode_without_bom_handling(rest);
-    let bad = text.chars().filter(|c| *c == '\u{fffd}').count();
-    if bad * 200 > text.chars().count() {
+    let (text, bad) = replaced(encoding, &bytes);
+    if bad > 0 && bad * 200 > text.chars().count() {
         return Err(ChunkError::Undecodable { path: path(), encoding: encoding.name() });
     }
-    Ok((text.into_owned(), encoding))
+    Ok((text, encoding))
 }
 
-/// Guesses from a sample that has something to show: pure ASCII tells nothing.
+/// Decodes bytes, and counts what became U+FFFD. Takes no more room than the text does, and half as much again.
+fn replaced(encoding: &'static Encoding, bytes: &[u8]) -> (String, usize) {
+    let mut decoder = encoding.new_decoder_without_bom_handling();
+    let mut text = String::with_capacity(bytes.len() + bytes.len() / 2 + 16);
+    let (mut at, mut bad) = (0, false);
+    loop {
+        let (result, read, replaced) = decoder.decode_to_string(&bytes[at..], &mut text, true);
+        at += read;
+        bad |= replaced;
+        if result == CoderResult::InputEmpty {
+            break;
+        }
+        text.reserve((bytes.len() - at) / 2 + 64);
+    }
+    let bad = if bad { text.matches('\u{fffd}').count() } else { 0 };
+    (text, bad)
+}
+
+/// Writes LF for CR where nothing else ends lines.
+fn with_line_feeds(text: String) -> String {
+    if text.contains('\n') || !text.contains('\r') {
+        return text;
+    }
+    let mut bytes = text.into_bytes();
+    for byte in bytes.iter_mut().filter(|byte| **byte == b'\r') {
+        *byte = b'\n';
+    }
+    String::from_utf8(bytes).expect("one ASCII character stands for another")
+}
+
+/// Guesses from the first lines that have something to show: pure ASCII tells nothing.
 fn statistics(bytes: &[u8]) -> &'static Encoding {
+    let mut sample = Vec::with_capacity(SAMPLE);
+    // No encoding has a line feed within a character.
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        if !line.is_ascii() || line.contains(&0x1b) {
+            let left = SAMPLE - sample.len();
+            sample.extend_from_slice(&line[..line.len().min(left)]);
+            if line.len() >= left {
+                break;
+            }
+        }
+    }
+    let whole = guess(&sample);
+    let strange = sample.iter().filter(|byte| !byte.is_ascii()).count();
+    // One broken byte is enough for the detector to rule an encoding of several bytes out. What is no text in Latin
+    // letters is asked for again, block by block.
+    if whole.is_single_byte() && strange * 3 > sample.len() {
+        let mut votes: Vec<(&'static Encoding, usize)> = Vec::new();
+        let mut blocks = 0;
+        for block in blocks_of(&sample) {
+            let guess = guess(block);
+            blocks += 1;
+            match votes.iter_mut().find(|(encoding, _)| *encoding == guess) {
+                Some((_, count)) => *count += 1,
+                None => votes.push((guess, 1)),
+            }
+        }
+        let best = votes.into_iter().filter(|(encoding, _)| !encoding.is_single_byte()).max_by_key(|(_, count)| *count);
+        if let Some((encoding, _)) = best.filter(|(_, count)| count * 2 > blocks) {
+            return encoding;
+        }
+    }
+    whole
+}
+
+/// Cuts a sample into blocks at line ends, where it has any.
+fn blocks_of(sample: &[u8]) -> Vec<&[u8]> {
+    let mut blocks = Vec::new();
+    let mut rest = sample;
+    while !rest.is_empty() {
+        let least = BLOCK.min(rest.len());
+        let end = rest[least..].iter().take(BLOCK).position(|byte| *byte == b'\n').map_or(least, |at| least + at + 1);
+        let (block, after) = rest.split_at(end);
+        blocks.push(block);
+        rest = after;
+    }
+    blocks
+}
+
+fn guess(sample: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-    let start = bytes.iter().position(|byte| !byte.is_ascii() || *byte == 0x1b).unwrap_or(0).saturating_sub(64);
-    let end = bytes.len().min(start + SAMPLE);
-    detector.feed(&bytes[start..end], true);
-    detector.guess(None, Utf8Detection::Deny)
+    // A sample may end within a character.
+    detector.feed(sample, false);
+    let guess = detector.guess(None, Utf8Detection::Deny);
+    // A handful of accents could be those of many languages; an English book has those of its neighbours.
+    if guess.is_single_byte() { detector.guess(Some(b"uk"), Utf8Detection::Deny) } else { guess }
 }
 
 /// Returns the encoding that a page or an XML file names at its beginning.
@@ -89,10 +180,10 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
 
 /// Finds UTF-16 without a mark: read in the right byte order nearly all is Latin or Chinese, in the wrong one hardly any.
 fn utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
-    if !bytes.len().is_multiple_of(2) || !bytes.contains(&0) {
+    let bytes = &bytes[..bytes.len().min(SAMPLE) / 2 * 2];
+    if !bytes.contains(&0) {
         return None;
     }
-    let bytes = &bytes[..bytes.len().min(SAMPLE)];
     [UTF_16LE, UTF_16BE].into_iter().find(|encoding| {
         let (text, _) = encoding.decode_without_bom_handling(bytes);
         let usual = |c: &char| {
@@ -104,26 +195,60 @@ fn utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
     })
 }
 
-/// Counts the places that are not UTF-8 and finds the first, when the rest shows that the file is meant to be UTF-8.
-fn almost_utf_8(bytes: &[u8], marked: bool) -> Option<(usize, usize)> {
-    let (mut bad, mut first, mut good, mut at) = (0, None, 0, 0);
-    while at < bytes.len() {
-        let rest = &bytes[at..];
-        let (valid, step) = match std::str::from_utf8(rest) {
-            Ok(text) => (text, rest.len()),
-            Err(error) => {
-                let valid = error.valid_up_to();
-                bad += 1;
-                first.get_or_insert(at + valid);
-                let text = std::str::from_utf8(&rest[..valid]).expect("valid up to here");
-                (text, valid + error.error_len().unwrap_or(rest.len() - valid))
-            }
-        };
-        good += valid.chars().filter(|c| !c.is_ascii()).count();
-        at += step;
-    }
+/// What is wrong with bytes that are meant to be UTF-8.
+struct Bad {
+    /// In how many places.
+    count: usize,
+    /// The first, in bytes.
+    first: usize,
+    /// Whether that is the end alone, where a character lacks its last bytes.
+    cut: bool,
+}
+
+/// Finds the places that are not UTF-8, when the rest shows that the file is meant to be.
+fn almost_utf_8(bytes: &[u8], marked: bool) -> Option<Bad> {
     // Text in another encoding rarely forms a proper sequence, let alone ten for each improper one.
-    first.filter(|_| marked || good >= bad * 10).map(|first| (bad, first))
+    let is_meant = |good: usize, bad: usize| marked || good >= bad * 10;
+    let (mut good, mut bad) = (0, 0);
+    // A look at some places is enough for a text that has nothing of UTF-8.
+    const LOOKS: usize = 8;
+    const LOOK: usize = SAMPLE / LOOKS;
+    if bytes.len() > SAMPLE * 2 {
+        for look in 0..LOOKS {
+            let from = (bytes.len() - LOOK) / LOOKS * look;
+            let counts = walk(&bytes[from..from + LOOK], |_, _| {});
+            good += counts.0;
+            bad += counts.1;
+        }
+        // The borders of a look may cut a character.
+        if !is_meant(good, bad.saturating_sub(2 * LOOKS)) {
+            return None;
+        }
+    }
+    let (mut first, mut cut) = (None, false);
+    let (good, bad) = walk(bytes, |at, at_end| {
+        cut = at_end && first.is_none();
+        first.get_or_insert(at);
+    });
+    first.filter(|_| is_meant(good, bad)).map(|first| Bad { count: bad, first, cut })
+}
+
+/// Counts the characters beyond ASCII and the places that are not UTF-8, and tells of each of these where it is and
+/// whether the bytes end there too early.
+fn walk(bytes: &[u8], mut tell: impl FnMut(usize, bool)) -> (usize, usize) {
+    let (mut good, mut bad, mut at) = (0, 0, 0);
+    for chunk in bytes.utf8_chunks() {
+        let valid = chunk.valid();
+        good += if valid.is_ascii() { 0 } else { valid.chars().filter(|c| !c.is_ascii()).count() };
+        at += valid.len();
+        if !chunk.invalid().is_empty() {
+            bad += 1;
+            let at_end = at + chunk.invalid().len() == bytes.len();
+            tell(at, at_end && std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none()));
+            at += chunk.invalid().len();
+        }
+    }
+    (good, bad)
 }
 
 #[cfg(test)]
@@ -136,8 +261,8 @@ mod tests {
     const TRADITIONAL: &str =
         "河邊有一座舊水車，三十年沒有轉過。守水車的老人姓陸，人都叫他陸三更。\n「今夜漲水。」陸三更說。\n";
 
-    fn decoded(bytes: &[u8], label: Option<&str>) -> Result<(String, &'static str), ChunkError> {
-        decode("x.txt", Cow::Borrowed(bytes), label).map(|(text, encoding)| (text, encoding.name()))
+    fn found(bytes: &[u8], label: Option<&str>) -> Result<(String, &'static str), ChunkError> {
+        decode("x.txt", bytes.to_vec(), label).map(|(text, encoding)| (text, encoding.name()))
     }
 
     #[test]
@@ -163,30 +288,119 @@ mod tests {
             // What Latin-1 and Windows-1252 share: the label is that of the larger set, as on the web.
             (b"The na\xefve caf\xe9 owner slept.".to_vec(), "windows-1252", "The naïve café owner slept.".to_owned()),
         ] {
-            assert_eq!(decoded(&bytes, None), Ok((text, encoding)));
+            assert_eq!(found(&bytes, None), Ok((text, encoding)));
+        }
+    }
+
+    #[test]
+    fn long_books_are_read_in_the_encoding_that_they_are_in() {
+        // Longer than a sample by a byte or two each, so that a sample ends within a character.
+        for shift in 0..3 {
+            let (simplified, traditional) = (ZH.repeat(1500), TRADITIONAL.repeat(1500));
+            let line = |text: &str| format!("{}{}", "a".repeat(shift), text.replace('\n', ""));
+            for (text, encoding, name) in [
+                (&simplified, GB18030, "gb18030"),
+                (&line(&simplified), GB18030, "gb18030"),
+                (&traditional, BIG5, "Big5"),
+                (&line(&traditional), BIG5, "Big5"),
+            ] {
+                let (read, found) = found(&encoding.encode(text).0, None).expect("reads");
+                assert!(found == name && read == *text, "{found} for {name}");
+            }
+        }
+        // Characters of Cantonese that the Hong Kong set adds, which the library reads and does not write.
+        let cantonese = "「佢哋喺度做咩嘢？」陸三更話：「唔好嘈，嗰個人嚟咗。」\n".repeat(40);
+        let bytes = b"\xa1\x75\xca\x5c\x92\x5d\x9d\xf6\xab\xd7\xb0\xb5\xab\xa7\x9d\xcf\xa1\x48\xa1\x76\xb3\xb0\xa4\x54\xa7\xf3\xb8\xdc\xa1\x47\xa1\x75\xad\xf8\xa6\x6e\xb9\xcb\xa1\x41\x9d\xf5\xad\xd3\xa4\x48\x91\xc1\x9d\xf7\xa1\x43\xa1\x76\n";
+        assert_eq!(found(&bytes.repeat(40), None), Ok((cantonese, "Big5")));
+    }
+
+    #[test]
+    fn a_few_broken_bytes_make_no_other_encoding() {
+        for (text, encoding, name) in [(ZH, GB18030, "gb18030"), (TRADITIONAL, BIG5, "Big5")] {
+            let mut bytes = encoding.encode(&text.repeat(400)).0.into_owned();
+            for at in [700, 20_001, 30_000] {
+                // No character begins so.
+                bytes.splice(at..at, [0xff, b'\n']);
+            }
+            let (read, found) = found(&bytes, None).expect("reads");
+            assert_eq!(found, name);
+            assert!(read.matches(&text[..30]).count() >= 396 && read.matches('\u{fffd}').count() < 12);
+        }
+    }
+
+    #[test]
+    fn a_handful_of_accents_is_western() {
+        let plain = "It rained on the weir all that night, and nobody in the mill slept; the wheel stood still.\n";
+        for words in [
+            "The curé’s café was closed.\n",
+            "“Señor Ibáñez,” she said, “à bientôt.”\n",
+            "It cost £3 and a half—naïve as he was.\n",
+            "Zoë spoke of her fiancé and the Brontës.\n",
+            "An æsthete’s rôle, my dear Anaïs.\n",
+        ] {
+            let text = format!("{}{words}{}{words}", plain.repeat(600), plain.repeat(600));
+            assert_eq!(found(&WINDOWS_1252.encode(&text).0, None), Ok((text, "windows-1252")));
+        }
+    }
+
+    #[test]
+    fn old_line_ends_are_lines() {
+        let text = "Chapter 1\r\rIt rained.\r";
+        assert_eq!(found(text.as_bytes(), None), Ok((text.replace('\r', "\n"), "UTF-8")));
+        assert_eq!(found("第一回\r河灯\r".as_bytes(), Some("utf-8")).expect("reads").0, "第一回\n河灯\n");
+        for kept in ["a\r\nb\r\n", "a\rb\nc"] {
+            assert_eq!(found(kept.as_bytes(), None), Ok((kept.to_owned(), "UTF-8")));
+        }
+    }
+
+    #[test]
+    fn utf_16_without_a_mark_is_found() {
+        let english = "It rained on the weir.\r\n“Who is there?” said Anna.\r\n";
+        for (text, bytes, name) in [
+            (english, u16::to_le_bytes as fn(u16) -> [u8; 2], "UTF-16LE"),
+            (english, u16::to_be_bytes, "UTF-16BE"),
+            (TRADITIONAL, u16::to_le_bytes, "UTF-16LE"),
+        ] {
+            let text = text.repeat(1000);
+            let mut encoded: Vec<u8> = text.encode_utf16().flat_map(bytes).collect();
+            assert_eq!(found(&encoded, None), Ok((text, name)));
+            encoded.pop();
+            assert_eq!(found(&encoded, None), Err(ChunkError::Cut { path: "x.txt".to_owned(), encoding: name }));
+        }
+    }
+
+    #[test]
+    fn a_download_that_was_cut_is_told() {
+        for (text, missing) in [(ZH.repeat(2), 2), (format!("{}😀", "“Yes,” said Anna. ".repeat(9)), 1)] {
+            let text = text.trim_end();
+            let cut = &text.as_bytes()[..text.len() - missing];
+            let error = found(cut, None).expect_err("cut");
+            assert_eq!(error, ChunkError::Cut { path: "x.txt".to_owned(), encoding: "UTF-8" });
+            assert!(error.to_string().contains("its end is missing"), "{error}");
+            assert!(found(cut, Some("utf-8")).expect("forced").0.ends_with('\u{fffd}'));
         }
     }
 
     #[test]
     fn the_first_strange_letter_may_come_late() {
         let text = format!("{}“今夜涨水。”陆三更说，河上无风。", "plain words \n".repeat(200_000));
-        assert_eq!(decoded(&GB18030.encode(&text).0, None), Ok((text, "gb18030")));
+        assert_eq!(found(&GB18030.encode(&text).0, None), Ok((text, "gb18030")));
     }
 
     #[test]
     fn a_page_says_its_own_encoding() {
         let page = "<html><head><meta charset=\"big5\"></head><p>水車</p></html>";
-        assert_eq!(decoded(&BIG5.encode(page).0, None), Ok((page.to_owned(), "Big5")));
+        assert_eq!(found(&BIG5.encode(page).0, None), Ok((page.to_owned(), "Big5")));
         let lying = "<?xml version=\"1.0\" encoding=\"iso-8859-1\"?><p>水車</p>";
-        assert_eq!(decoded(lying.as_bytes(), None), Ok((lying.to_owned(), "UTF-8")));
+        assert_eq!(found(lying.as_bytes(), None), Ok((lying.to_owned(), "UTF-8")));
     }
 
     #[test]
     fn a_label_overrides_what_was_found() {
         let bytes = BIG5.encode(TRADITIONAL).0;
-        assert_eq!(decoded(&bytes, Some("big5")), Ok((TRADITIONAL.to_owned(), "Big5")));
-        assert_ne!(decoded(&bytes, Some("gbk")).expect("decodes to something").0, TRADITIONAL);
-        let error = decoded(b"a", Some("utf-9")).expect_err("no such encoding");
+        assert_eq!(found(&bytes, Some("big5")), Ok((TRADITIONAL.to_owned(), "Big5")));
+        assert_ne!(found(&bytes, Some("gbk")).expect("decodes to something").0, TRADITIONAL);
+        let error = found(b"a", Some("utf-9")).expect_err("no such encoding");
         assert!(error.to_string().contains("utf-9"), "{error}");
     }
 
@@ -194,8 +408,8 @@ mod tests {
     fn a_damaged_file_is_reported_and_can_be_forced() {
         let mut bytes = ZH.as_bytes().to_vec();
         bytes.insert(ZH.len() - 1, 0xff);
-        let error = decoded(&bytes, None).expect_err("damaged");
+        let error = found(&bytes, None).expect_err("damaged");
         assert_eq!(error, ChunkError::Damaged { path: "x.txt".to_owned(), count: 1, line: 2, offset: ZH.len() - 1 });
-        assert!(decoded(&bytes, Some("utf-8")).expect("forced").0.contains('\u{fffd}'));
+        assert!(found(&bytes, Some("utf-8")).expect("forced").0.contains('\u{fffd}'));
     }
 }

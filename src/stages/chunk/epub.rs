@@ -3,42 +3,52 @@
 //! Nothing is unpacked to the disk, so that a path in it can lead nowhere but into the archive; nothing is unpacked beyond
 //! [`MAX_BYTES`], whatever sizes the archive claims; what the spine names and the archive lacks is told, not passed over.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, Read as _, Seek};
+use std::io::{BufRead, Seek};
 
-use zip::ZipArchive;
-use zip::result::ZipError;
-
+use super::archive::{Archive, MOST_LISTING, resolve, too_large};
 use super::books::{MAX_BYTES, Parts, Points};
 use super::html::{self, Syntax};
 use super::matter::{self, reasons};
 use super::package::{self, Package};
-use super::{ChunkError, decode, structure};
+use super::{ChunkError, structure};
 use crate::schema::{Format, Mark, Matter};
 
 /// Reads the archive's text.
 pub(super) fn read(path: &str, source: &mut (impl BufRead + Seek), hash: String) -> Result<Parts, ChunkError> {
     let mut archive = Archive::open(path, source)?;
-    let container = archive.text("META-INF/container.xml")?;
+    let container = archive.text("META-INF/container.xml", MOST_LISTING)?;
     let root = match container.as_deref().and_then(package::rootfile) {
         Some(root) => resolve("", &root).0,
         None => archive.only_package().ok_or_else(|| archive.no_epub())?,
     };
-    let source = archive.text(&root)?.ok_or_else(|| archive.broken(format!("it lacks its package `{root}`")))?;
+    let source = archive.text(&root, MOST_LISTING)?;
+    let source = source.ok_or_else(|| archive.broken(format!("it lacks its package `{root}`")))?;
     let package = package::package(&source);
-    let pages = spine(&package, &root);
-    archive.refuse_encrypted(&pages)?;
+    drop(source);
+    let pages = spine(&archive, &package, &root);
+    refuse_encrypted(path, &mut archive, &pages)?;
     let contents = contents(&mut archive, &package, &root)?;
     let mut binding = Binding::new(&contents);
     for page in &pages {
-        match archive.text(&page.path)? {
-            Some(source) => binding.add(page, &source),
-            None => binding.lack(page),
-        }
-        if binding.text.len() as u64 > MAX_BYTES {
-            return Err(too_large(path));
-        }
+        let lost = match &page.lost {
+            Some(lost) => lost.clone(),
+            None => match archive.text(&page.path, MAX_BYTES) {
+                Ok(Some(source)) => {
+                    binding.add(page, &source);
+                    continue;
+                }
+                Ok(None) => format!("the spine names `{}`, which is not in the archive", page.path),
+                Err(error @ (ChunkError::Binary { .. } | ChunkError::Undecodable { .. })) => {
+                    format!("the spine names `{}`, which is no page: {error}", page.path)
+                }
+                Err(error) => return Err(error),
+            },
+        };
+        binding.lack(lost);
+    }
+    if binding.text.len() as u64 > MAX_BYTES {
+        return Err(too_large(path));
     }
     if binding.text.is_empty() {
         return Err(archive.broken("none of the pages of its spine has text".to_owned()));
@@ -54,27 +64,55 @@ struct Page {
     reason: Option<&'static str>,
     /// Where it stands when it is off the book's main line.
     aside: Option<&'static str>,
+    /// Why nothing can be read.
+    lost: Option<String>,
 }
 
 /// Returns the pages in order, each once.
-fn spine(package: &Package, root: &str) -> Vec<Page> {
-    let items: BTreeMap<&str, &package::Item> = package.items.iter().map(|item| (item.id.as_str(), item)).collect();
+fn spine<R: BufRead + Seek>(archive: &Archive<'_, R>, package: &Package, root: &str) -> Vec<Page> {
+    // Of several items with an id, the first has it.
+    let items: BTreeMap<&str, &package::Item> =
+        package.items.iter().rev().map(|item| (item.id.as_str(), item)).collect();
     let guide: BTreeMap<String, &'static str> =
         // A reference into a page says nothing of the whole page.
         package.guide.iter().filter(|(href, _)| !href.contains('#')).map(|(href, reason)| (resolve(root, href).0, *reason)).collect();
-    let mut seen = BTreeSet::new();
+    // A page is known by what it is in the archive, or by its name when the archive lacks it.
+    let (mut seen, mut lacked) = (BTreeSet::new(), BTreeSet::new());
     let mut pages = Vec::new();
-    for (id, linear) in &package.spine {
-        let Some(item) = items.get(id.as_str()) else { continue };
+    for (at, (id, linear)) in package.spine.iter().enumerate() {
+        let Some(item) = items.get(id.as_str()) else {
+            if lacked.insert(id.clone()) {
+                let lost = Some(format!("the spine names the page `{id}`, which the package does not list"));
+                pages.push(Page { path: String::new(), reason: None, aside: None, lost });
+            }
+            continue;
+        };
         let path = resolve(root, &item.href).0;
-        let picture = item.media_type.starts_with("image/");
-        if !picture && seen.insert(path.clone()) {
+        let first = match archive.find(&path) {
+            Some(index) => seen.insert(index),
+            None => lacked.insert(path.clone()),
+        };
+        if first && !item.media_type.starts_with("image/") {
             let reason = guide.get(&path).copied().or_else(|| item.nav.then_some("contents"));
-            let place = if seen.len() * 2 > package.spine.len() { reasons::BACK } else { reasons::FRONT };
-            pages.push(Page { path, reason, aside: (!linear).then_some(place) });
+            let place = if at * 2 >= package.spine.len() { reasons::BACK } else { reasons::FRONT };
+            pages.push(Page { path, reason, aside: (!linear).then_some(place), lost: None });
         }
     }
     pages
+}
+
+/// Refuses a book whose pages are encrypted; that its fonts are is no matter.
+fn refuse_encrypted<R: BufRead + Seek>(
+    path: &str,
+    archive: &mut Archive<'_, R>,
+    pages: &[Page],
+) -> Result<(), ChunkError> {
+    let Some(encryption) = archive.text("META-INF/encryption.xml", MOST_LISTING)? else { return Ok(()) };
+    let paths: BTreeSet<String> = package::encrypted(&encryption).iter().map(|uri| resolve("", uri).0).collect();
+    if pages.iter().any(|page| paths.contains(&page.path)) {
+        return Err(ChunkError::Protected { path: path.to_owned() });
+    }
+    Ok(())
 }
 
 /// An entry of the contents, its address resolved.
@@ -98,7 +136,7 @@ fn contents<R: BufRead + Seek>(
     let mut best = Vec::new();
     for item in [nav, ncx].into_iter().flatten() {
         let base = resolve(root, &item.href).0;
-        let Some(source) = archive.text(&base)? else { continue };
+        let Some(source) = archive.text(&base, MOST_LISTING)? else { continue };
         let entries = if item.nav { package::nav(&source) } else { package::ncx(&source) };
         let places: Vec<Place> = entries
             .into_iter()
@@ -155,6 +193,10 @@ impl<'a> Binding<'a> {
         self.pages.insert(page.path.clone(), start);
         self.text.push_str(&read.text);
         let end = self.text.len();
+        if start == end && read.unread {
+            let detail = format!("all words of `{}` stand in drawings, buttons and the like", page.path);
+            self.matter.push((end, end, "empty_page", detail));
+        }
         let places = std::mem::take(&mut read.places).into_iter();
         self.ids.extend(places.map(|(id, at)| ((page.path.clone(), id), start + at)));
         if let Some(reason) = kind(page, &read) {
@@ -171,9 +213,9 @@ impl<'a> Binding<'a> {
         );
     }
 
-    fn lack(&mut self, page: &Page) {
+    /// Tells that a page is not there.
+    fn lack(&mut self, detail: String) {
         let end = self.text.len();
-        let detail = format!("the spine names `{}`, which is not in the archive", page.path);
         self.matter.push((end, end, "missing_page", detail));
     }
 
@@ -183,13 +225,17 @@ impl<'a> Binding<'a> {
             .filter_map(|place| {
                 let at =
                     self.ids.get(&(place.path.clone(), place.fragment.clone())).or_else(|| self.pages.get(&place.path));
-                // What stands on a page that is matter is no heading of the story.
-                let outside = |at: &usize| !self.matter.iter().any(|(start, end, ..)| (*start..*end).contains(at));
-                at.copied().filter(outside).map(|at| (at, place.depth, place.title.as_str()))
+                at.copied().map(|at| (at, place.depth, place.title.as_str()))
             })
             .collect();
         named.sort_by_key(|(at, ..)| *at);
         named.dedup();
+        // What stands on a page that is matter is no heading of the story. Pages and their parts come in order.
+        let mut matter = self.matter.iter().peekable();
+        named.retain(|(at, ..)| {
+            while matter.next_if(|(_, end, ..)| end <= at).is_some() {}
+            matter.peek().is_none_or(|(start, ..)| at < start)
+        });
         let mut points = Points::new(&self.text);
         let named =
             named.into_iter().map(|(at, depth, title)| Mark { start: points.at(at), depth, title: title.to_owned() });
@@ -231,149 +277,6 @@ fn kind(page: &Page, read: &html::Page) -> Option<&'static str> {
         first.or(Some(read.title.as_str())).and_then(matter::kind)
     };
     page.reason.or_else(whole).or_else(titled).or(page.aside)
-}
-
-/// An archive with a bound on what is unpacked from it.
-struct Archive<'a, R> {
-    path: &'a str,
-    zip: ZipArchive<&'a mut R>,
-    /// Entries by their names in lower case, since some books' links do not care.
-    names: BTreeMap<String, usize>,
-    left: u64,
-}
-
-impl<'a, R: BufRead + Seek> Archive<'a, R> {
-    fn open(path: &'a str, source: &'a mut R) -> Result<Self, ChunkError> {
-        let broken = |error: ZipError| ChunkError::Epub { path: path.to_owned(), cause: error.to_string() };
-        source.rewind().map_err(|error| broken(error.into()))?;
-        let zip = ZipArchive::new(source).map_err(broken)?;
-        let mut names = BTreeMap::new();
-        for (index, name) in zip.file_names().enumerate() {
-            if let Ok(name) = name {
-                names.entry(resolve("", &name).0.to_lowercase()).or_insert(index);
-            }
-        }
-        Ok(Self { path, zip, names, left: MAX_BYTES })
-    }
-
-    fn broken(&self, cause: String) -> ChunkError {
-        ChunkError::Epub { path: self.path.to_owned(), cause }
-    }
-
-    /// Names what the archive is when it is no EPUB.
-    fn no_epub(&self) -> ChunkError {
-        let format = if self.names.contains_key("word/document.xml") {
-            "a Word document"
-        } else if self.names.contains_key("content.xml") {
-            "an OpenDocument text"
-        } else {
-            "a zip archive and no EPUB"
-        };
-        ChunkError::Format { path: self.path.to_owned(), format }
-    }
-
-    /// Returns the package document where no container names it and there is only one.
-    fn only_package(&self) -> Option<String> {
-        let mut packages = self
-            .names
-            .keys()
-            .filter(|name| std::path::Path::new(name).extension().is_some_and(|ending| ending == "opf"));
-        packages.next().filter(|_| packages.next().is_none()).cloned()
-    }
-
-    /// Refuses a book whose pages are encrypted; that its fonts are is no matter.
-    fn refuse_encrypted(&mut self, pages: &[Page]) -> Result<(), ChunkError> {
-        let Some(encryption) = self.text("META-INF/encryption.xml")? else { return Ok(()) };
-        let paths: BTreeSet<String> = package::encrypted(&encryption).iter().map(|uri| resolve("", uri).0).collect();
-        if pages.iter().any(|page| paths.contains(&page.path)) {
-            return Err(ChunkError::Protected { path: self.path.to_owned() });
-        }
-        Ok(())
-    }
-
-    /// Unpacks and decodes an entry; nothing when the archive lacks it.
-    fn text(&mut self, name: &str) -> Result<Option<String>, ChunkError> {
-        let Some(&index) = self.names.get(&name.to_lowercase()) else { return Ok(None) };
-        let mut bytes = Vec::new();
-        let path = self.path;
-        let protected = || ChunkError::Protected { path: path.to_owned() };
-        let broken = |error: String| ChunkError::Epub {
-            path: path.to_owned(),
-            cause: format!("`{name}` cannot be unpacked: {error}"),
-        };
-        let entry = match self.zip.by_index(index) {
-            Err(ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED)) => return Err(protected()),
-            entry => entry.map_err(|error| broken(error.to_string()))?,
-        };
-        if entry.encrypted() {
-            return Err(protected());
-        }
-        // What the archive claims is enough to refuse it, and never enough to believe it.
-        let claimed = entry.size();
-        if claimed <= self.left {
-            entry.take(self.left + 1).read_to_end(&mut bytes).map_err(|error| broken(error.to_string()))?;
-        }
-        if claimed.max(bytes.len() as u64) > self.left {
-            return Err(too_large(path));
-        }
-        self.left -= bytes.len() as u64;
-        let within = format!("{}:{name}", self.path);
-        Ok(Some(match decode::decode(&within, Cow::Borrowed(&bytes), None) {
-            Ok((text, _)) => text,
-            // A page with a few bad bytes is still most of a page; each shows as U+FFFD.
-            Err(ChunkError::Damaged { .. }) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) => return Err(error),
-        }))
-    }
-}
-
-fn too_large(path: &str) -> ChunkError {
-    let bound = MAX_BYTES / 1_000_000;
-    ChunkError::TooLarge { path: path.to_owned(), megabytes: bound, bound }
-}
-
-/// Resolves an address from a file's folder: escapes decoded, `.` and `..` taken away, never above the archive's root.
-/// Returns path and fragment.
-fn resolve(from: &str, href: &str) -> (String, String) {
-    let (path, fragment) = href.split_once('#').unwrap_or((href, ""));
-    let path = unescape(path).replace('\\', "/");
-    let folder = if path.starts_with('/') || path.is_empty() {
-        ""
-    } else {
-        from.rsplit_once('/').map_or("", |(folder, _)| folder)
-    };
-    let mut parts: Vec<&str> = Vec::new();
-    let whole = if path.is_empty() { from } else { &path };
-    for part in folder.split('/').chain(whole.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    (parts.join("/"), unescape(fragment))
-}
-
-/// Decodes `%20` and its like.
-fn unescape(text: &str) -> String {
-    if !text.contains('%') {
-        return text.to_owned();
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let digit = |at: usize| after.get(at).and_then(|byte| char::from(*byte).to_digit(16));
-        if let (b'%', Some(high), Some(low)) = (first, digit(0), digit(1)) {
-            bytes.push(u8::try_from(high * 16 + low).expect("two hexadecimal digits are a byte"));
-            rest = &after[2..];
-        } else {
-            bytes.push(*first);
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -511,6 +414,114 @@ mod tests {
         assert!(claims >= 1);
         let told = error(&bytes);
         assert!(told.contains("split it") || told.contains("broken"), "{told}");
+    }
+
+    #[test]
+    fn a_page_that_gives_nothing_is_told() {
+        let items = "<item id='a' href='a.xhtml'/><item id='b' href='b.xhtml'/><item id='c' href='c.xhtml'/>";
+        let spine = "<itemref idref='lost'/><itemref idref='a'/><itemref idref='b'/><itemref idref='c'/><itemref idref='第二'/>";
+        let one = page("Chapter 1", "Yes,");
+        let drawn = "<html><body><svg><text>河上无风</text></svg></body></html>";
+        let book = read_book(
+            "rain.epub",
+            &zipped(&[
+                ("META-INF/container.xml", CONTAINER.as_bytes()),
+                ("OEBPS/content.opf", opf(items, spine).as_bytes()),
+                ("OEBPS/a.xhtml", one.as_bytes()),
+                ("OEBPS/b.xhtml", drawn.as_bytes()),
+                ("OEBPS/c.xhtml", b"<html>\0\0\xff\xfe"),
+            ]),
+            None,
+        );
+        let book = book.expect("reads");
+        let (chunks, rejects) = chunk(&book, &chapters(&book), &Params::default());
+        assert!(chunks[0].text.contains("Yes, it rained"));
+        let told: Vec<(&str, &str)> =
+            rejects.iter().map(|reject| (reject.reason.as_str(), reject.detail.as_str())).collect();
+        let expected = [
+            ("missing_page", "`lost`, which the package does not list"),
+            ("empty_page", "`OEBPS/b.xhtml`"),
+            ("missing_page", "`OEBPS/c.xhtml`, which is no page"),
+            ("missing_page", "`第二`, which the package does not list"),
+        ];
+        assert_eq!(told.len(), expected.len(), "{told:?}");
+        for (reason, part) in expected {
+            assert!(told.iter().any(|told| told.0 == reason && told.1.contains(part)), "{part}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn a_book_is_not_all_front_matter() {
+        let items = "<item id='a' href='a.xhtml'/>";
+        for (words, second) in [("Yes,", ""), ("河上无风，", "<itemref idref='lost'/>")] {
+            let spine = format!(
+                "<itemref idref='a'/>{second}</spine><guide><reference type='cover' href='a.xhtml'/></guide><spine>"
+            );
+            let opf = opf(items, &spine);
+            let one = page("Rain", words);
+            let files = [
+                ("META-INF/container.xml", CONTAINER.as_bytes()),
+                ("OEBPS/content.opf", opf.as_bytes()),
+                ("OEBPS/a.xhtml", one.as_bytes()),
+            ];
+            let book = read_book("rain.epub", &zipped(&files), None).expect("reads");
+            let (chunks, rejects) = chunk(&book, &chapters(&book), &Params::default());
+            assert!(chunks[0].text.contains(words), "{rejects:?}");
+            assert_eq!(rejects.len(), usize::from(!second.is_empty()));
+        }
+    }
+
+    #[test]
+    fn names_that_differ_in_case_alone_are_two_pages() {
+        let items = "<item id='a' href='a.xhtml'/><item id='b' href='A.xhtml'/><item id='c' href='B.XHTML'/><item id='d' href='b.xhtml'/>";
+        let opf = opf(items, "<itemref idref='a'/><itemref idref='b'/><itemref idref='c'/><itemref idref='d'/>");
+        let (one, two, three) = (page("Chapter 1", "One,"), page("Chapter 2", "Two,"), page("Chapter 3", "三，"));
+        let files = [
+            ("META-INF/container.xml", CONTAINER.as_bytes()),
+            ("OEBPS/content.opf", opf.as_bytes()),
+            ("OEBPS/a.xhtml", one.as_bytes()),
+            ("OEBPS/A.xhtml", two.as_bytes()),
+            ("OEBPS/b.xhtml", three.as_bytes()),
+        ];
+        let book = read_book("rain.epub", &zipped(&files), None).expect("reads");
+        let places: Vec<usize> =
+            ["Chapter 1", "Chapter 2", "Chapter 3"].map(|title| book.text.matches(title).count()).into();
+        assert_eq!(places, [1, 1, 1]);
+    }
+
+    #[test]
+    fn a_directory_or_a_listing_beyond_reason_is_refused() {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        for n in 0..100_001 {
+            writer.add_directory(format!("{n:x}"), SimpleFileOptions::default()).expect("a name");
+        }
+        let told = error(&writer.finish().expect("written to memory").into_inner());
+        assert!(told.contains("directory lists more"), "{told}");
+        let long = " ".repeat(33_000_000);
+        let told = error(&zipped(&[("META-INF/container.xml", long.as_bytes())]));
+        assert!(told.contains("only lists pages"), "{told}");
+    }
+
+    #[test]
+    fn an_archive_is_not_believed_how_many_files_it_has() {
+        // The end of a directory of the large kind that claims 2⁴⁰ files of one byte each.
+        let whole = book("b%20c.xhtml", &[]);
+        let end = whole.windows(4).rposition(|four| four == b"PK\x05\x06").expect("an end");
+        let start = u32::from_le_bytes(whole[end + 16..end + 20].try_into().expect("four bytes"));
+        let mut bytes = whole[..end].to_vec();
+        bytes.extend(b"PK\x06\x06");
+        bytes.extend(44_u64.to_le_bytes());
+        bytes.extend([45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        for number in [1_u64 << 40, 1 << 40, 46 << 40, u64::from(start)] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes.extend(b"PK\x06\x07\0\0\0\0");
+        bytes.extend((end as u64).to_le_bytes());
+        bytes.extend(1_u32.to_le_bytes());
+        bytes.extend(b"PK\x05\x06\0\0\0\0");
+        bytes.extend([0xff; 12]);
+        bytes.extend([0, 0]);
+        assert!(error(&bytes).contains("broken EPUB"));
     }
 
     #[test]

@@ -55,6 +55,17 @@ pub enum ChunkError {
         /// The byte of the first, from 0.
         offset: usize,
     },
+    /// It ends within a character.
+    #[error(
+        "read `{path}` as a book: it is {encoding} and ends within a character, so that its end is missing; get it anew, \
+         or set `chunk.encoding` to read what is there"
+    )]
+    Cut {
+        /// The path as given.
+        path: String,
+        /// The encoding that it is in.
+        encoding: &'static str,
+    },
     /// The encoding that somebody names does not exist.
     #[error(
         "read `{path}` as a book: no encoding is called `{label}`; use a WHATWG label such as utf-8, gb18030, big5"
@@ -89,10 +100,10 @@ pub enum ChunkError {
         /// The path as given.
         path: String,
     },
-    /// A line of a `.jsonl` file is no book.
+    /// A line of a `.jsonl` file, or the object in a `.json` file that begins there, is no book.
     #[error(
-        "read line {line} of `{path}` as a book: {cause}; each line is an object such as \
-         {{\"title\": \"…\", \"author\": \"…\", \"content\": \"…\"}}"
+        "read line {line} of `{path}` as a book: {cause}; a book is an object such as \
+         {{\"title\": \"…\", \"author\": \"…\", \"content\": \"…\"}}, on a line of its own or in an array"
     )]
     Line {
         /// The path as given.
@@ -100,6 +111,24 @@ pub enum ChunkError {
         /// The line, from 1.
         line: usize,
         /// What is wrong with it.
+        cause: String,
+    },
+    /// Many such in a row, the first of which were told one by one.
+    #[error(
+        "read lines {first} to {last} of `{path}` as books: {count} more in a row are none, the first since {cause}; a \
+         book is an object such as {{\"title\": \"…\", \"author\": \"…\", \"content\": \"…\"}}, on a line of its own or \
+         in an array"
+    )]
+    Lines {
+        /// The path as given.
+        path: String,
+        /// How many are no books.
+        count: usize,
+        /// The line of the first of them, from 1.
+        first: usize,
+        /// The line of the last.
+        last: usize,
+        /// What is wrong with the first.
         cause: String,
     },
     /// It cannot be read from the disk.

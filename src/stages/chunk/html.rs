@@ -4,19 +4,10 @@
 //! other things that nobody reads are dropped; nothing is fetched or run.
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 
-use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
-use html5gum::{Span, Tokenizer};
-
-/// How a page's markup is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Syntax {
-    /// As browsers read it: `<script>` and its like hold raw text.
-    Html,
-    /// As XML: `<title/>` is closed.
-    Xhtml,
-}
+pub(super) use super::markup::{Syntax, one_line};
+use super::markup::{Tag, Token, tokens};
+use super::skipped::{self, Ended, Kind, Skips};
 
 /// A heading, in bytes of the page's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,118 +30,24 @@ pub(super) struct Page {
     pub(super) matter: Vec<(usize, usize, &'static str)>,
     pub(super) title: String,
     pub(super) author: Option<String>,
+    /// Whether words were left out with elements that nobody reads.
+    pub(super) unread: bool,
 }
 
-/// Attributes that are longer hold pictures, not words.
-const LONGEST_VALUE: usize = 4096;
 /// A heading that is longer is a paragraph that somebody wanted to be large.
 const LONGEST_HEADING: usize = 600;
+/// What follows is not the title of a page but the page, its title left open. In bytes.
+const LONGEST_TITLE: usize = 2000;
+/// The number of a page or the mark of a note that is longer, or of several paragraphs, is neither. In bytes.
+const LONGEST_ASIDE: usize = 120;
+/// What a rule is written as, with the breaks around it.
+const RULE: &str = "\n\n* * *\n\n";
 
 /// Reads a page. `wanted` are the ids whose places are asked for.
 pub(super) fn page(source: &str, syntax: Syntax, wanted: &BTreeSet<String>) -> Page {
     let mut builder = Builder::new(wanted);
     tokens(source, syntax, |token| builder.take(&token));
     builder.finish()
-}
-
-/// What a stream of markup consists of.
-#[derive(Debug)]
-pub(super) enum Token<'a> {
-    Start(&'a Tag),
-    End(&'a str),
-    Text(&'a str),
-}
-
-/// A start tag: its name and the attributes that somebody asks for, all else dropped at once.
-#[derive(Debug, Default)]
-pub(super) struct Tag {
-    pub(super) name: String,
-    pub(super) closed: bool,
-    attributes: Vec<(&'static str, String)>,
-}
-
-/// Attributes that matter to any reader of this folder.
-const ATTRIBUTES: &[&str] = &[
-    "alt",
-    "class",
-    "content",
-    "epub:type",
-    "full-path",
-    "href",
-    "id",
-    "idref",
-    "linear",
-    "media-type",
-    "name",
-    "properties",
-    "property",
-    "role",
-    "src",
-    "toc",
-    "type",
-    "uri",
-];
-
-impl Tag {
-    pub(super) fn get(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str())
-    }
-
-    /// Returns the name without a namespace's prefix.
-    pub(super) fn local(&self) -> &str {
-        local(&self.name)
-    }
-}
-
-/// Returns a name without a namespace's prefix.
-pub(super) fn local(name: &str) -> &str {
-    name.rsplit(':').next().unwrap_or(name)
-}
-
-/// Hands on the tokens of some markup, broken or not, in one pass.
-pub(super) fn tokens(source: &str, syntax: Syntax, mut take: impl FnMut(Token<'_>)) {
-    let mut lexer = CallbackEmitter::new(Lexer { tag: Tag::default(), attribute: None, take: &mut take });
-    lexer.naively_switch_states(syntax == Syntax::Html);
-    // It yields nothing: all goes through the lexer.
-    Tokenizer::new_with_emitter(source, lexer).finish();
-}
-
-/// Gathers what the tokenizer tells piece by piece into whole tags.
-struct Lexer<F> {
-    tag: Tag,
-    attribute: Option<&'static str>,
-    take: F,
-}
-
-impl<F: FnMut(Token<'_>)> Callback<Infallible, ()> for Lexer<F> {
-    fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Infallible> {
-        match event {
-            CallbackEvent::OpenStartTag { name } => {
-                self.tag.name.clear();
-                self.tag.name.push_str(&String::from_utf8_lossy(&name[..name.len().min(LONGEST_VALUE)]));
-                self.tag.attributes.clear();
-                self.attribute = None;
-            }
-            CallbackEvent::AttributeName { name } => {
-                let known = ATTRIBUTES.iter().find(|known| known.as_bytes() == name).copied();
-                // The first of a name counts.
-                self.attribute = known.filter(|known| self.tag.get(known).is_none());
-            }
-            CallbackEvent::AttributeValue { value } => {
-                if let Some(name) = self.attribute.take().filter(|_| value.len() <= LONGEST_VALUE) {
-                    self.tag.attributes.push((name, String::from_utf8_lossy(value).into_owned()));
-                }
-            }
-            CallbackEvent::CloseStartTag { self_closing } => {
-                self.tag.closed = self_closing;
-                (self.take)(Token::Start(&self.tag));
-            }
-            CallbackEvent::EndTag { name } => (self.take)(Token::End(&String::from_utf8_lossy(name))),
-            CallbackEvent::String { value } => (self.take)(Token::Text(&String::from_utf8_lossy(value))),
-            CallbackEvent::Comment { .. } | CallbackEvent::Doctype { .. } | CallbackEvent::Error(_) => {}
-        }
-        None
-    }
 }
 
 /// What stands between the words written so far and the next, the strongest so far.
@@ -164,14 +61,29 @@ enum Gap {
     Rule,
 }
 
-/// An element that is open: left out of the text, or noted as matter.
-#[derive(Debug)]
+/// An element that is open and marks what it holds as no story.
+#[derive(Debug, Clone)]
 struct Open {
     name: String,
     /// How many elements of its name are open within, itself included.
     depth: usize,
-    /// Where its text begins and what it is; nothing when it is left out.
-    matter: Option<(usize, &'static str)>,
+    /// Where its text begins, and what it is.
+    start: usize,
+    reason: &'static str,
+}
+
+/// What was before an element that nobody reads.
+#[derive(Debug)]
+struct Before {
+    text: usize,
+    headings: usize,
+    places: usize,
+    /// How much matter had ended, and what was open.
+    matter: usize,
+    open: Option<Open>,
+    gap: Gap,
+    heading: Option<(u8, usize)>,
+    preformatted: usize,
 }
 
 struct Builder<'a> {
@@ -180,57 +92,15 @@ struct Builder<'a> {
     gap: Gap,
     /// Depth and start of the heading that is open.
     heading: Option<(u8, usize)>,
-    skipped: Option<Open>,
-    matter: Vec<Open>,
-    /// Ids that were met since the last word.
-    ids: Vec<String>,
+    skips: Skips<Before>,
+    matter: Option<Open>,
+    /// Ids that were met, each once, with the end of the text at that time.
+    places: Vec<(&'a str, usize)>,
+    met: BTreeSet<&'a str>,
     preformatted: usize,
     in_title: bool,
 }
 
-/// Elements that nobody reads.
-const SKIPPED: &[&str] = &[
-    "script", "style", "template", "iframe", "svg", "math", "object", "audio", "video", "canvas", "select", "textarea",
-    "button", "noembed", "noframes", "rt", "rp", "head",
-];
-/// Elements that begin and end a paragraph.
-const BLOCKS: &[&str] = &[
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "center",
-    "details",
-    "div",
-    "dl",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "header",
-    "hgroup",
-    "hr",
-    "main",
-    "nav",
-    "ol",
-    "p",
-    "pre",
-    "section",
-    "summary",
-    "table",
-    "tbody",
-    "thead",
-    "ul",
-    "caption",
-];
 /// Elements that begin and end a line.
 const LINES: &[&str] = &["br", "dd", "dt", "li", "option", "tr"];
 /// Elements that hold nothing, and so have no end tag.
@@ -290,19 +160,6 @@ fn matter_of(tag: &Tag) -> Option<&'static str> {
     typed.or_else(classed).or_else(|| (tag.name == "nav").then_some("contents"))
 }
 
-/// A printed page's number or a reference to a note: it stands within a sentence without being of it.
-fn is_aside(tag: &Tag) -> bool {
-    let class = tag.get("class").unwrap_or_default();
-    let numbers = ["pagenum", "pageno", "page-number", "pagebreak", "x-ebookmaker-pageno", "fnanchor", "noteref"];
-    let types = [tag.get("epub:type"), tag.get("role")];
-    class.split_whitespace().any(|class| numbers.contains(&class))
-        || types.into_iter().flatten().any(|types| {
-            types
-                .split_whitespace()
-                .any(|word| matches!(word, "pagebreak" | "doc-pagebreak" | "noteref" | "doc-noteref"))
-        })
-}
-
 impl<'a> Builder<'a> {
     fn new(wanted: &'a BTreeSet<String>) -> Self {
         Self {
@@ -310,9 +167,10 @@ impl<'a> Builder<'a> {
             page: Page::default(),
             gap: Gap::None,
             heading: None,
-            skipped: None,
-            matter: Vec::new(),
-            ids: Vec::new(),
+            skips: Skips::new(),
+            matter: None,
+            places: Vec::new(),
+            met: BTreeSet::new(),
             preformatted: 0,
             in_title: false,
         }
@@ -322,8 +180,11 @@ impl<'a> Builder<'a> {
         match token {
             Token::Start(tag) => self.start(tag),
             Token::End(name) => self.end(name),
-            Token::Text(text) if self.in_title => self.page.title.push_str(text),
-            Token::Text(_) if self.skipped.is_some() => {}
+            Token::Text(text) if self.in_title => {
+                let left = LONGEST_TITLE.saturating_sub(self.page.title.len());
+                self.page.title.push_str(&text[..text.floor_char_boundary(left)]);
+            }
+            Token::Text(_) if self.skips.hold_code() => {}
             Token::Text(text) => self.words(text),
         }
     }
@@ -334,36 +195,34 @@ impl<'a> Builder<'a> {
         {
             self.page.author = tag.get("content").map(one_line).filter(|author| !author.is_empty());
         }
-        if name == "body" {
-            self.in_title = false;
-            self.skipped = None;
-        }
+        self.in_title &= !skipped::ends_title(name);
         let open = !tag.closed && !VOID.contains(&name);
-        if name == "title" && self.page.title.is_empty() && self.page.text.is_empty() {
+        if let Some(ended) = self.skips.start(name, open) {
+            self.take_back(ended);
+        }
+        if self.skips.hold_code() {
+            return;
+        }
+        if name == "title" && self.page.title.is_empty() && self.page.text.is_empty() && self.skips.is_empty() {
             self.in_title = open;
             return;
         }
-        if let Some(skipped) = &mut self.skipped {
-            skipped.depth += usize::from(open && skipped.name == name);
-            return;
-        }
-        if SKIPPED.contains(&name) || is_aside(tag) {
-            self.note_id(tag);
+        self.note_id(tag);
+        if let Some(kind) = skipped::kind(tag) {
             if open {
-                self.skipped = Some(Open { name: name.to_owned(), depth: 1, matter: None });
+                self.skips.push(kind, name, self.before());
+                self.gap_around(name);
             }
             return;
         }
-        for matter in self.matter.iter_mut().filter(|matter| open && matter.name == name) {
+        if let Some(matter) = self.matter.as_mut().filter(|matter| open && matter.name == name) {
             matter.depth += 1;
         }
         self.gap_around(name);
-        self.note_id(tag);
         // Nested matter is part of what it stands in.
-        if let Some(reason) = matter_of(tag).filter(|_| open && self.matter.is_empty()) {
+        if let Some(reason) = matter_of(tag).filter(|_| open && self.matter.is_none()) {
             self.gap = self.gap.max(Gap::Paragraph);
-            let matter = Some((self.page.text.len(), reason));
-            self.matter.push(Open { name: name.to_owned(), depth: 1, matter });
+            self.matter = Some(Open { name: name.to_owned(), depth: 1, start: self.page.text.len(), reason });
         }
         if let Some(depth) = heading_depth(name).filter(|_| open) {
             self.close_heading();
@@ -384,16 +243,14 @@ impl<'a> Builder<'a> {
     }
 
     fn end(&mut self, name: &str) {
-        if name == "title" {
-            self.in_title = false;
-        }
-        if let Some(skipped) = &mut self.skipped {
-            if skipped.name == name {
-                skipped.depth -= 1;
-                if skipped.depth == 0 {
-                    self.skipped = None;
-                }
+        self.in_title &= !skipped::ends_title(name);
+        if let Some(ended) = self.skips.end(name) {
+            let own = ended.own;
+            if self.take_back(ended) && own {
+                return;
             }
+        }
+        if self.skips.hold_code() {
             return;
         }
         if heading_depth(name).is_some() {
@@ -403,18 +260,50 @@ impl<'a> Builder<'a> {
         if name == "pre" {
             self.preformatted = self.preformatted.saturating_sub(1);
         }
-        for matter in self.matter.iter_mut().filter(|matter| matter.name == name) {
+        if let Some(matter) = self.matter.as_mut().filter(|matter| matter.name == name) {
             matter.depth -= 1;
-        }
-        while let Some(closed) = self.matter.pop_if(|matter| matter.depth == 0) {
-            self.close_matter(&closed);
+            if matter.depth == 0 {
+                self.close_matter();
+            }
         }
     }
 
-    fn close_matter(&mut self, matter: &Open) {
+    fn before(&self) -> Before {
+        Before {
+            text: self.page.text.len(),
+            headings: self.page.headings.len(),
+            places: self.places.len(),
+            matter: self.page.matter.len(),
+            open: self.matter.clone(),
+            gap: self.gap,
+            heading: self.heading,
+            preformatted: self.preformatted,
+        }
+    }
+
+    /// Takes back what an element wrote that nobody reads, unless it turns out to be more than it said.
+    fn take_back(&mut self, ended: Ended<Before>) -> bool {
+        let before = ended.before;
+        let written = self.page.text[before.text..].trim_start();
+        if ended.kind == Kind::Aside && (written.len() > LONGEST_ASIDE || written.contains("\n\n")) {
+            return false;
+        }
+        self.page.unread |= ended.kind != Kind::Aside && !written.is_empty();
+        self.page.text.truncate(before.text);
+        self.page.headings.truncate(before.headings);
+        self.page.matter.truncate(before.matter);
+        for (_, place) in &mut self.places[before.places..] {
+            *place = before.text;
+        }
+        (self.gap, self.heading, self.matter) = (before.gap, before.heading, before.open);
+        self.preformatted = before.preformatted;
+        true
+    }
+
+    fn close_matter(&mut self) {
         let end = self.page.text.len();
-        if let Some((start, reason)) = matter.matter.filter(|(start, _)| *start < end) {
-            self.page.matter.push((start, end, reason));
+        if let Some(matter) = self.matter.take().filter(|matter| matter.start < end) {
+            self.page.matter.push((matter.start, end, matter.reason));
         }
         self.gap = self.gap.max(Gap::Paragraph);
     }
@@ -422,8 +311,6 @@ impl<'a> Builder<'a> {
     fn gap_around(&mut self, name: &str) {
         if name == "hr" {
             self.gap = Gap::Rule;
-        } else if BLOCKS.contains(&name) {
-            self.gap = self.gap.max(Gap::Paragraph);
         } else if name == "br" && self.gap == Gap::Line {
             // Two breaks part paragraphs where somebody wrote them so.
             self.gap = Gap::Paragraph;
@@ -431,13 +318,16 @@ impl<'a> Builder<'a> {
             self.gap = self.gap.max(Gap::Line);
         } else if matches!(name, "td" | "th") {
             self.gap = self.gap.max(Gap::Blank);
+        } else if skipped::is_boundary(name) {
+            self.gap = self.gap.max(Gap::Paragraph);
         }
     }
 
     fn note_id(&mut self, tag: &Tag) {
         for id in [tag.get("id"), tag.get("name")].into_iter().flatten() {
-            if self.wanted.contains(id) && !self.ids.iter().any(|known| known == id) {
-                self.ids.push(id.to_owned());
+            // Of several elements with an id, the first has it.
+            if let Some(id) = self.wanted.get(id).filter(|id| self.met.insert(id.as_str())) {
+                self.places.push((id, self.page.text.len()));
             }
         }
     }
@@ -460,20 +350,17 @@ impl<'a> Builder<'a> {
 
     fn fill_gap(&mut self) {
         let text = &mut self.page.text;
-        if self.gap != Gap::None || !self.ids.is_empty() {
-            // Nothing stands before the first word.
-            if !text.is_empty() {
-                text.push_str(match self.gap {
-                    Gap::None => "",
-                    Gap::Blank => " ",
-                    Gap::Line => "\n",
-                    Gap::Paragraph => "\n\n",
-                    Gap::Rule => "\n\n* * *\n\n",
-                });
-            }
-            self.gap = Gap::None;
-            self.page.places.extend(self.ids.drain(..).map(|id| (id, text.len())));
+        // Nothing stands before the first word.
+        if self.gap != Gap::None && !text.is_empty() {
+            text.push_str(match self.gap {
+                Gap::None => "",
+                Gap::Blank => " ",
+                Gap::Line => "\n",
+                Gap::Paragraph => "\n\n",
+                Gap::Rule => RULE,
+            });
         }
+        self.gap = Gap::None;
     }
 
     fn close_heading(&mut self) {
@@ -488,13 +375,17 @@ impl<'a> Builder<'a> {
 
     fn finish(mut self) -> Page {
         self.close_heading();
-        while let Some(matter) = self.matter.pop() {
-            self.close_matter(&matter);
-        }
-        let end = self.page.text.len();
-        self.page.places.extend(self.ids.drain(..).map(|id| (id, end)));
+        self.close_matter();
+        let text = self.page.text.as_str();
+        // A place is that of the next word.
+        let word = |at: usize| {
+            let rest = &text[at..];
+            let rest = rest.strip_prefix(RULE).unwrap_or(rest).trim_start();
+            text.len() - rest.len()
+        };
+        self.page.places = self.places.iter().map(|(id, at)| ((*id).to_owned(), word(*at))).collect();
         for (start, ..) in &mut self.page.matter {
-            let words = &self.page.text[*start..];
+            let words = &text[*start..];
             *start += words.len() - words.trim_start().len();
         }
         self.page.title = one_line(&self.page.title);
@@ -513,11 +404,6 @@ fn heading_depth(name: &str) -> Option<u8> {
 fn is_initial(alt: &str) -> bool {
     let letters = alt.trim().trim_start_matches(['“', '‘', '"', '\'']);
     letters.chars().count() == 1 && letters.chars().all(char::is_alphabetic)
-}
-
-/// Puts a text into one line with single blanks.
-pub(super) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -565,6 +451,51 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_open_swallows_no_page() {
+        for (source, expected) in [
+            // The end tag of a reading may be left out.
+            ("<p><ruby>漢<rt>かん<rt>kan</ruby>字<p>水車", "漢字\n\n水車"),
+            ("<p><ruby>漢<rp>(<rt>かん<rp>)</ruby>字<p>水車", "漢字\n\n水車"),
+            ("<p><ruby>漢<rtc><rt>かん<rt>kan<rb>水<rt>みず</ruby>字<p>水車", "漢水字\n\n水車"),
+            ("<p>漢<rt>かん<p>字", "漢かん\n\n字"),
+            ("<head><title>河灯</title><p>河上无风，<p>水车不动。", "河上无风，\n\n水车不动。"),
+            ("<head><style>p{}</style><meta name=x>The mill<p>stood.", "The mill\n\nstood."),
+            ("<title>Mud<p>The mill<p>stood.", "The mill\n\nstood."),
+            (
+                "<p>The <span class=pagenum>[12] mill<p>stood <span class=pagenum>[13]</span>still.",
+                "The [12] mill\n\nstood still.",
+            ),
+            ("<p>a<p class=pagenum>[12]<p>b", "a\n\nb"),
+            (
+                "<div><p>a<div class=pagenum>[12]<p>The mill stood still, and the river went by.<p>Nobody in the mill slept, and nobody woke till morning; it rained, and rained, and rained.</div>",
+                "a\n\n[12]\n\nThe mill stood still, and the river went by.\n\nNobody in the mill slept, and nobody woke till morning; it rained, and rained, and rained.",
+            ),
+            ("<p>The <button>mill</p><p>stood</p><button>no</button>still", "The mill\n\nstood\n\nstill"),
+            ("<div><select><option>a</div><p>河灯</p>", "a\n\n河灯"),
+            ("<p><svg><text>a<p>The mill<svg><desc>no</desc></svg>", "a\n\nThe mill"),
+            ("<script>if (a) {<p>The mill</p>", "The mill"),
+            ("<p>The <script>mill</p>stood", "The\n\nstood"),
+            ("<!-- The mill<p>stood", "The mill\n\nstood"),
+            // What ends as it should holds what it holds.
+            ("<p>a<button><div>b</div></button><svg><foreignObject><p>c</p></foreignObject></svg>d", "ad"),
+            ("<object><p>a</p><object><p>b</object>c</object><video><svg></video>d", "d"),
+            ("<template><section><h2>a</h2><p>b</section></template><div class=pagenum><p>12</p></div>c", "c"),
+        ] {
+            assert_eq!(read(source).text, expected, "{source}");
+        }
+        let wanted = BTreeSet::from(["a".to_owned(), "b".to_owned()]);
+        let page = page("<h2>One</h2>\n<svg><h2 id=a>no</h2><p>no</p><a id=b></svg><hr><p>Two", Syntax::Xhtml, &wanted);
+        assert_eq!(page.text, "One\n\nno\n\nno\n\n* * *\n\nTwo");
+        let page = super::page(
+            "<h2>One</h2><object><h3 id=a>no</h3><nav>no</nav><a id=b></object><hr><p>Two",
+            Syntax::Xhtml,
+            &wanted,
+        );
+        assert_eq!((page.text.as_str(), page.headings.len(), page.matter.len()), ("One\n\n* * *\n\nTwo", 1, 0));
+        assert!(page.places.iter().all(|(_, at)| &page.text[*at..] == "Two"), "{:?}", page.places);
+    }
+
+    #[test]
     fn headings_and_places_are_found_in_the_text() {
         let wanted = BTreeSet::from(["two".to_owned(), "end".to_owned()]);
         let source = "<h1>Rain</h1><h2>CHAPTER I.<br>Mud</h2><p>Wet.</p><a id=two></a><h2><span>II</span></h2><p>Dry.<a name=end></a>";
@@ -601,7 +532,56 @@ mod tests {
         assert_eq!(read(&format!("{}x", "<h1>".repeat(100_000))).headings.len(), 1);
     }
 
+    /// Elements that nobody reads, as they open.
+    const UNREAD: &[&str] = &[
+        "<script>",
+        "<style>",
+        "<template>",
+        "<iframe>",
+        "<svg>",
+        "<math>",
+        "<object>",
+        "<audio>",
+        "<video>",
+        "<canvas>",
+        "<select>",
+        "<textarea>",
+        "<button>",
+        "<noembed>",
+        "<noframes>",
+        "<rt>",
+        "<rp>",
+        "<rtc>",
+        "<head>",
+        "<title>",
+        "<span class=pagenum>",
+        "<div class=pagenum>",
+        "<p class=pagenum>",
+        "<a epub:type=noteref>",
+        "<!--",
+    ];
+
     proptest! {
+        #[test]
+        fn an_open_element_costs_one_block_at_most(
+            count in 1_usize..9,
+            at in any::<prop::sample::Index>(),
+            opened in prop::sample::select(UNREAD),
+            (html, closed, boxed, han, more) in any::<(bool, bool, bool, bool, bool)>(),
+        ) {
+            let words = |n: usize| if han { format!("河灯{n}照水") } else { format!("the {n}th lamp") };
+            let paragraphs: String = (0..count)
+                .map(|n| format!("<p>{}{}", words(n), if closed { "</p>\n" } else { "" }))
+                .collect();
+            let other = if more { "<p>x<button>no</button><svg></svg><span class=pagenum>1</span></p>" } else { "" };
+            let mut source = if boxed { format!("<body><div>{paragraphs}</div>{other}</body>") } else { paragraphs + other };
+            let places: Vec<usize> = source.match_indices('<').map(|(at, _)| at).chain([source.len()]).collect();
+            source.insert_str(places[at.index(places.len())], opened);
+            let page = page(&source, if html { Syntax::Html } else { Syntax::Xhtml }, &BTreeSet::new());
+            let lost = (0..count).filter(|n| !page.text.contains(&words(*n))).count();
+            prop_assert!(lost <= 1, "{lost} lost of {source}: {}", page.text);
+        }
+
         #[test]
         fn any_markup_is_read(source in "(<[!/]?[a-z1-6]{0,7}( id=.| class=\"toc\"|/)?>?|&[a-z#0-9]{0,6};?|\\PC{0,4}|[ \n]|-->|\"){0,60}", html in any::<bool>()) {
             let syntax = if html { Syntax::Html } else { Syntax::Xhtml };

@@ -1,112 +1,328 @@
-//! JSON Lines: each line an object with `title`, `author` and `content` is a book of its own. Reads one line at a time.
+//! JSON: each object with `title`, `author` and `content` is a book of its own, whether it has a line to itself, stands in
+//! an array or runs over many lines. Reads one object at a time, and holds no more.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read as _};
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::books::{self, MAX_BYTES, Parts};
+use super::html::one_line;
 use super::{ChunkError, language};
 use crate::schema::{Book, Format, slug};
 
-/// What a line says; other keys are passed over.
+/// What an object says; other keys are passed over.
 #[derive(Debug, Deserialize)]
 struct Line {
     #[serde(default)]
-    title: String,
+    title: Option<String>,
+    /// A name, or a list of names.
     #[serde(default)]
-    author: Option<String>,
-    #[serde(alias = "text")]
-    content: String,
+    author: Option<Value>,
+    #[serde(default)]
+    content: Option<String>,
+    #[serde(default)]
+    text: Option<String>,
 }
 
-/// Says whether a file that begins so is JSON Lines: by its name, or since an object with a book's keys opens it.
-pub(super) fn is_lines(head: &[u8], extension: &str) -> bool {
+/// How a file's objects are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Each has a line.
+    Lines,
+    /// They run over lines, perhaps in an array.
+    Objects,
+}
+
+/// Errors in a row that are told one by one.
+const MOST_TOLD: usize = 20;
+/// The most bytes of a slug that is made of a title: it names files.
+const LONGEST_SLUG: usize = 120;
+
+/// Says whether a file is named as JSON is.
+pub(super) fn is_named(extension: &str) -> bool {
+    matches!(extension, "json" | "jsonl" | "ndjson")
+}
+
+/// Says how a file that begins so holds books as JSON: by its name, or since an object with a book's keys opens it.
+pub(super) fn layout(head: &[u8], extension: &str) -> Option<Layout> {
     let head = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
-    let object = head.trim_start().starts_with('{');
-    object
-        && (matches!(extension, "jsonl" | "ndjson") || head.contains("\"content\":") || head.contains("\"content\" :"))
+    let head = head.trim_start();
+    let inner = head.strip_prefix('[').map_or(head, str::trim_start);
+    let keyed = || ["\"content\":", "\"content\" :"].iter().any(|key| head.contains(key));
+    if !((inner.starts_with('{') || (head.starts_with('[') && extension == "json")) && (is_named(extension) || keyed()))
+    {
+        // One bad line at the beginning spoils no others.
+        let lines = matches!(extension, "jsonl" | "ndjson") && !head.is_empty() && !head.contains('\0');
+        return lines.then_some(Layout::Lines);
+    }
+    let whole = |line: &str| !serde_json::from_str::<serde::de::IgnoredAny>(line).is_err_and(|error| error.is_eof());
+    match head.split_once('\n') {
+        _ if head.starts_with('[') => Some(Layout::Objects),
+        Some((line, _)) if !whole(line) => Some(Layout::Objects),
+        _ => Some(Layout::Lines),
+    }
 }
 
-/// Where the reading of the lines stands.
-#[derive(Debug, Default)]
+/// Where the reading of the objects stands.
+#[derive(Debug)]
 pub(super) struct Lines {
+    layout: Layout,
+    /// How many lines were begun.
     line: usize,
-    /// How many books have had a slug.
-    slugs: BTreeMap<String, usize>,
+    ended: bool,
+    /// A book that was read before what is to be told of those before it.
+    kept: Option<Box<Book>>,
+    slugs: BTreeSet<String>,
+    /// How many books have a slug, before numbers were put behind it.
+    counts: BTreeMap<String, usize>,
+    /// Whether there was anything to tell, a book or an error.
+    any: bool,
+    /// How many objects in a row are no books.
+    bad: usize,
+    untold: Option<Untold>,
+}
+
+/// Objects in a row that are no books, beyond those that were told one by one.
+#[derive(Debug)]
+struct Untold {
+    count: usize,
+    first: usize,
+    last: usize,
+    /// What is wrong with the first.
+    cause: String,
 }
 
 impl Lines {
-    /// Reads the next line that is not blank. A line that is no book is an error, and the next call reads on behind it.
-    pub(super) fn next(&mut self, path: &str, source: &mut impl BufRead) -> Option<Result<Book, ChunkError>> {
-        loop {
-            self.line += 1;
-            let wrong = |line: usize, cause: String| ChunkError::Line { path: path.to_owned(), line, cause };
-            let mut bytes = Vec::new();
-            match (&mut *source).take(MAX_BYTES + 1).read_until(b'\n', &mut bytes) {
-                Ok(0) => return None,
-                Ok(_) => {}
-                Err(error) => {
-                    // Whatever follows cannot be read either.
-                    return Some(Err(ChunkError::Unreadable { path: path.to_owned(), cause: error.to_string() }));
-                }
-            }
-            if bytes.len() as u64 > MAX_BYTES {
-                let skipped = source.skip_until(b'\n');
-                let cause = format!("it has more than the {} MB that a book may have", MAX_BYTES / 1_000_000);
-                return Some(Err(skipped.map_or_else(
-                    |error| ChunkError::Unreadable { path: path.to_owned(), cause: error.to_string() },
-                    |_| wrong(self.line, cause),
-                )));
-            }
-            let line = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-            if line.iter().all(u8::is_ascii_whitespace) {
-                continue;
-            }
-            let hash = blake3::hash(line.trim_ascii()).to_hex().to_string();
-            return Some(match serde_json::from_slice::<Line>(line) {
-                Err(error) => {
-                    let error = error.to_string();
-                    // The place would be one within the line, which reads like one within the file.
-                    let cause = error.split(" at line ").next().unwrap_or(&error);
-                    Err(wrong(self.line, format!("it is no such object: {cause}")))
-                }
-                Ok(line) if line.content.trim().is_empty() => {
-                    Err(wrong(self.line, "its `content` is empty".to_owned()))
-                }
-                Ok(line) => Ok(self.book(path, line, hash)),
-            });
+    pub(super) const fn new(layout: Layout) -> Self {
+        Self {
+            layout,
+            line: 0,
+            ended: false,
+            kept: None,
+            slugs: BTreeSet::new(),
+            counts: BTreeMap::new(),
+            any: false,
+            bad: 0,
+            untold: None,
         }
     }
 
-    fn book(&mut self, path: &str, line: Line, hash: String) -> Book {
+    /// Reads the next book. An object that is none is an error, and the next call reads on behind it; of many such in a
+    /// row, all but the first are told by one error.
+    pub(super) fn next(&mut self, path: &str, source: &mut impl BufRead) -> Option<Result<Book, ChunkError>> {
+        if let Some(book) = self.kept.take() {
+            return Some(Ok(*book));
+        }
+        while !self.ended {
+            let read = match self.layout {
+                Layout::Lines => self.read_line(source),
+                Layout::Objects => self.read_object(source),
+            };
+            let told = match read {
+                Ok(None) => break,
+                Ok(Some((bytes, line))) => self.book(path, bytes).map_err(|cause| (line, cause)),
+                Err(Broken::Object(line, cause)) => Err((line, cause)),
+                Err(Broken::File(cause)) => {
+                    // Whatever follows cannot be read either.
+                    self.ended = true;
+                    return Some(Err(ChunkError::Unreadable { path: path.to_owned(), cause }));
+                }
+            };
+            self.any = true;
+            match told {
+                Ok(book) => {
+                    self.bad = 0;
+                    let Some(error) = self.untold(path) else { return Some(Ok(book)) };
+                    self.kept = Some(Box::new(book));
+                    return Some(Err(error));
+                }
+                Err((line, cause)) => {
+                    self.bad += 1;
+                    if self.bad <= MOST_TOLD {
+                        return Some(Err(ChunkError::Line { path: path.to_owned(), line, cause }));
+                    }
+                    let untold = self.untold.get_or_insert(Untold { count: 0, first: line, last: line, cause });
+                    untold.count += 1;
+                    untold.last = line;
+                }
+            }
+        }
+        self.ended = true;
+        if !std::mem::replace(&mut self.any, true) {
+            return Some(Err(ChunkError::Empty { path: path.to_owned() }));
+        }
+        self.untold(path).map(Err)
+    }
+
+    fn untold(&mut self, path: &str) -> Option<ChunkError> {
+        let Untold { count, first, last, cause } = self.untold.take()?;
+        Some(ChunkError::Lines { path: path.to_owned(), count, first, last, cause })
+    }
+
+    /// Reads a line that is not blank.
+    fn read_line(&mut self, source: &mut impl BufRead) -> Read {
+        loop {
+            self.line += 1;
+            let mut bytes = Vec::new();
+            if (&mut *source).take(MAX_BYTES + 1).read_until(b'\n', &mut bytes)? == 0 {
+                return Ok(None);
+            }
+            if bytes.len() as u64 > MAX_BYTES {
+                source.skip_until(b'\n')?;
+                return Err(Broken::Object(self.line, too_long()));
+            }
+            if self.line == 1 && bytes.starts_with(MARK) {
+                bytes.drain(..MARK.len());
+            }
+            if !bytes.iter().all(u8::is_ascii_whitespace) {
+                return Ok(Some((bytes, self.line)));
+            }
+        }
+    }
+
+    /// Reads an object from its brace to the one that closes it, over the brackets and commas before it.
+    fn read_object(&mut self, source: &mut impl BufRead) -> Read {
+        self.line = self.line.max(1);
+        let (mut bytes, mut depth, mut size) = (Vec::new(), 0_usize, 0_u64);
+        let (mut in_string, mut escaped, mut begun) = (false, false, self.line);
+        loop {
+            let buffer = source.fill_buf()?;
+            if buffer.is_empty() {
+                let cut = depth > 0;
+                return if cut { Err(Broken::Object(begun, "the file ends within it".to_owned())) } else { Ok(None) };
+            }
+            let (mut from, mut used, mut done) = (0, buffer.len(), false);
+            for (at, byte) in buffer.iter().enumerate() {
+                self.line += usize::from(*byte == b'\n');
+                match byte {
+                    _ if escaped => escaped = false,
+                    b'\\' if in_string => escaped = true,
+                    b'"' if depth > 0 => in_string = !in_string,
+                    _ if in_string => {}
+                    b'{' => {
+                        if depth == 0 {
+                            (from, begun) = (at, self.line);
+                        }
+                        depth += 1;
+                    }
+                    b'}' if depth > 0 => {
+                        depth -= 1;
+                        if depth == 0 {
+                            (used, done) = (at + 1, true);
+                            break;
+                        }
+                    }
+                    _ if depth > 0 || byte.is_ascii_whitespace() || b"[],\xef\xbb\xbf".contains(byte) => {}
+                    // What is between the objects is nothing that could be gone on with.
+                    _ => {
+                        let cause = "no object begins there".to_owned();
+                        let rest = buffer.len();
+                        source.consume(rest);
+                        self.ended = true;
+                        return Err(Broken::Object(self.line, cause));
+                    }
+                }
+            }
+            if depth > 0 || done {
+                size += (used - from) as u64;
+                if size <= MAX_BYTES {
+                    bytes.extend_from_slice(&buffer[from..used]);
+                } else {
+                    bytes = Vec::new();
+                }
+            }
+            source.consume(used);
+            if done && size > MAX_BYTES {
+                return Err(Broken::Object(begun, too_long()));
+            }
+            if done {
+                return Ok(Some((bytes, begun)));
+            }
+        }
+    }
+
+    /// Makes a book of an object's bytes, or says why it is none.
+    fn book(&mut self, path: &str, bytes: Vec<u8>) -> Result<Book, String> {
+        let hash = blake3::hash(bytes.trim_ascii()).to_hex().to_string();
+        let line: Line = match serde_json::from_slice(&bytes) {
+            Ok(line) => line,
+            Err(_) if std::str::from_utf8(&bytes).is_err() => return Err("it is not UTF-8".to_owned()),
+            Err(error) => {
+                let error = error.to_string();
+                // The place would be one within the object, which reads like one within the file.
+                let cause = error.split(" at line ").next().unwrap_or(&error);
+                return Err(format!("it is no such object: {cause}"));
+            }
+        };
+        drop(bytes);
+        let Some(content) = line.content.or(line.text) else { return Err("it has no `content`".to_owned()) };
+        if content.trim().is_empty() {
+            return Err("its `content` is empty".to_owned());
+        }
+        if content.contains('\0') {
+            return Err("its `content` holds NUL, which no text does".to_owned());
+        }
         let (stem, _) = books::stem_and_extension(path);
         let fallback = format!("{stem}-{}", self.line);
-        let title = match line.title.trim() {
-            "" => language::title(&line.content, &fallback, super::headings::is_heading),
-            title => title.to_owned(),
+        let title = match one_line(&line.title.unwrap_or_default()) {
+            title if title.is_empty() => language::title(&content, &fallback, super::headings::is_heading),
+            title => title,
         };
-        let mut id = slug(&title);
-        if id == "-" {
-            id = slug(&fallback);
-        }
-        // A second edition of a book is another book.
-        let mut unique = id.clone();
-        loop {
-            let count = self.slugs.entry(unique.clone()).or_insert(0);
-            *count += 1;
-            if *count == 1 {
-                break;
+        let slug = self.unique(&title, &fallback);
+        let author = match line.author {
+            Some(Value::String(author)) => one_line(&author),
+            Some(Value::Array(authors)) => {
+                authors.iter().filter_map(Value::as_str).map(one_line).collect::<Vec<_>>().join(", ")
             }
-            unique = format!("{id}-{count}");
-        }
-        let parts = Parts {
-            title: Some(title),
-            author: line.author.filter(|author| !author.trim().is_empty()),
-            ..Parts::new(Format::Jsonl, line.content, "UTF-8", hash)
+            _ => String::new(),
         };
-        Book { slug: unique, ..parts.book(path) }
+        let author = Some(author).filter(|author| !author.is_empty());
+        let parts = Parts { title: Some(title), author, ..Parts::new(Format::Jsonl, content, "UTF-8", hash) };
+        Ok(Book { slug, ..parts.book(path) })
     }
+
+    /// Makes a slug that no other book of the file has: a second edition of a book is another book.
+    fn unique(&mut self, title: &str, fallback: &str) -> String {
+        let mut id = slug(title);
+        if id == "-" {
+            id = slug(fallback);
+        }
+        id.truncate(id.floor_char_boundary(LONGEST_SLUG));
+        let count = self.counts.entry(id.clone()).or_insert(0);
+        loop {
+            *count += 1;
+            let unique = if *count == 1 { id.clone() } else { format!("{id}-{count}") };
+            if self.slugs.insert(unique.clone()) {
+                return unique;
+            }
+        }
+    }
+}
+
+/// The mark of byte order.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// An object's bytes and the line on which it begins.
+type Read = Result<Option<(Vec<u8>, usize)>, Broken>;
+
+/// Why there is no object.
+#[derive(Debug)]
+enum Broken {
+    /// The one on this line is broken; another may follow.
+    Object(usize, String),
+    File(String),
+}
+
+impl From<std::io::Error> for Broken {
+    fn from(error: std::io::Error) -> Self {
+        Self::File(error.to_string())
+    }
+}
+
+fn too_long() -> String {
+    format!("it has more than the {} MB that a book may have", MAX_BYTES / 1_000_000)
 }
 
 #[cfg(test)]
@@ -136,6 +352,77 @@ mod tests {
         }
         assert_eq!(found[5], of("novels-7", "?", None, "It rained and rained.", "en"));
         assert_eq!(found.len(), 6);
+    }
+
+    /// Slugs of the books, and errors.
+    fn told(path: &str, text: &str) -> Vec<String> {
+        let told = |book: Result<crate::schema::Book, _>| match book {
+            Ok(book) => format!("{}: {}", book.slug, book.text),
+            Err(error) => crate::stages::chunk::ChunkError::to_string(&error),
+        };
+        // A reader that holds a few bytes at a time.
+        read(path, std::io::BufReader::with_capacity(7, Cursor::new(text)), None).map(told).collect()
+    }
+
+    #[test]
+    fn an_indented_file_is_read() {
+        let one = "{\n  \"title\": \"Low \\\"Tide}\",\n  \"author\": [\"A.\", \"B.\"],\n  \"content\": \"Mud \\u2014 and {\"\n}\n";
+        let two = "{\"title\": \"河灯\",\n\"chapters\": [{}, {\"n\": [1]}], \"content\": \"河上无风。\"}";
+        for (path, text) in [
+            ("a.json", format!("\u{feff}[\n{one},\n{two}]\n")),
+            ("a.jsonl", format!("{one}{two}")),
+            ("a.txt", format!("[{two},{one}]")),
+            ("a.json", format!("[{two}\r\n, {one}")),
+        ] {
+            let mut found = told(path, &text);
+            found.sort();
+            assert_eq!(found, ["low-tide: Mud — and {", "河灯: 河上无风。"], "{text}");
+        }
+        let book = read("a.json", Cursor::new(one), None).next().expect("one").expect("a book");
+        assert_eq!(book.author.as_deref(), Some("A., B."));
+        for (text, errors) in [
+            ("{\n \"name\": \"x\"\n}", &["line 1 of `a.json` as a book: it has no `content`"][..]),
+            ("[\n{\"content\": \"a\"}, 3, {\"content\": \"b\"}]", &["a: a", "line 2"]),
+            ("[{}, {\n\"content\": ", &["line 1", "line 1 of `a.json` as a book: the file ends within it"]),
+            ("[{\"content\": \"a\\u0000\"}]", &["NUL"]),
+            ("[\n]", &["is empty"]),
+            ("\n", &["is empty"]),
+        ] {
+            let found = told("a.json", text);
+            assert_eq!(found.len(), errors.len(), "{found:?}");
+            assert!(found.iter().zip(errors).all(|(found, part)| found.contains(part)), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn many_bad_lines_are_told_by_one_error() {
+        let bad = "{\"title\": \"河灯\"}\n".repeat(100_000);
+        let found = told("a.jsonl", &bad);
+        assert_eq!(found.len(), 21);
+        assert!(found[19].contains("line 20 of") && found[20].contains("lines 21 to 100000 of `a.jsonl`"), "{found:?}");
+        assert!(found[20].contains("99980") && found[20].contains("no `content`"), "{found:?}");
+        // What is told does not keep back the books behind.
+        let found = told("a.jsonl", &format!("{}{{\"content\": \"x\"}}\nno\n", "no\n".repeat(30)));
+        assert_eq!(found.len(), 20 + 3);
+        assert!(found[20].contains("lines 21 to 30"), "{found:?}");
+        assert_eq!(found[21], "x: x");
+        assert!(found[22].contains("line 32"), "{found:?}");
+    }
+
+    #[test]
+    fn an_array_without_end_costs_no_more_than_its_size() {
+        let many = format!("[{}", "{\"title\": \"a\", \"content\": \"x\"},\n".repeat(20_000));
+        assert_eq!(read("a.json", Cursor::new(many), None).filter(Result::is_ok).count(), 20_000);
+        let deep = "[{\"a\":".repeat(200_000);
+        assert_eq!(told("a.json", &deep).len(), 1);
+        let titles: String = (2..20_000).map(|n| format!("{{\"title\": \"a-{n}\", \"content\": \"x\"}}\n")).collect();
+        let text = titles + &"{\"title\": \"a\", \"content\": \"x\"}\n".repeat(20_000);
+        let slugs: std::collections::BTreeSet<String> =
+            read("a.jsonl", Cursor::new(text), None).map(|book| book.expect("a book").slug).collect();
+        assert_eq!(slugs.len(), 39_998);
+        let long = format!("{{\"title\": \"{}\", \"content\": \"x\"}}\n", "河灯".repeat(1000));
+        let book = read("a.jsonl", Cursor::new(long), None).next().expect("one").expect("a book");
+        assert_eq!(book.slug, "河灯".repeat(20));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What a text shows about itself: its language, its title, whether it is a script. Decides nothing about chapters.
 
+use whatlang::Lang;
+
 use crate::schema::Language;
 use crate::text::is_han;
 
@@ -18,6 +20,57 @@ pub(super) fn language(text: &str) -> Language {
         }
     }
     if han * 10 > letters * 3 { Language::Zh } else { Language::En }
+}
+
+/// Names the language of a text that is neither English nor Chinese, where all of it seems to be in that language. In
+/// English; silent where there is doubt. Looks at a bounded number of places in the middle of the text.
+pub(super) fn other_language(text: &str) -> Option<&'static str> {
+    let places = places(text);
+    let mut found = None;
+    for place in places {
+        if is_english(place) {
+            return None;
+        }
+        let info = whatlang::detect(place).filter(whatlang::Info::is_reliable)?;
+        let lang = info.lang();
+        if matches!(lang, Lang::Eng | Lang::Cmn) || found.is_some_and(|found| found != lang) {
+            return None;
+        }
+        found = Some(lang);
+    }
+    found.map(|lang| lang.eng_name())
+}
+
+/// Returns some places of a text; none of one that is too short to tell.
+fn places(text: &str) -> Vec<&str> {
+    /// How many places, and how many bytes each has.
+    const COUNT: usize = 7;
+    const LENGTH: usize = 2400;
+    /// Bytes of a text that is judged as a whole.
+    const SHORT: usize = 300;
+    let cut = |from: usize, to: usize| &text[text.ceil_char_boundary(from)..text.floor_char_boundary(to)];
+    if text.len() < SHORT {
+        return Vec::new();
+    }
+    if text.len() < COUNT * LENGTH {
+        return vec![cut(0, text.len().min(COUNT * LENGTH))];
+    }
+    // What stands around a book is often English, whatever the book is in.
+    let (from, to) = (text.len() / 8, text.len() / 8 * 7 - LENGTH);
+    (0..COUNT).map(|at| from + (to - from) / (COUNT - 1) * at).map(|at| cut(at, at + LENGTH)).collect()
+}
+
+/// Whether a text has the words that English cannot do without and its neighbours do not know, whatever its age or
+/// dialect. Verse and the talk of a play have fewer of them than prose.
+fn is_english(text: &str) -> bool {
+    let (mut words, mut english) = (0_usize, 0_usize);
+    for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
+        words += 1;
+        let common =
+            ["the", "and", "that", "with", "his", "her", "you", "not", "this", "my", "of", "thou", "thy", "ye"];
+        english += usize::from(common.iter().any(|common| word.eq_ignore_ascii_case(common)));
+    }
+    english * 25 > words
 }
 
 /// Finds the title: a named field before the text, else a first line that can be one, else the file's stem.
@@ -97,7 +150,7 @@ fn has_name_before_speech(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_script, language, title};
+    use super::{is_script, language, other_language, title};
     use crate::schema::Language;
 
     #[test]
@@ -110,6 +163,47 @@ mod tests {
         ] {
             assert_eq!(language(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn other_languages_are_named() {
+        let french = "Il pleuvait sur le moulin depuis la veille, et personne ne dormait dans la maison. La roue ne tournait plus. \
+            « Qui est là ? » demanda Anne en prenant la lampe, et elle descendit l'escalier, une main contre le mur. ";
+        let german = "Es regnete die ganze Nacht auf das Wehr, und niemand in der Mühle schlief. Das Rad stand still, der Fluss ging \
+            vorüber. »Wer ist da?«, fragte Anna und nahm die Lampe von der Wand, ehe sie langsam hinunterging. ";
+        let russian = "Всю ночь шёл дождь, и никто на мельнице не спал. Колесо стояло, а река текла мимо. «Кто там?» — спросила \
+            Анна и взяла лампу со стены, прежде чем спуститься вниз по лестнице. ";
+        let japanese = "その夜はずっと雨が降っていて、水車小屋では誰も眠れなかった。車輪は止まり、川だけが流れていた。「どなたですか」とアンナは言い、ランプを手に取って階段を下りていった。";
+        for (text, name) in [(french, "French"), (german, "German"), (russian, "Russian"), (japanese, "Japanese")] {
+            for count in [3, 400] {
+                assert_eq!(other_language(&text.repeat(count)), Some(name));
+            }
+        }
+        // A translator's page at the beginning and a licence at the end are no part of the book.
+        let english = "It rained on the weir all that night, and nobody in the mill slept; the wheel stood still. ";
+        let framed = format!("{}{}{}", english.repeat(20), german.repeat(400), english.repeat(20));
+        assert_eq!(other_language(&framed), Some("German"));
+        assert_eq!(other_language(&format!("{}{}", french.repeat(200), english.repeat(300))), None);
+    }
+
+    #[test]
+    fn english_and_chinese_of_any_kind_are_no_others() {
+        for text in [
+            "Tha knows nowt o’ t’ mill, lad, nor o’ them as worked it. Th’ wheel’s been stuck sin’ afore tha were born, an’ I’ll none shift it. ",
+            "Thou shalt not go, nor shall thy brother bide; the tide is out, and mud is all thy road. ",
+            "The rain it rained, the wheel stood still,\nThe river ran below the hill;\nAnd who should come when night was done\nBut she that never saw the sun? ",
+            "ANNA. Who’s there?\nBORIS. Nobody.\nANNA. Then go away.\nBORIS. I cannot.\nANNA. Why not?\nBORIS. The river’s up. You know it is.\n",
+            "“Dinna fash yersel’, lassie,” said he; “I hae nae mair to gie ye than the bit lamp, and ye ken it weel.” ",
+            "夫水之为物也，柔而能胜刚，静而能制动。故智者观水而知其道，愚者观水而见其影。",
+            "「佢哋喺度做咩嘢？」陸三更話：「唔好嘈，嗰個人嚟咗。」河邊有一座舊水車，三十年沒有轉過。",
+            "他说：“OK，I see，我们走吧。”她回答：“No way！谁告诉你的？”两个人站在河边，谁也不动。",
+            "Chapter 1\n\n“Mon Dieu!” cried she. “Qu’est-ce que c’est?” But nobody in the mill understood a word of it. ",
+        ] {
+            for count in [4, 20, 400] {
+                assert_eq!(other_language(&text.repeat(count)), None, "{text}");
+            }
+        }
+        assert_eq!(other_language("Oui."), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! All but [`borders`] is a function of the bytes and the [`Params`]; it opens no file and asks no model, and its work is
 //! linear in the length of the book.
 
+mod archive;
 mod books;
 mod border;
 mod chapters;
@@ -16,9 +17,11 @@ mod html;
 mod jsonl;
 mod language;
 mod markdown;
+mod markup;
 mod matter;
 mod numerals;
 mod package;
+mod skipped;
 mod structure;
 
 pub use books::{Books, MAX_BYTES, books, read};

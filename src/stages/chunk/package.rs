@@ -2,7 +2,8 @@
 //!
 //! Reads markup that was unpacked already. Broken markup is read as far as it goes.
 
-use super::html::{Syntax, Tag, Token, local, one_line, reason, tokens};
+use super::html::reason;
+use super::markup::{Syntax, Tag, Token, local, one_line, tokens};
 
 /// The package document (OPF).
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -118,17 +119,19 @@ fn guide(kind: &str) -> Option<&'static str> {
 pub(super) fn ncx(source: &str) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let (mut in_map, mut in_label, mut depth) = (false, false, 0_u8);
+    let mut full = false;
     tokens(source, Syntax::Xhtml, |token| match token {
         Token::Start(tag) => match tag.local() {
             "navmap" => in_map = !tag.closed,
             "navpoint" if in_map && !tag.closed => {
                 depth = depth.saturating_add(1);
-                if entries.len() < MOST_ENTRIES {
+                full |= entries.len() >= MOST_ENTRIES;
+                if !full {
                     entries.push(Entry { depth, title: String::new(), href: String::new() });
                 }
             }
-            "navlabel" => in_label = in_map && !tag.closed,
-            "content" if in_map => {
+            "navlabel" => in_label = in_map && !full && !tag.closed,
+            "content" if in_map && !full => {
                 if let Some(entry) = entries.last_mut().filter(|entry| entry.href.is_empty()) {
                     tag.get("src").unwrap_or_default().clone_into(&mut entry.href);
                 }
@@ -154,6 +157,7 @@ pub(super) fn ncx(source: &str) -> Vec<Entry> {
 pub(super) fn nav(source: &str) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let (mut in_toc, mut in_entry, mut depth) = (false, false, 0_u8);
+    let mut full = false;
     let holds_contents = |tag: &Tag| {
         let types = [tag.get("epub:type"), tag.get("role")];
         types.into_iter().flatten().any(|types| types.split_whitespace().any(|word| matches!(word, "toc" | "doc-toc")))
@@ -167,7 +171,8 @@ pub(super) fn nav(source: &str) -> Vec<Entry> {
             }
             name @ ("a" | "span") if in_toc && depth > 0 && !tag.closed => {
                 // A span within a link is part of its words.
-                if (name == "a" || !in_entry) && entries.len() < MOST_ENTRIES {
+                full |= entries.len() >= MOST_ENTRIES;
+                if (name == "a" || !in_entry) && !full {
                     let href = tag.get("href").unwrap_or_default().to_owned();
                     entries.push(Entry { depth, title: String::new(), href });
                 }
@@ -185,7 +190,7 @@ pub(super) fn nav(source: &str) -> Vec<Entry> {
             _ => {}
         },
         Token::Text(text) => {
-            if let Some(entry) = entries.last_mut().filter(|_| in_toc && in_entry) {
+            if let Some(entry) = entries.last_mut().filter(|_| in_toc && in_entry && !full) {
                 entry.title.push_str(text);
             }
         }

@@ -60,14 +60,15 @@ const fn is_chapter(level: Level) -> bool {
     matches!(level, Level::Chapter | Level::Letter | Level::Act | Level::Scene)
 }
 
-/// Ends a chapter before the matter that stands between it and the next.
+/// Ends a chapter before the matter that stands between it and the next. Matter is in order, no two stretches overlap.
 fn end_of(book: &Book, start: u32, next: u32) -> u32 {
-    let after = book.matter.iter().filter(|matter| matter.start > start && matter.start < next && matter.end >= next);
-    after.map(|matter| matter.start).min().unwrap_or(next)
+    let after = book.matter.get(book.matter.partition_point(|matter| matter.end < next));
+    after.map(|matter| matter.start).filter(|end| *end > start && *end < next).unwrap_or(next)
 }
 
 fn in_matter(book: &Book, start: u32) -> bool {
-    book.matter.iter().any(|matter| (matter.start..matter.end).contains(&start))
+    let after = book.matter.get(book.matter.partition_point(|matter| matter.end <= start));
+    after.is_some_and(|matter| matter.start <= start)
 }
 
 /// Returns the line of each of some ascending places, from 1.
