@@ -409,7 +409,7 @@ fn front(parts: &mut Vec<Part>, text: &str, start: usize, end: usize, chapters: 
 }
 
 /// Returns a text's letters and digits in lower case, so that a title is the same in a table and over its chapter.
-fn letters(text: &str) -> String {
+pub(super) fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
@@ -506,7 +506,7 @@ fn paragraphs(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usi
 }
 
 /// Whether a paragraph reads as prose and not as the lines of a table.
-fn is_prose(paragraph: &str) -> bool {
+pub(super) fn is_prose(paragraph: &str) -> bool {
     let words = paragraph.trim();
     let ends = words.ends_with(['.', '!', '?', '”', '"', '’', '。', '！', '？', '」', '．', '…']);
     let numbers = words.lines().filter(|line| line.trim_end().ends_with(|c: char| c.is_ascii_digit())).count();

@@ -5,6 +5,7 @@
 
 mod books;
 mod border;
+mod candidates;
 mod chapters;
 mod chunks;
 mod decode;
@@ -14,11 +15,15 @@ mod headings;
 mod html;
 mod jsonl;
 mod language;
+#[cfg(test)]
+mod layouts;
 mod markdown;
 mod matter;
 mod numerals;
 mod package;
+mod sequence;
 mod structure;
+mod titles;
 
 pub use books::{Books, MAX_BYTES, books, read};
 pub use border::{Cut, FindBorder, FoundBorder, borders};
