@@ -46,7 +46,7 @@ impl<'a> Lines<'a> {
         let blank = lines.len() - filled;
         // Chinese books break their lines at a width without a blank line anywhere.
         self.dense = blank * 2 < filled && (han * 2 > filled || !chunks::is_wrapped(&lines));
-        self.indented = indented * 3 > filled && indented < filled;
+        self.indented = indented * 8 > filled && indented < filled;
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -81,7 +81,9 @@ impl<'a> Lines<'a> {
     pub(super) fn opens_prose(&self, start: usize, end: usize) -> bool {
         let Some(first) = (start..end).find(|at| !self.is_blank(*at)) else { return false };
         let mut paragraph = String::new();
-        for at in (first..end).take_while(|at| !self.is_blank(*at)).take(if self.dense { 1 } else { 40 }) {
+        // Without blank lines, a paragraph ends where the next is set in, or with its line.
+        let goes_on = |at: usize| at == first || !self.dense || (self.indented && self.is_flush(at));
+        for at in (first..end).take_while(|at| !self.is_blank(*at) && goes_on(*at)).take(40) {
             paragraph.push_str(self.at(at));
             paragraph.push('\n');
         }
@@ -173,7 +175,8 @@ fn with_title(lines: &Lines, at: usize) -> (String, usize) {
     let own = lines.at(at);
     let alone = || (one_line(own), at);
     let below = if lines.is_blank(at + 1) { at + 2 } else { at + 1 };
-    let title = lines.at(below);
+    let printed = lines.at(below);
+    let title = headings::bare(printed);
     if title.len() > 400 {
         return alone();
     }
@@ -188,7 +191,12 @@ fn with_title(lines: &Lines, at: usize) -> (String, usize) {
         || !title.ends_with(['.', ',', ';', ':', '!', '。', '，', '；', '：', '！', '—', '-']);
     // A line of dialogue in quotation marks opens a text as well as a title does: only one straight below is a title.
     let quoted = title.ends_with(['”', '"', '’', '」']) && below != at + 1;
-    if letters == 0 || !short || !begins || !ends || quoted || !lines.is_blank(below + 1) {
+    // Without blank lines anywhere, what has the form of a title and a long line below it.
+    let packed = lines.dense
+        && below == at + 1
+        && lines.at(below + 1).chars().take(16).count() == 16
+        && headings::title(title).is_some();
+    if letters == 0 || !short || !begins || !ends || quoted || !(packed || lines.is_blank(below + 1)) {
         return alone();
     }
     let another = has_leader(title)
@@ -197,7 +205,7 @@ fn with_title(lines: &Lines, at: usize) -> (String, usize) {
         || hashes(title).is_some();
     let reach = if loud { 10 } else { 4 };
     let text_follows = (below + 1..below + reach).any(|next| !lines.is_blank(next));
-    if another || !text_follows { alone() } else { (one_line(&format!("{own} {title}")), below) }
+    if another || !text_follows { alone() } else { (one_line(&format!("{own} {printed}")), below) }
 }
 
 /// Puts a heading into one line with single blanks.

@@ -110,7 +110,7 @@ const RULES: &[Rule] = &[
         false,
     ),
     rule(
-        r"^(?:正文\s*)?[【〔（(]?第\s*(?P<n>H)\s*(?P<u>[章回節节卷部折集幕場场篇])[】〕）)]?(?P<t>C)$",
+        r"^(?:P\s*)?[【〔（(]?第\s*(?P<n>H)\s*(?P<u>[章回節节卷部折集幕場场篇])[】〕）)]?(?P<t>C)$",
         Level::Chapter,
         Strength::Strong,
         Room::Any,
@@ -118,13 +118,13 @@ const RULES: &[Rule] = &[
     ),
     // Units that are common words too: the title stands apart.
     rule(
-        r"^(?:正文\s*)?[【〔（(]?第\s*(?P<n>H)\s*(?P<u>[话話出齣夜]|封信)[】〕）)]?(?P<t>S)$",
+        r"^(?:P\s*)?[【〔（(]?第\s*(?P<n>H)\s*(?P<u>[话話出齣夜季辑輯编編]|封信|部分)[】〕）)]?(?P<t>S)$",
         Level::Chapter,
         Strength::Strong,
         Room::Any,
         true,
     ),
-    rule(r"^(?P<u>卷)之?\s*(?P<n>H)(?P<t>C)$", Level::Volume, Strength::Strong, Room::Before, true),
+    rule(r"^(?P<u>卷)[之第]?\s*(?P<n>H|[上中下])(?P<t>C)$", Level::Volume, Strength::Strong, Room::Before, true),
     rule(r"^(?P<n>[上中下])(?P<u>[部篇卷册冊])(?P<t>S)$", Level::Part, Strength::Strong, Room::Before, true),
     rule(
         r"^(?:楔\s*子|引\s*子|序\s*章|序\s*幕|开\s*篇|開\s*篇)(?P<t>C)$",
@@ -135,7 +135,7 @@ const RULES: &[Rule] = &[
     ),
     rule(r"^引\s*首(?P<t>S)$", Level::Front, Strength::Strong, Room::Any, true),
     rule(
-        r"^(?:尾\s*声|尾\s*聲|終\s*章|终\s*章|大结局|大結局)(?P<t>C)$",
+        r"^(?:尾\s*声|尾\s*聲|[最]?[終终尾]\s*章|余\s*音|[餘]\s*音|大结局|大結局)(?P<t>C)$",
         Level::Back,
         Strength::Strong,
         Room::Any,
@@ -191,7 +191,7 @@ const RULES: &[Rule] = &[
     rule(r"^(?P<n>(?i:W))(?P<t>)\.?$", Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(r"^(?P<n>[一二三四五六七八九十百〇零]{1,5})(?P<t>)$", Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(
-        r"^[（(](?P<n>[一二三四五六七八九十百]{1,5})[）)](?P<t>S)$",
+        r"^[（(](?P<n>[一二三四五六七八九十百]{1,5})[）)](?P<t>|\s*[^，。！？；…“”「」\s][^，。！？；…“”「」]{0,24})$",
         Level::Chapter,
         Strength::Sequence,
         Room::Alone,
@@ -216,16 +216,18 @@ const RULES: &[Rule] = &[
 ];
 
 /// The table with its short forms written out: W English number words, N an English number, T an English title, H a
-/// Chinese number, C a Chinese title, S one that stands apart from what is before it.
+/// Chinese number, C a Chinese title, S one that stands apart from what is before it, P what web sites put before.
 static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let words = numerals::pattern();
     let long = |pattern: &str| {
         pattern
             .replace("(?i:W)", &format!("(?i:{words})"))
             .replace("<n>N)", &format!("<n>[0-9]{{1,3}}|(?i:[ivxlc]{{1,8}})|(?i:{words}))"))
-            .replace("<t>T)", r"<t>|\s*[.:—–]+|\s*(?:[.:—–]|--|-)+\s*\S.*|,\s*(?i:chapter|scene)\s.*|\s+[A-Z‘“].*)")
+            .replace("<t>T)", r"<t>|\s*[.:—–]+|\s*(?:[.:—–]|--|-)+\s*\S.*|,\s*(?i:chapter|scene)\s.*|\s+(?i:and\s+last)\.?|\s+[A-Z‘“].*)")
+            .replace("<n>H|", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元0-9０-９]{1,8}|")
             .replace("<n>H)", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元0-9０-９]{1,8})")
             .replace("<t>S)", r"<t>|[\s　:：、.．·—-]+[^。]{1,40})")
+            .replace(r"(?:P\s*)", r"(?:(?:正文卷?|章节目录|章節目錄|VIP章节|VIP卷)\s*)")
             .replace("<t>C)", r"<t>|[\s　:：、.．·—-]+[^。]*|[^\s，。！？；…“”「」的中][^，。！？；…“”「」]*)")
     };
     RULES.iter().map(|rule| Regex::new(&long(rule.pattern)).expect("the table's patterns are valid")).collect()
@@ -318,7 +320,7 @@ fn inner(title: &str) -> Option<Candidate> {
 }
 
 /// Takes off what only adorns a heading: marks of emphasis and rules on both sides.
-fn bare(line: &str) -> &str {
+pub(super) fn bare(line: &str) -> &str {
     let line = line.trim();
     let marks = |c: char| matches!(c, '_' | '*' | '=' | '~' | '-' | '—' | '–' | '·' | ' ' | '\u{3000}');
     let inside = line.trim_matches(marks);
@@ -471,7 +473,7 @@ fn may_begin(c: char) -> bool {
         || c.is_ascii_uppercase()
         || matches!(c, 'a'..='f' | 'l' | 'n' | 'o' | 'p' | 's' | 't' | 'v')
         || ('０'..='９').contains(&c)
-        || "第卷楔引序敘叙开開尾終终大自原代总總新初再重译譯编編英小弁例绪緒导導题題献獻前凡緣缘後后跋附作内內完正番上中下【〔（([一二三四五六七八九十百〇零"
+        || "第卷楔引序章VＶ余餘最终敘叙开開尾終终大自原代总總新初再重译譯编編英小弁例绪緒导導题題献獻前凡緣缘後后跋附作内內完正番上中下【〔（([一二三四五六七八九十百〇零"
             .contains(c)
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::books::Points;
 use super::headings;
-use crate::schema::{Book, Chapter, Reject};
+use crate::schema::{Book, Chapter, Level, Reject};
 
 /// Reasons of the rejects.
 pub(super) mod reasons {
@@ -253,6 +253,13 @@ impl Story {
             .cloned()
             .collect();
         holes.extend(tables(text, &borders, start, end));
+        // A preface below a volume's heading, or a second volume's.
+        for at in first.unwrap_or(0)..last.unwrap_or(0) {
+            if outside[at] && chapters[at].level == Level::Front {
+                let detail = "stands within the story".to_owned();
+                holes.push(Part { start: starts[at], end: starts[at + 1], reason: FRONT, detail });
+            }
+        }
         holes.sort_by_key(|hole| (hole.start, hole.end));
         let mut ranges = Vec::new();
         let mut from = start;

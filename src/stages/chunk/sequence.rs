@@ -16,7 +16,7 @@ pub(super) fn stand(mut found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
     let found = without_contents(found, lines);
     let found = without_summaries(found, lines);
     let found = of_one_rule(found, lines);
-    let found = in_sequence(&found);
+    let found = in_sequence(&found, lines);
     without_notes(without_half_titles(found, lines))
 }
 
@@ -35,7 +35,7 @@ pub(super) const fn rank(level: Level) -> u8 {
 
 /// A 下 is the second where no 中 is.
 fn number_halves(found: &mut [Heading]) {
-    let half = |heading: &Heading, sign: &str| rank(heading.candidate.level) < 2 && heading.title.starts_with(sign);
+    let half = |heading: &Heading, sign: &str| rank(heading.candidate.level) < 2 && heading.title.trim_start_matches('卷').starts_with(sign);
     if found.iter().any(|heading| half(heading, "下")) && !found.iter().any(|heading| half(heading, "中")) {
         for heading in found.iter_mut().filter(|heading| half(heading, "下")) {
             heading.candidate.number = Some(2);
@@ -259,26 +259,31 @@ fn next_numbers(found: &[Heading]) -> Vec<Option<u32>> {
     next
 }
 
-/// Whether a 1 within a sequence begins another, and not a list after which the count goes on where it was.
-fn restarts(found: &[Heading], at: usize, last: u32) -> bool {
+/// Says whether a 1 within a sequence begins another, or a list after which the count goes on where it was; of a list,
+/// where it ends.
+fn list(found: &[Heading], at: usize, last: u32) -> Option<usize> {
     let mut count = 1;
-    for heading in &found[at + 1..] {
+    let mut end = at + 1;
+    for (next, heading) in found.iter().enumerate().skip(at + 1) {
         match heading.candidate.number {
             _ if rank(heading.candidate.level) < 2 => break,
             None => {}
-            Some(number) if number == count + 1 => count = number,
-            Some(number) => return count >= 2 && !(number > 1 && follows(last, number)),
+            Some(number) if number == count + 1 => (count, end) = (number, next + 1),
+            Some(number) if number > 1 && follows(last, number) => return Some(end),
+            Some(_) => break,
         }
     }
-    count >= 2
+    // What says a first time again, or counts no further, is no sequence.
+    (count < 2 || last == 1).then_some(at + 1)
 }
 
 /// Drops what breaks the count: a heading that repeats the one before it, a bare number that is not the next.
-fn in_sequence(found: &[Heading]) -> Vec<Heading> {
+fn in_sequence(found: &[Heading], lines: &Lines) -> Vec<Heading> {
     let mut kept: Vec<Heading> = Vec::with_capacity(found.len());
     let mut last: Option<u32> = None;
     // The level of the last number, and whether a part has come since.
     let (mut last_level, mut since) = (None, true);
+    let mut listed = 0;
     for (at, (heading, next)) in found.iter().zip(next_numbers(found)).enumerate() {
         let candidate = &heading.candidate;
         let higher = rank(candidate.level) < rank(Level::Chapter);
@@ -291,17 +296,20 @@ fn in_sequence(found: &[Heading]) -> Vec<Heading> {
             // Its number is a misprint when the count goes on behind it with one left out.
             Strength::Strong if gap(2) => true,
             // Said again: another heading all the same below a new part, or of another level.
-            Strength::Strong if number == last => since || last_level != Some(candidate.level),
+            Strength::Strong if number == last => {
+                since || last_level != Some(candidate.level) || kept.last().is_some_and(|before| another(before, heading, lines))
+            }
             // A mention of a chapter when the count goes on as if it were not there.
             Strength::Strong => below_part || !gap(1),
             Strength::Next => number.is_some() && number == last.map(|last| last + 1),
             Strength::Title => true,
+            Strength::Sequence if at < listed => false,
             Strength::Sequence => match number {
+                Some(1) if since || last_level != Some(candidate.level) => true,
                 Some(1) => {
-                    since
-                        || kept.last().is_none_or(|before| rank(before.candidate.level) < 2)
-                        || last_level != Some(candidate.level)
-                        || restarts(found, at, last.unwrap_or(0))
+                    let end = list(found, at, last.unwrap_or(0));
+                    listed = end.unwrap_or(0);
+                    end.is_none()
                 }
                 Some(number) => follows(last.unwrap_or(0), number),
                 None => false,
@@ -318,6 +326,19 @@ fn in_sequence(found: &[Heading]) -> Vec<Heading> {
         kept.push(heading.clone());
     }
     kept
+}
+
+/// Whether two headings of one number open two texts, as the halves of a chapter do: the titles differ.
+fn another(before: &Heading, heading: &Heading, lines: &Lines) -> bool {
+    /// The least text between them, in bytes.
+    const LEAST: usize = 600;
+    let (first, second) = (letters(&before.title), letters(&heading.title));
+    heading.candidate.titled
+        && before.candidate.titled
+        && before.candidate.rule == heading.candidate.rule
+        && lines.between(before.last, heading.line) >= LEAST
+        && !first.starts_with(&second)
+        && !second.starts_with(&first)
 }
 
 /// Whether a number may come after another: one or two may be missing.

@@ -229,7 +229,7 @@ fn has_room(lines: &Lines, at: usize, words: &str) -> bool {
     }
     let ended = |line: &str| line.is_empty() || line.ends_with(['。', '！', '？', '”', '」', '…', '．', '）', '"']);
     let set_in = lines.indented && lines.is_flush(at);
-    let parted = !lines.indented && (at == 0 || ended(lines.at(at - 1))) && words.chars().count() <= 12;
+    let parted = !lines.indented && (at == 0 || ended(lines.at(at - 1)) || headings::candidate(lines.at(at - 1)).is_some()) && words.chars().count() <= 12;
     let below = (at + 1..at + 3).map(|next| lines.at(next)).find(|line| !line.is_empty()).unwrap_or_default();
     let one = || headings::candidate(below).is_some_and(|below| below.number == Some(1));
     (set_in || parted) && (below.chars().take(16).count() == 16 || one())
