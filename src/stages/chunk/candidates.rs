@@ -3,9 +3,9 @@
 //! Judges nothing by its neighbours; `sequence` does.
 
 use super::headings::{self, Candidate, Room, Strength};
-use super::{chunks, matter};
+use super::matter;
 use crate::schema::{Book, Level};
-use crate::text::is_han;
+use crate::text::{Shape, is_han, is_wrapped};
 
 /// The lines of a book's body, in bytes, each end without the line break.
 #[derive(Debug)]
@@ -45,7 +45,8 @@ impl<'a> Lines<'a> {
         }
         let blank = lines.len() - filled;
         // Chinese books break their lines at a width without a blank line anywhere.
-        self.dense = blank * 2 < filled && (han * 2 > filled || !chunks::is_wrapped(&lines));
+        let wrapped = || is_wrapped(&lines.iter().map(|line| Shape::of(line.chars())).collect::<Vec<_>>());
+        self.dense = blank * 2 < filled && (han * 2 > filled || !wrapped());
         self.indented = indented * 8 > filled && indented < filled;
     }
 
@@ -79,7 +80,12 @@ impl<'a> Lines<'a> {
 
     /// Whether the first paragraph of a stretch is prose.
     pub(super) fn opens_prose(&self, start: usize, end: usize) -> bool {
-        let Some(first) = (start..end).find(|at| !self.is_blank(*at)) else { return false };
+        matter::is_prose(&self.paragraph(start, end))
+    }
+
+    /// Returns the first lines of the first paragraph of a stretch.
+    pub(super) fn paragraph(&self, start: usize, end: usize) -> String {
+        let Some(first) = (start..end).find(|at| !self.is_blank(*at)) else { return String::new() };
         let mut paragraph = String::new();
         // Without blank lines, a paragraph ends where the next is set in, or with its line.
         let goes_on = |at: usize| at == first || !self.dense || (self.indented && self.is_flush(at));
@@ -87,7 +93,7 @@ impl<'a> Lines<'a> {
             paragraph.push_str(self.at(at));
             paragraph.push('\n');
         }
-        matter::is_prose(&paragraph)
+        paragraph
     }
 
     /// Where the last line ends.

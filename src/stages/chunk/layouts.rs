@@ -199,3 +199,76 @@ fn english_books_of_many_layouts_have_their_headings() {
 fn chinese_books_of_many_layouts_have_their_headings() {
     assert!(check(ZH, Language::Zh, &[Setting::Lines, Setting::Dense, Setting::Indented, Setting::Packed, Setting::Flush]) >= 30);
 }
+
+/// Sets a book of two chapters in a way that books are printed.
+fn printed(language: Language, paragraphs: &[String], way: usize) -> String {
+    let heads = if language == Language::Zh { ["第一章 看灯", "第二章 听雨"] } else { ["CHAPTER I. MUD", "CHAPTER II. SUN"] };
+    let (setting, indent) = match way {
+        0 | 1 => (Setting::Lines, ""),
+        2 => (Setting::Wrapped, ""),
+        3 => (Setting::Wrapped, if language == Language::Zh { "　　" } else { "   " }),
+        _ => (Setting::Wrapped, if language == Language::Zh { "　　" } else { "\t" }),
+    };
+    let mut text = String::new();
+    for (head, half) in heads.iter().zip(paragraphs.chunks(paragraphs.len().div_ceil(2))) {
+        text.push_str(&format!("{head}\n\n"));
+        for paragraph in half {
+            let mut lines = set(paragraph, language, setting);
+            lines[0].insert_str(0, indent);
+            // Only an indent begins a paragraph.
+            if way >= 3 {
+                lines.retain(|line| !line.is_empty());
+            }
+            text.push_str(&format!("{}\n", lines.join("\n")));
+        }
+        text.push('\n');
+    }
+    if way == 1 { text.replace('\n', "\r\n") } else { text }
+}
+
+/// Paragraphs of several lengths, talk among them.
+fn paragraphs(language: Language) -> Vec<String> {
+    let long = |at: usize| told(language, at, Setting::Lines).into_iter().filter(|line| !line.is_empty());
+    let talk = match language {
+        Language::En => ["“Is it far?”", "“It is,” said Ben, and looked away.", "Nobody spoke."],
+        Language::Zh => ["“还有多远？”", "“还远。”本叔说着，看了看别处。", "没有人说话。"],
+    };
+    let mut paragraphs: Vec<String> = Vec::new();
+    for at in 0..6 {
+        paragraphs.extend(long(at));
+        paragraphs.extend(talk.map(str::to_owned));
+    }
+    paragraphs
+}
+
+#[test]
+fn the_setting_of_a_book_changes_neither_paragraphs_nor_borders() {
+    for language in Language::ALL {
+        let paragraphs = paragraphs(language);
+        let plain = |text: &str| text.split_whitespace().collect::<String>();
+        let expected: Vec<String> = paragraphs.iter().map(|paragraph| plain(paragraph)).collect();
+        let mut borders: Vec<Vec<String>> = Vec::new();
+        for way in 0..5 {
+            let text = printed(language, &paragraphs, way);
+            let mut start = 0;
+            let mut found: Vec<String> = Vec::new();
+            for end in super::chunks::paragraph_ends(&text) {
+                found.push(plain(&text[start..end]));
+                start = end;
+            }
+            found.retain(|paragraph| expected.contains(paragraph) || !paragraph.contains(['I', '章']));
+            assert_eq!(found, expected, "{language}, way {way}");
+            let book = read("a.txt", text.as_bytes(), None).expect("reads");
+            let cut = |max_tokens| chunk(&book, &chapters(&book), &Params { max_tokens, ..Params::default() }).0;
+            for chunk in cut(700) {
+                let opening = plain(&chunk.text);
+                let begins = expected.iter().any(|paragraph| opening.starts_with(paragraph.as_str()));
+                assert!(begins || opening.contains(['I', '章']), "{language}, way {way}: {opening}");
+            }
+            // Blanks weigh a little, so only what a budget does not decide is the same to the letter.
+            borders.push(cut(3000).iter().map(|chunk| plain(&chunk.text)).collect());
+        }
+        assert!(borders[0].len() > 1, "{borders:?}");
+        assert!(borders.windows(2).all(|pair| pair[0] == pair[1]), "{borders:?}");
+    }
+}

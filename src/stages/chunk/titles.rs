@@ -172,9 +172,10 @@ fn titles(known: &[Heading], lines: &Lines, book: &str) -> Vec<Heading> {
     let opens = |line: &Line| {
         let below = (line.at + 1..lines.len()).find(|at| !lines.is_blank(*at));
         let one = known.iter().any(|heading| Some(heading.line) == below && heading.candidate.number == Some(1));
-        let words = below.map_or("", |below| lines.at(below));
+        let paragraph = lines.paragraph(line.at + 1, lines.len());
+        let words = paragraph.trim_end();
         let ended = words.ends_with(['.', '?', '!', '”', '。', '！', '？', '」']) && !headings::is_loud(words);
-        one || (ended && words.len() > 45) || lines.opens_prose(line.at + 1, lines.len())
+        one || (ended && words.len() > 45)
     };
     let titles: Vec<Heading> = titles
         .iter()
