@@ -9,6 +9,7 @@ use super::language::language;
 use super::matter::Story;
 use crate::llm::estimate_tokens;
 use crate::schema::{Book, Chapter, Chunk, Reject};
+use crate::text::{Shape, paragraph_starts};
 
 /// What it costs to cut at the end of a unit, in shares of a chunk's length away from the best length.
 mod cost {
@@ -132,41 +133,22 @@ fn units(text: &str, offset: usize, max: u32, params: &Params) -> Vec<Unit> {
 /// Returns where the paragraphs of a text end, in bytes; blank lines belong to the paragraph before them, those at the
 /// beginning to the first.
 pub(super) fn paragraph_ends(text: &str) -> Vec<usize> {
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let wrapped = is_wrapped(&lines);
-    let (mut ends, mut start, mut at) = (Vec::new(), 0, 0);
-    for (index, line) in lines.iter().enumerate() {
-        at += line.len();
-        let next = lines.get(index + 1);
-        let blank = line.trim().is_empty();
-        let next_blank = next.is_some_and(|next| next.trim().is_empty());
-        let is_end = next.is_none() || (!next_blank && (blank || !wrapped));
-        if is_end && (next.is_none() || !text[start..at].trim().is_empty()) {
-            ends.push(at);
-            start = at;
+    let shapes: Vec<Shape> = text.split_inclusive('\n').map(|line| Shape::of(line.chars())).collect();
+    let starts = paragraph_starts(&shapes);
+    let (mut ends, mut at, mut begun) = (Vec::new(), 0, false);
+    for (line, is_start) in text.split_inclusive('\n').zip(starts) {
+        if is_start {
+            if begun {
+                ends.push(at);
+            }
+            begun = true;
         }
+        at += line.len();
+    }
+    if at > 0 {
+        ends.push(at);
     }
     ends
-}
-
-/// Whether paragraphs run over several short lines, so that only a blank line ends one.
-pub(super) fn is_wrapped(lines: &[&str]) -> bool {
-    let (mut filled, mut run_on, mut long, mut ended) = (0_usize, 0_usize, 0_usize, 0_usize);
-    for (at, line) in lines.iter().enumerate() {
-        let line = line.trim_end();
-        if line.is_empty() {
-            continue;
-        }
-        filled += 1;
-        long += usize::from(line.len() > 100 && line.chars().take(101).count() > 100);
-        if lines.get(at + 1).is_some_and(|next| !next.trim().is_empty()) {
-            run_on += 1;
-            ended +=
-                usize::from(line.ends_with(['.', '!', '?', '”', '"', '。', '！', '？', '」', '』', '．', '…', '：']));
-        }
-    }
-    // A line that the width of the page ends seldom ends a sentence.
-    run_on * 3 > filled && long * 10 < filled && run_on < filled.saturating_sub(1) && ended * 2 < run_on
 }
 
 fn paragraph((text, offset): (&str, usize), next: &str, max: u32, params: &Params, units: &mut Vec<Unit>) {

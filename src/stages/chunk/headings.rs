@@ -46,6 +46,9 @@ const fn rule(pattern: &'static str, level: Level, strength: Strength, room: Roo
     Rule { pattern, level, strength, room, story }
 }
 
+/// The rule whose match may begin with any character; `candidate` looks at the end of the line before it asks.
+const LAST: &str = r"^(?P<t>\p{Han}[\p{Han} 　·]{0,12}?)[ 　·]?第(?P<n>[一二三四五六七八九十百]{1,6})$";
+
 const RULES: &[Rule] = &[
     rule(
         r"^(?i:chapter|chap\.|stave|canto)\s+(?:(?i:the|no\.?)\s+|#\s*)?(?P<n>N)(?P<t>T)$",
@@ -64,23 +67,36 @@ const RULES: &[Rule] = &[
         Room::Before,
         true,
     ),
-    rule(r"^(?i:book|part)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$", Level::Part, Strength::Strong, Room::Before, true),
+    rule(
+        r"^(?i:book|part|phase|period|decade)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$",
+        Level::Part,
+        Strength::Strong,
+        Room::Before,
+        true,
+    ),
     rule(r"^(?i:act)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$", Level::Act, Strength::Strong, Room::Before, true),
     rule(r"^(?i:scene)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$", Level::Scene, Strength::Strong, Room::Before, true),
     rule(r"^(?i:letter)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$", Level::Letter, Strength::Strong, Room::Before, true),
     rule(
-        r"^(?i:the\s+)?(?P<n>(?i:W))\s+(?P<u>CHAPTER|Chapter|VOLUME|Volume|BOOK|Book|PART|Part|ACT|Act|SCENE|Scene|LETTER|Letter)(?P<t>T)$",
+        r"^(?i:the\s+)?(?P<n>(?i:W))\s+(?P<u>CHAPTER|Chapter|VOLUME|Volume|BOOK|Book|PART|Part|ACT|Act|SCENE|Scene|LETTER|Letter|PERIOD|Period|PHASE|Phase|NARRATIVE|Narrative|EPILOGUE|Epilogue)(?P<t>T)$",
         Level::Chapter,
         Strength::Strong,
         Room::Alone,
         true,
     ),
-    rule(r"^(?:PROLOGUE|Prologue|INDUCTION)(?P<t>T)$", Level::Front, Strength::Strong, Room::Before, true),
+    rule(r"^(?:PROLOGUE|Prologue|PRELUDE|Prelude|INDUCTION)(?P<t>T)$", Level::Front, Strength::Strong, Room::Before, true),
     rule(r"^(?:EPILOGUE|Epilogue)(?P<t>T)$", Level::Back, Strength::Strong, Room::Before, true),
-    rule(r"^(?:CONCLUSION|Conclusion|FINALE|Finale)(?P<t>T)$", Level::Back, Strength::Strong, Room::Alone, true),
+    rule(r"^(?:CONCLUSION|Conclusion|FINALE|Finale|CODA|Coda)(?P<t>T)$", Level::Back, Strength::Strong, Room::Alone, true),
     rule(r"^(?:INTERLUDE|Interlude|INTERMEZZO)(?P<t>T)$", Level::Chapter, Strength::Strong, Room::Alone, true),
     rule(
-        r"^(?:PREFACE|Preface|FOREWORD|Foreword|INTRODUCTION|Introduction|DEDICATION|Dedication|TO THE READER|ACKNOWLEDGE?MENTS|Acknowledge?ments)(?P<t>T)$",
+        r"^(?:(?i:the )?(?:PREFACE|Preface|FOREWORD|Foreword)|INTRODUCTION|Introduction|INTRODUCTORY|DEDICATION|Dedication|TO THE READER|ACKNOWLEDGE?MENTS|Acknowledge?ments)(?P<t>T)$",
+        Level::Front,
+        Strength::Strong,
+        Room::Alone,
+        false,
+    ),
+    rule(
+        r"^(?i:(?:the )?(?:author|editor|publisher|translator)(?:[’']?s|s[’'])? (?:preface|foreword|note|introduction|advertisement|apology)|(?:preface|foreword|introduction|note|advertisement) (?:to|by) the .*|(?:bibliographical|biographical|introductory|prefatory|explanatory) (?:note|sketch|remarks))\.?$",
         Level::Front,
         Strength::Strong,
         Room::Alone,
@@ -94,7 +110,7 @@ const RULES: &[Rule] = &[
         false,
     ),
     rule(
-        r"^(?:正文\s*)?[【〔（(]?第\s*(?P<n>H)\s*(?P<u>[章回節节卷部折集幕場场篇])[】〕）)]?(?P<t>C)$",
+        r"^(?:P\s*)?[【〔（(]?第\s*(?P<n>H)\s*(?P<u>[章回節节卷部折集幕場场篇])[】〕）)]?(?P<t>C)$",
         Level::Chapter,
         Strength::Strong,
         Room::Any,
@@ -102,13 +118,13 @@ const RULES: &[Rule] = &[
     ),
     // Units that are common words too: the title stands apart.
     rule(
-        r"^(?:正文\s*)?[【〔（(]?第\s*(?P<n>H)\s*(?P<u>[话話出齣夜]|封信)[】〕）)]?(?P<t>S)$",
+        r"^(?:P\s*)?[【〔（(]?第\s*(?P<n>H)\s*(?P<u>[话話出齣夜季辑輯编編]|封信|部分)[】〕）)]?(?P<t>S)$",
         Level::Chapter,
         Strength::Strong,
         Room::Any,
         true,
     ),
-    rule(r"^(?P<u>卷)之?\s*(?P<n>H)(?P<t>C)$", Level::Volume, Strength::Strong, Room::Before, true),
+    rule(r"^(?P<u>卷)[之第]?\s*(?P<n>H|[上中下])(?P<t>C)$", Level::Volume, Strength::Strong, Room::Before, true),
     rule(r"^(?P<n>[上中下])(?P<u>[部篇卷册冊])(?P<t>S)$", Level::Part, Strength::Strong, Room::Before, true),
     rule(
         r"^(?:楔\s*子|引\s*子|序\s*章|序\s*幕|开\s*篇|開\s*篇)(?P<t>C)$",
@@ -117,8 +133,9 @@ const RULES: &[Rule] = &[
         Room::Any,
         true,
     ),
+    rule(r"^引\s*首(?P<t>S)$", Level::Front, Strength::Strong, Room::Any, true),
     rule(
-        r"^(?:尾\s*声|尾\s*聲|終\s*章|终\s*章|大结局|大結局)(?P<t>C)$",
+        r"^(?:尾\s*声|尾\s*聲|[最]?[終终尾]\s*章|余\s*音|[餘]\s*音|大结局|大結局)(?P<t>C)$",
         Level::Back,
         Strength::Strong,
         Room::Any,
@@ -126,14 +143,14 @@ const RULES: &[Rule] = &[
     ),
     rule(r"^番外(?:篇)?(?:之?(?P<n>H))?(?P<t>S)$", Level::Back, Strength::Strong, Room::Any, true),
     rule(
-        r"^(?:[自原代]?序[言文]?|前\s*言|引\s*言|凡\s*例|緣起|缘起|内容简介|內容簡介)[一二三]?$",
+        r"^(?:(?:[自原代总總新]|初版|再版|重版|重印|新版|作者|[译譯]者|中文版|英文版)?[序敘叙][言文]?|前\s*言|引\s*言|[小弁例绪緒导導]\s*[引言]|[题題]\s*[记記]|[献獻]\s*[词詞]|凡\s*例|緣起|缘起|内容简介|內容簡介)[一二三]?$",
         Level::Front,
         Strength::Strong,
         Room::Any,
         false,
     ),
     rule(
-        r"^(?:後\s*記|后\s*记|跋|附\s*录|附\s*錄|作者简介|完本感言)$",
+        r"^(?:(?:[译譯编編]|再版|[编編]者)?(?:後\s*記|后\s*记)|跋[语語文]?|附\s*[录錄记記][一二三四五]?(?P<t>S)|作者[简簡]介|[完][本结結]感言)$",
         Level::Back,
         Strength::Strong,
         Room::Any,
@@ -148,7 +165,14 @@ const RULES: &[Rule] = &[
         true,
     ),
     rule(
-        r"^[\[(]?(?P<n>[0-9０-９]{1,3}|[IVXLC]{1,8})(?P<t>)[\])]?\.?$",
+        r"^[\[(]?\s*(?P<n>[0-9０-９]{1,3})(?P<t>)\s*[\])]?\.?$",
+        Level::Chapter,
+        Strength::Sequence,
+        Room::Alone,
+        true,
+    ),
+    rule(
+        r"^[\[(]?\s*(?P<n>[IVXLC]{1,8})(?P<t>)\s*[\])]?\.?$",
         Level::Chapter,
         Strength::Sequence,
         Room::Alone,
@@ -167,7 +191,7 @@ const RULES: &[Rule] = &[
     rule(r"^(?P<n>(?i:W))(?P<t>)\.?$", Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(r"^(?P<n>[一二三四五六七八九十百〇零]{1,5})(?P<t>)$", Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(
-        r"^[（(](?P<n>[一二三四五六七八九十百]{1,5})[）)](?P<t>S)$",
+        r"^[（(](?P<n>[一二三四五六七八九十百]{1,5})[）)](?P<t>|\s*[^，。！？；…“”「」\s][^，。！？；…“”「」]{0,24})$",
         Level::Chapter,
         Strength::Sequence,
         Room::Alone,
@@ -180,6 +204,8 @@ const RULES: &[Rule] = &[
         Room::Alone,
         true,
     ),
+    // The number behind the title, as in 学而第一.
+    rule(LAST, Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(
         r"^(?P<n>[0-9０-９]{1,4})(?:[、.．]\s*|\s+)(?P<t>\p{Han}[^，。！？；…]{0,24})$",
         Level::Chapter,
@@ -190,16 +216,18 @@ const RULES: &[Rule] = &[
 ];
 
 /// The table with its short forms written out: W English number words, N an English number, T an English title, H a
-/// Chinese number, C a Chinese title, S one that stands apart from what is before it.
+/// Chinese number, C a Chinese title, S one that stands apart from what is before it, P what web sites put before.
 static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let words = numerals::pattern();
     let long = |pattern: &str| {
         pattern
             .replace("(?i:W)", &format!("(?i:{words})"))
             .replace("<n>N)", &format!("<n>[0-9]{{1,3}}|(?i:[ivxlc]{{1,8}})|(?i:{words}))"))
-            .replace("<t>T)", r"<t>|\s*[.:—–]+|\s*(?:[.:—–]|--|-)+\s*\S.*|,\s*(?i:chapter|scene)\s.*|\s+[A-Z‘“].*)")
+            .replace("<t>T)", r"<t>|\s*[.:—–]+|\s*(?:[.:—–]|--|-)+\s*\S.*|,\s*(?i:chapter|scene)\s.*|\s+(?i:and\s+last)\.?|\s+[A-Z‘“].*)")
+            .replace("<n>H|", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元0-9０-９]{1,8}|")
             .replace("<n>H)", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元0-9０-９]{1,8})")
             .replace("<t>S)", r"<t>|[\s　:：、.．·—-]+[^。]{1,40})")
+            .replace(r"(?:P\s*)", r"(?:(?:正文卷?|章节目录|章節目錄|VIP章节|VIP卷)\s*)")
             .replace("<t>C)", r"<t>|[\s　:：、.．·—-]+[^。]*|[^\s，。！？；…“”「」的中][^，。！？；…“”「」]*)")
     };
     RULES.iter().map(|rule| Regex::new(&long(rule.pattern)).expect("the table's patterns are valid")).collect()
@@ -226,7 +254,7 @@ pub(super) fn candidate(line: &str) -> Option<Candidate> {
     let line = bare(line);
     // A cheap look first: headings are short and begin with few characters.
     let first = line.chars().next()?;
-    if line.len() > 400 || !may_begin(first) {
+    if line.len() > 400 || !(may_begin(first) || numbered_last(line)) {
         return None;
     }
     if first.is_ascii_alphabetic() && !may_open(line) {
@@ -292,7 +320,7 @@ fn inner(title: &str) -> Option<Candidate> {
 }
 
 /// Takes off what only adorns a heading: marks of emphasis and rules on both sides.
-fn bare(line: &str) -> &str {
+pub(super) fn bare(line: &str) -> &str {
     let line = line.trim();
     let marks = |c: char| matches!(c, '_' | '*' | '=' | '~' | '-' | '—' | '–' | '·' | ' ' | '\u{3000}');
     let inside = line.trim_matches(marks);
@@ -325,12 +353,21 @@ pub(super) fn title(line: &str) -> Option<Candidate> {
     let letters = line.chars().filter(|c| c.is_alphabetic()).count();
     let english = (3..=60).contains(&length)
         && letters >= 3
-        && is_loud(line)
-        && line.is_ascii()
+        && is_loud(line.split('(').next().unwrap_or(line))
         && !line.ends_with([',', ';', ':', '!', '?', '-'])
+        && !line.starts_with(['“', '"', '‘', '\'', '[', '('])
         && !END.iter().any(|end| line.starts_with(end));
-    let chinese = (2..=14).contains(&length) && line.chars().all(|c| is_han(c) || matches!(c, ' ' | '\u{3000}' | '·'));
-    (english || chinese).then_some(Candidate {
+    let han = || line.chars().filter(|c| is_han(*c)).count();
+    let plain = |c: char| {
+        is_han(c) || c.is_ascii_alphanumeric() || matches!(c, ' ' | '\u{3000}' | '·' | '《' | '》' | '〇' | '○')
+    };
+    let chinese = (2..=16).contains(&length) && line.chars().all(plain) && han() * 2 > length;
+    (english || chinese).then(listed)
+}
+
+/// What a title opens that stands by its form, or because a table lists it.
+pub(super) const fn listed() -> Candidate {
+    Candidate {
         level: Level::Chapter,
         number: None,
         titled: true,
@@ -339,7 +376,7 @@ pub(super) fn title(line: &str) -> Option<Candidate> {
         story: true,
         rule: usize::MAX,
         section: false,
-    })
+    }
 }
 
 /// Lines in capitals that are no titles.
@@ -356,20 +393,40 @@ const OPENERS: &[&str] = &[
     "vol",
     "book",
     "part",
+    "phase",
+    "period",
+    "decade",
     "act",
     "scene",
     "letter",
     "the",
     "prologue",
+    "prelude",
     "induction",
     "epilogue",
     "conclusion",
     "finale",
+    "coda",
     "interlude",
     "intermezzo",
     "preface",
     "foreword",
     "introduction",
+    "introductory",
+    "prefatory",
+    "explanatory",
+    "biographical",
+    "bibliographical",
+    "advertisement",
+    "note",
+    "author",
+    "authors",
+    "editor",
+    "editors",
+    "publisher",
+    "publishers",
+    "translator",
+    "translators",
     "dedication",
     "to",
     "acknowledgements",
@@ -402,13 +459,21 @@ fn may_open(line: &str) -> bool {
             || numerals::words(word).is_some())
 }
 
+/// Whether a line ends as a heading does that has its number behind its title.
+fn numbered_last(line: &str) -> bool {
+    line.len() <= 60
+        && line.ends_with(['一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '百'])
+        && line.contains('第')
+        && line.starts_with(is_han)
+}
+
 /// Whether any heading of the table can begin with this character.
 fn may_begin(c: char) -> bool {
     c.is_ascii_digit()
         || c.is_ascii_uppercase()
         || matches!(c, 'a'..='f' | 'l' | 'n' | 'o' | 'p' | 's' | 't' | 'v')
         || ('０'..='９').contains(&c)
-        || "第卷楔引序开開尾終终大自原代前凡緣缘後后跋附作内內完正番上中下【〔（([一二三四五六七八九十百〇零"
+        || "第卷楔引序章VＶ余餘最终敘叙开開尾終终大自原代总總新初再重译譯编編英小弁例绪緒导導题題献獻前凡緣缘後后跋附作内內完正番上中下【〔（([一二三四五六七八九十百〇零"
             .contains(c)
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::books::Points;
 use super::headings;
-use crate::schema::{Book, Chapter, Reject};
+use crate::schema::{Book, Chapter, Level, Reject};
 
 /// Reasons of the rejects.
 pub(super) mod reasons {
@@ -255,6 +255,13 @@ impl Story {
             .cloned()
             .collect();
         holes.extend(tables(text, &borders, start, end));
+        // A preface below a volume's heading, or a second volume's.
+        for at in first.unwrap_or(0)..last.unwrap_or(0) {
+            if outside[at] && chapters[at].level == Level::Front {
+                let detail = "stands within the story".to_owned();
+                holes.push(Part { start: starts[at], end: starts[at + 1], reason: FRONT, detail });
+            }
+        }
         holes.sort_by_key(|hole| (hole.start, hole.end));
         let mut ranges = Vec::new();
         let mut from = start;
@@ -417,7 +424,7 @@ fn front(parts: &mut Vec<Part>, text: &str, start: usize, end: usize, chapters: 
 }
 
 /// Returns a text's letters and digits in lower case, so that a title is the same in a table and over its chapter.
-fn letters(text: &str) -> String {
+pub(super) fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
@@ -514,7 +521,7 @@ fn paragraphs(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usi
 }
 
 /// Whether a paragraph reads as prose and not as the lines of a table.
-fn is_prose(paragraph: &str) -> bool {
+pub(super) fn is_prose(paragraph: &str) -> bool {
     let words = paragraph.trim();
     let ends = words.ends_with(['.', '!', '?', '”', '"', '’', '。', '！', '？', '」', '．', '…']);
     let numbers = words.lines().filter(|line| line.trim_end().ends_with(|c: char| c.is_ascii_digit())).count();

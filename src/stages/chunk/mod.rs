@@ -6,6 +6,7 @@
 mod archive;
 mod books;
 mod border;
+mod candidates;
 mod chapters;
 mod choice;
 mod chunks;
@@ -16,13 +17,17 @@ mod headings;
 mod html;
 mod jsonl;
 mod language;
+#[cfg(test)]
+mod layouts;
 mod markdown;
 mod markup;
 mod matter;
 mod numerals;
 mod package;
+mod sequence;
 mod skipped;
 mod structure;
+mod titles;
 
 pub use books::{Books, MAX_BYTES, books, read};
 pub use border::{Cut, FindBorder, FoundBorder, borders};

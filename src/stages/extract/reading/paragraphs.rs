@@ -2,78 +2,30 @@
 //!
 //! Says nothing of chapters: a heading is a border here and no more.
 
-use super::{Paragraph, number, wide};
+use super::{Paragraph, number};
+use crate::text::{Shape, paragraph_starts};
 
-/// A line without the blanks at its ends.
-struct Line {
-    start: usize,
-    end: usize,
-    indent: usize,
-    width: usize,
-}
-
-/// Returns the paragraphs of a book in order.
+/// Returns the paragraphs of a book in order, without the blanks around them.
 pub(super) fn paragraphs(chars: &[char]) -> Vec<Paragraph> {
-    let lines = lines(chars);
-    let wrapped = wrapped(&lines);
-    let tight = wrapped && tight(&lines);
+    let shapes: Vec<Shape> = chars.split(|&c| c == '\n').map(|line| Shape::of(line.iter().copied())).collect();
     let mut paragraphs: Vec<Paragraph> = Vec::new();
-    let mut open = false;
-    let mut indent = 0;
-    for line in &lines {
-        if line.width == 0 {
-            open = false;
-            continue;
+    let mut offset = 0;
+    for (line, is_start) in chars.split(|&c| c == '\n').zip(paragraph_starts(&shapes)) {
+        let head = line.iter().take_while(|c| c.is_whitespace()).count();
+        if head < line.len() {
+            let tail = line.iter().rev().take_while(|c| c.is_whitespace()).count();
+            let end = number(offset + line.len() - tail);
+            match paragraphs.last_mut() {
+                Some(paragraph) if !is_start => paragraph.end = end,
+                _ => paragraphs.push(Paragraph { start: number(offset + head), end, border: false }),
+            }
         }
-        let joined = open && wrapped && !(tight && line.indent > indent + 1);
-        if let Some(paragraph) = paragraphs.last_mut().filter(|_| joined) {
-            paragraph.end = number(line.end);
-        } else {
-            paragraphs.push(Paragraph { start: number(line.start), end: number(line.end), border: false });
-        }
-        indent = line.indent;
-        open = true;
+        offset += line.len() + 1;
     }
     for paragraph in &mut paragraphs {
         paragraph.border = border(&chars[paragraph.start as usize..paragraph.end as usize]);
     }
     paragraphs
-}
-
-fn lines(chars: &[char]) -> Vec<Line> {
-    let mut lines = Vec::new();
-    for line in chars.split(|&c| c == '\n') {
-        let offset = lines.last().map_or(0, |&(_, next): &(Line, usize)| next);
-        let indent = line.iter().take_while(|c| c.is_whitespace()).count();
-        let tail = line[indent..].iter().rev().take_while(|c| c.is_whitespace()).count();
-        let body = &line[indent..line.len() - tail];
-        let width = body.iter().map(|&c| if wide(c) { 2 } else { 1 }).sum();
-        let start = offset + indent;
-        lines.push((Line { start, end: start + body.len(), indent, width }, offset + line.len() + 1));
-    }
-    lines.into_iter().map(|(line, _)| line).collect()
-}
-
-/// Whether the book breaks its lines at a width: hardly any line is long, and the lines within a block are nearly full.
-fn wrapped(lines: &[Line]) -> bool {
-    let mut widths: Vec<usize> = lines.iter().map(|line| line.width).filter(|&width| width > 0).collect();
-    let long = widths.iter().filter(|&&width| width > 120).count();
-    if widths.is_empty() || long * 50 > widths.len() {
-        return false;
-    }
-    widths.sort_unstable();
-    let full = widths[widths.len() * 9 / 10] * 7 / 10;
-    let inner = lines.windows(2).filter(|pair| pair[0].width > 0 && pair[1].width > 0);
-    let (all, filled) =
-        inner.fold((0, 0), |(all, filled), pair| (all + 1, filled + usize::from(pair[0].width >= full)));
-    all > 0 && filled * 2 > all
-}
-
-/// Whether a wrapped book parts its paragraphs by indents and not by blank lines.
-fn tight(lines: &[Line]) -> bool {
-    let filled = lines.iter().filter(|line| line.width > 0).count();
-    let blocks = lines.windows(2).filter(|pair| pair[0].width == 0 && pair[1].width > 0).count() + 1;
-    filled > blocks * 25
 }
 
 /// Whether a paragraph parts scenes: a line of stars or rules, or a heading.
@@ -184,6 +136,51 @@ mod tests {
         }
         for line in ["“NO!”", "第三个人来了。", "I went home.", "“……”", "Part of it was gone."] {
             assert!(!split(line)[0].1, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_setting_of_a_book_changes_no_paragraph() {
+        let en = [
+            "The water was as low as it goes at the neaps, and the coach put down its two last passengers on the hard of the town.",
+            "“Nobody comes,” said Anna. “Nobody has come since the ferry went, and that was in the spring of the year of the flood.”",
+            "“No.”",
+            "Ben counted the lamps on the far bank, and there was one too many, which he did not say to anyone but her.",
+        ];
+        let zh = [
+            "河上没有风，水车停了三天，守夜的人都睡不着，只听见水从闸下过去，一声接着一声，好像有人在数数。",
+            "“谁在外头？”老周问，“渡船七点就走了，潮不涨是不回来的，你到别处去问一问罢，这里没有住处。”",
+            "“我。”",
+            "来人穿一件两色的旧袄，手里拿着一封拆过又封好的信，站在门口不动，也不说是谁叫他来的。",
+        ];
+        for (paragraphs, blank, indents) in [(en, " ", ["    ", "\t"]), (zh, "", ["　　", "　　"])] {
+            let wrap = |paragraph: &str, indent: &str| -> String {
+                let words: Vec<String> = if blank.is_empty() {
+                    paragraph.chars().map(String::from).collect()
+                } else {
+                    paragraph.split(' ').map(str::to_owned).collect()
+                };
+                let lines = words.chunks(if blank.is_empty() { 30 } else { 12 }).map(|line| line.join(blank));
+                format!("{indent}{}", lines.collect::<Vec<_>>().join("\n"))
+            };
+            let joined = |indent: &str, between: &str| {
+                let lines: Vec<String> = paragraphs.iter().map(|paragraph| wrap(paragraph, indent)).collect();
+                lines.join(between)
+            };
+            let ways = [
+                paragraphs.join("\n\n"),
+                paragraphs.join("\n"),
+                joined("", "\n\n").replace('\n', "\r\n"),
+                joined(indents[0], "\n"),
+                joined(indents[1], "\n"),
+            ];
+            for way in ways {
+                let found: Vec<String> =
+                    split(&way).into_iter().map(|(paragraph, _)| paragraph.split_whitespace().collect()).collect();
+                let expected: Vec<String> =
+                    paragraphs.iter().map(|paragraph| paragraph.split_whitespace().collect()).collect();
+                assert_eq!(found, expected, "{way}");
+            }
         }
     }
 }

@@ -1,0 +1,286 @@
+//! The lines of a book that may be headings: what each may open, by the table of rules, and the room around it.
+//!
+//! Judges nothing by its neighbours; `sequence` does.
+
+use super::headings::{self, Candidate, Room, Strength};
+use super::matter;
+use crate::schema::{Book, Level};
+use crate::text::{Shape, is_han, is_wrapped};
+
+/// The lines of a book's body, in bytes, each end without the line break.
+#[derive(Debug)]
+pub(super) struct Lines<'a> {
+    text: &'a str,
+    lines: Vec<(usize, usize)>,
+    /// Whether each line is a paragraph, or blank lines are too rare to give a heading room.
+    pub(super) dense: bool,
+    /// Whether paragraphs begin with blanks, so that a line without them is none.
+    pub(super) indented: bool,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn of(text: &'a str, start: usize, end: usize) -> Self {
+        let mut at = start;
+        let lines: Vec<(usize, usize)> = text[start..end]
+            .split_inclusive('\n')
+            .map(|line| {
+                let begun = at;
+                at += line.len();
+                (begun, begun + line.trim_end_matches(['\n', '\r']).len())
+            })
+            .collect();
+        let mut lines = Self { text, lines, dense: false, indented: false };
+        lines.look();
+        lines
+    }
+
+    /// Finds how the text is set.
+    fn look(&mut self) {
+        let lines: Vec<&str> = self.lines.iter().map(|(start, end)| &self.text[*start..*end]).collect();
+        let (mut filled, mut indented, mut han) = (0_usize, 0_usize, 0_usize);
+        for line in lines.iter().filter(|line| !line.trim_start().is_empty()) {
+            filled += 1;
+            indented += usize::from(line.starts_with(char::is_whitespace));
+            han += usize::from(line.trim_start().starts_with(|c: char| !c.is_ascii()));
+        }
+        let blank = lines.len() - filled;
+        // Chinese books break their lines at a width without a blank line anywhere.
+        let wrapped = || is_wrapped(&lines.iter().map(|line| Shape::of(line.chars())).collect::<Vec<_>>());
+        self.dense = blank * 2 < filled && (han * 2 > filled || !wrapped());
+        self.indented = indented * 8 > filled && indented < filled;
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// A line without the blanks around it; beyond the last, nothing.
+    pub(super) fn at(&self, at: usize) -> &'a str {
+        self.lines.get(at).map_or("", |(start, end)| self.text[*start..*end].trim())
+    }
+
+    pub(super) fn is_blank(&self, at: usize) -> bool {
+        self.at(at).is_empty()
+    }
+
+    /// Whether a line stands at the margin.
+    pub(super) fn is_flush(&self, at: usize) -> bool {
+        self.lines.get(at).is_some_and(|(start, end)| !self.text[*start..*end].starts_with(char::is_whitespace))
+    }
+
+    /// Where a line begins, in bytes; beyond the last, where that ends.
+    pub(super) fn start(&self, at: usize) -> usize {
+        self.lines.get(at).map_or_else(|| self.end(), |(start, _)| *start)
+    }
+
+    /// How many bytes stand between the end of one line and the start of another.
+    pub(super) fn between(&self, last: usize, next: usize) -> usize {
+        self.start(next).saturating_sub(self.lines.get(last).map_or(0, |(_, end)| *end))
+    }
+
+    /// Whether the first paragraph of a stretch is prose.
+    pub(super) fn opens_prose(&self, start: usize, end: usize) -> bool {
+        matter::is_prose(&self.paragraph(start, end))
+    }
+
+    /// Returns the first lines of the first paragraph of a stretch.
+    pub(super) fn paragraph(&self, start: usize, end: usize) -> String {
+        let Some(first) = (start..end).find(|at| !self.is_blank(*at)) else { return String::new() };
+        let mut paragraph = String::new();
+        // Without blank lines, a paragraph ends where the next is set in, or with its line.
+        let goes_on = |at: usize| at == first || !self.dense || (self.indented && self.is_flush(at));
+        for at in (first..end).take_while(|at| !self.is_blank(*at) && goes_on(*at)).take(40) {
+            paragraph.push_str(self.at(at));
+            paragraph.push('\n');
+        }
+        paragraph
+    }
+
+    /// Where the last line ends.
+    fn end(&self) -> usize {
+        self.lines.last().map_or(0, |(_, end)| *end)
+    }
+}
+
+/// A heading on its way to a chapter.
+#[derive(Debug, Clone)]
+pub(super) struct Heading {
+    pub(super) candidate: Candidate,
+    /// Index of its line, and of the last line that belongs to it.
+    pub(super) line: usize,
+    pub(super) last: usize,
+    pub(super) title: String,
+}
+
+/// Finds the lines that may be headings and have the room around them that their rule asks for.
+pub(super) fn found(book: &Book, lines: &Lines) -> Vec<Heading> {
+    let dense = lines.dense;
+    let markdown = book.script
+        || book.path.to_ascii_lowercase().ends_with(".md")
+        || (0..lines.len()).filter(|at| hashes(lines.at(*at)).is_some()).count() >= 3;
+    let depths = Depths::of((0..lines.len()).filter(|_| markdown).filter_map(|at| hashes(lines.at(at))));
+    let mut headings: Vec<Heading> = Vec::new();
+    for at in 0..lines.len() {
+        let words = lines.at(at);
+        if words.is_empty() || has_leader(words) || headings.last().is_some_and(|before| at <= before.last) {
+            continue;
+        }
+        if markdown && let Some((depth, rest)) = hashes(words) {
+            if let Some(candidate) = depths.open(depth, rest, book.script) {
+                headings.push(Heading { candidate, line: at, last: at, title: rest.to_owned() });
+            }
+            continue;
+        }
+        if book.script && headings::is_slugline(words) && (at == 0 || lines.is_blank(at - 1)) {
+            match headings.last_mut() {
+                // A slug line straight below a numbered scene is its title.
+                Some(scene)
+                    if scene.candidate.level == Level::Scene
+                        && (scene.last + 1..at).all(|between| lines.is_blank(between)) =>
+                {
+                    scene.title = format!("{} {words}", scene.title);
+                    scene.last = at;
+                }
+                _ => {
+                    let candidate = plain(Level::Scene);
+                    headings.push(Heading { candidate, line: at, last: at, title: words.to_owned() });
+                }
+            }
+            continue;
+        }
+        let before =
+            at == 0 || lines.is_blank(at - 1) || headings.last().is_some_and(|heading| heading.last + 1 == at);
+        // No rule of English takes a line within a paragraph.
+        if !before && !dense && words.starts_with(|c: char| c.is_ascii()) {
+            continue;
+        }
+        let Some(candidate) = headings::candidate(words).filter(|_| !closes_bracket(words)) else { continue };
+        let (title, last) =
+            if candidate.titled || !candidate.story { (one_line(words), at) } else { with_title(lines, at) };
+        let room = match candidate.room {
+            Room::Any => true,
+            Room::Before | Room::Alone if dense => true,
+            Room::Before => before,
+            // A number and its title below it have the room together.
+            Room::Alone => before && lines.is_blank(last + 1),
+        };
+        if room {
+            headings.push(Heading { candidate, line: at, last, title });
+        }
+    }
+    headings
+}
+
+/// Whether a line ends a note that an earlier line began, as the caption of a picture does.
+fn closes_bracket(line: &str) -> bool {
+    line.ends_with([']', '］']) && !line.contains(['[', '［'])
+}
+
+/// Joins a heading with the title on the line below it, or below one blank line, where one stands there.
+fn with_title(lines: &Lines, at: usize) -> (String, usize) {
+    let own = lines.at(at);
+    let alone = || (one_line(own), at);
+    let below = if lines.is_blank(at + 1) { at + 2 } else { at + 1 };
+    let printed = lines.at(below);
+    let title = headings::bare(printed);
+    if title.len() > 400 {
+        return alone();
+    }
+    let letters = title.chars().filter(|c| c.is_alphabetic()).count();
+    let loud = headings::is_loud(title);
+    let short = title.chars().count() <= if loud { 120 } else { 70 }
+        && title.chars().filter(|c| is_han(*c)).count() <= 24;
+    let begins = title.starts_with(|c: char| c.is_uppercase() || is_han(c) || matches!(c, '“' | '‘' | '"'));
+    // A full stop ends a title where the book sets one behind each heading.
+    let stopped = title.ends_with('.') && (loud || (below == at + 1 && own.ends_with('.')));
+    let ends = stopped
+        || !title.ends_with(['.', ',', ';', ':', '!', '。', '，', '；', '：', '！', '—', '-']);
+    // A line of dialogue in quotation marks opens a text as well as a title does: only one straight below is a title.
+    let quoted = title.ends_with(['”', '"', '’', '」']) && below != at + 1;
+    // Without blank lines anywhere, what has the form of a title and a long line below it.
+    let packed = lines.dense
+        && below == at + 1
+        && lines.at(below + 1).chars().take(16).count() == 16
+        && headings::title(title).is_some();
+    if letters == 0 || !short || !begins || !ends || quoted || !(packed || lines.is_blank(below + 1)) {
+        return alone();
+    }
+    let another = has_leader(title)
+        || headings::candidate(title).is_some()
+        || headings::is_slugline(title)
+        || hashes(title).is_some();
+    let reach = if loud { 10 } else { 4 };
+    let text_follows = (below + 1..below + reach).any(|next| !lines.is_blank(next));
+    if another || !text_follows { alone() } else { (one_line(&format!("{own} {printed}")), below) }
+}
+
+/// Puts a heading into one line with single blanks.
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a line ends in a page number behind a leader or in brackets, as in a table of contents.
+pub(super) fn has_leader(line: &str) -> bool {
+    let line = line.trim_end_matches([']', '）']);
+    let rest = line.trim_end_matches(|c: char| c.is_ascii_digit());
+    if rest.len() == line.len() {
+        return false;
+    }
+    let dots = rest.chars().rev().take_while(|c| matches!(c, '.' | ' ' | '·' | '…' | '\t'));
+    let leader = dots.filter(|c| matches!(c, '.' | '·' | '…')).count() >= 2;
+    leader || rest.strip_suffix(['[', '（']).is_some_and(|rest| rest.contains(char::is_alphabetic))
+}
+
+/// Splits a Markdown heading into depth and text.
+fn hashes(line: &str) -> Option<(usize, &str)> {
+    let rest = line.trim_start_matches('#');
+    let depth = line.len() - rest.len();
+    ((1..=6).contains(&depth) && rest.starts_with(' ') && !rest.trim().is_empty()).then(|| (depth, rest.trim()))
+}
+
+const fn plain(level: Level) -> Candidate {
+    Candidate {
+        level,
+        number: None,
+        titled: true,
+        strength: Strength::Strong,
+        room: Room::Any,
+        story: true,
+        rule: usize::MAX,
+        section: false,
+    }
+}
+
+/// How often each depth of Markdown heading is used: what a depth means depends on the others.
+struct Depths([usize; 7]);
+
+impl Depths {
+    fn of<'a>(headings: impl Iterator<Item = (usize, &'a str)>) -> Self {
+        let mut counts = [0; 7];
+        for (depth, _) in headings {
+            counts[depth] += 1;
+        }
+        Self(counts)
+    }
+
+    /// Says what a heading opens: what its words say; else by depth. A lone heading above the others is the book's title.
+    fn open(&self, depth: usize, title: &str, script: bool) -> Option<Candidate> {
+        if let Some(candidate) = headings::candidate(title).filter(|candidate| candidate.strength == Strength::Strong) {
+            return Some(Candidate { room: Room::Any, titled: true, ..candidate });
+        }
+        let top = self.0.iter().position(|count| *count > 0)?;
+        let deeper = self.0[top + 1..].iter().any(|count| *count > 0);
+        if script {
+            return Some(plain(if depth == top && deeper { Level::Act } else { Level::Scene }));
+        }
+        let titled = self.0[top] == 1 && deeper;
+        let chapters = if deeper { top + 1 + self.0[top + 1..].iter().position(|count| *count > 0)? } else { top };
+        match depth {
+            _ if depth == top && titled => None,
+            _ if depth == chapters => Some(plain(Level::Chapter)),
+            _ if depth < chapters => Some(plain(Level::Part)),
+            _ => None,
+        }
+    }
+}
+

@@ -1,0 +1,212 @@
+//! Which lines of a text begin a paragraph: one rule for all rooms, so that a border means the same in each.
+//!
+//! Books come with a line for each paragraph, or broken at a width with blank lines between, or broken at a width where
+//! only an indent begins a paragraph. It is found from the shapes of the lines; no word is read.
+
+/// Lines of more columns than this are broken at no width.
+const LONG: u16 = 120;
+/// So many of a group's columns a line must hold for its break to be the width's.
+const FILLED: (u16, u16) = (6, 10);
+
+/// What a line looks like, in columns; a Chinese character has two.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Columns without the blanks at both ends, counted to just above [`LONG`]; 0 for a blank line.
+    width: u16,
+    /// Columns of the blanks before the first character.
+    indent: u16,
+    /// Columns of the first word.
+    first: u16,
+    /// Whether it ends as a sentence, a speech or a heading before it does.
+    ended: bool,
+}
+
+impl Shape {
+    /// Looks at a line; its line break may stand at its end.
+    pub fn of(line: impl DoubleEndedIterator<Item = char> + Clone) -> Self {
+        let mut shape = Self::default();
+        let Some(last) = line.clone().rev().find(|c| !c.is_whitespace()) else { return shape };
+        shape.ended = matches!(
+            last,
+            '.' | '!' | '?' | '”' | '"' | '。' | '！' | '？' | '」' | '』' | '．' | '…' | '：' | '；' | '）'
+        );
+        let (mut begun, mut within, mut blanks) = (false, true, 0);
+        for c in line {
+            if c.is_whitespace() {
+                within &= !begun;
+                if begun { blanks += columns(c) } else { shape.indent = shape.indent.saturating_add(columns(c)) }
+                continue;
+            }
+            begun = true;
+            shape.width = shape.width.saturating_add(columns(c)).saturating_add(std::mem::take(&mut blanks));
+            if within {
+                shape.first = shape.width;
+                // A line may be broken behind any Chinese character.
+                within = columns(c) == 1;
+            }
+            if shape.width > LONG {
+                break;
+            }
+        }
+        shape
+    }
+
+    const fn is_blank(self) -> bool {
+        self.width == 0
+    }
+}
+
+const fn columns(c: char) -> u16 {
+    match c as u32 {
+        0x09 => 4,
+        0x2E80..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0xFE30..=0xFE4F | 0xFF00..=0xFF60 | 0x20000..=0x3FFFF => 2,
+        _ => 1,
+    }
+}
+
+/// How paragraphs are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Setting {
+    /// Each line is one.
+    Lines,
+    /// Blank lines part them.
+    Wrapped {
+        /// How wide full lines are.
+        full: u16,
+    },
+    /// Blank lines part them, and lines that are set in further than this.
+    Indented { full: u16, margin: u16 },
+}
+
+/// Whether lines are broken at a width, so that a paragraph runs over several.
+#[must_use]
+pub fn is_wrapped(shapes: &[Shape]) -> bool {
+    setting(shapes) != Setting::Lines
+}
+
+fn setting(shapes: &[Shape]) -> Setting {
+    let mut widths = [0_usize; LONG as usize + 1];
+    let mut indents = [0_usize; 64];
+    let (mut filled, mut long) = (0_usize, 0_usize);
+    for shape in shapes.iter().filter(|shape| !shape.is_blank()) {
+        filled += 1;
+        if shape.width > LONG {
+            long += 1;
+        } else {
+            widths[usize::from(shape.width)] += 1;
+        }
+        indents[usize::from(shape.indent).min(63)] += 1;
+    }
+    if filled < 2 || long * 50 > filled {
+        return Setting::Lines;
+    }
+    // Nine of ten lines are no wider.
+    let mut below = 0;
+    let wide = widths.iter().position(|count| {
+        below += count;
+        below * 10 >= filled * 9
+    });
+    let full = u16::try_from(wide.unwrap_or_default()).unwrap_or(LONG);
+    // The margin is the least indent that more than a few lines have.
+    let margin = indents.iter().position(|count| count * 20 > filled).unwrap_or_default();
+    let margin = u16::try_from(margin).unwrap_or_default();
+    // How often a line goes on from a full one, how often it stands below one that ends, and what is set in.
+    let (mut goes_on, mut follows, mut below_end, mut set_in, mut set_in_below_end) = (0, 0, 0, 0, 0);
+    for pair in shapes.windows(2).filter(|pair| !pair[0].is_blank() && !pair[1].is_blank()) {
+        let (before, after) = (pair[0], pair[1]);
+        if after.indent > margin + 1 {
+            set_in += 1;
+            set_in_below_end += usize::from(before.ended);
+        } else {
+            follows += 1;
+            below_end += usize::from(before.ended);
+            goes_on += usize::from(before.width * 10 >= full * 7 && !before.ended);
+        }
+    }
+    // A line that the width of the page ends seldom ends a sentence.
+    if follows == 0 || goes_on * 2 <= follows || below_end * 2 >= follows {
+        return Setting::Lines;
+    }
+    // Lines of verse are set in too, but few of them stand below the end of a sentence.
+    if set_in * 8 > follows && set_in_below_end * 3 > set_in * 2 {
+        Setting::Indented { full, margin }
+    } else {
+        Setting::Wrapped { full }
+    }
+}
+
+/// Says of each line whether a paragraph begins with it; none does with a blank line.
+#[must_use]
+pub fn paragraph_starts(shapes: &[Shape]) -> Vec<bool> {
+    let setting = setting(shapes);
+    let mut starts = vec![false; shapes.len()];
+    let (full, margin) = match setting {
+        Setting::Lines => {
+            for (start, shape) in starts.iter_mut().zip(shapes) {
+                *start = !shape.is_blank();
+            }
+            return starts;
+        }
+        Setting::Wrapped { full } => (full, None),
+        Setting::Indented { full, margin } => (full, Some(margin)),
+    };
+    let mut at = 0;
+    while at < shapes.len() {
+        if shapes[at].is_blank() {
+            at += 1;
+            continue;
+        }
+        let joins = |shape: &Shape| !shape.is_blank() && margin.is_none_or(|margin| shape.indent <= margin + 1);
+        let group = shapes[at + 1..].iter().take_while(|shape| joins(shape)).count() + 1;
+        let lines = &shapes[at..at + group];
+        // Where most lines had room for the word that follows, the breaks are the author's: a list, verse, a script.
+        let room = |pair: &[Shape]| pair[0].width.saturating_add(pair[1].first) * FILLED.1 < full * FILLED.0;
+        let own = lines.windows(2).filter(|pair| room(pair)).count() * 2 > lines.len() - 1;
+        starts[at] = true;
+        for (nth, pair) in lines.windows(2).enumerate() {
+            // A sentence that ends where there was room ends its paragraph.
+            starts[at + nth + 1] = own || (pair[0].ended && room(pair));
+        }
+        at += group;
+    }
+    starts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn starts(text: &str) -> Vec<usize> {
+        let shapes: Vec<Shape> = text.split('\n').map(|line| Shape::of(line.chars())).collect();
+        let starts = paragraph_starts(&shapes);
+        (0..starts.len()).filter(|at| starts[*at]).collect()
+    }
+
+    #[test]
+    fn shapes_count_columns() {
+        let shape = Shape::of("  　Low water\r\n".chars());
+        assert_eq!((shape.indent, shape.width, shape.first, shape.ended), (4, 9, 3, false));
+        let shape = Shape::of("河上无风。".chars());
+        assert_eq!((shape.indent, shape.width, shape.first, shape.ended), (0, 10, 2, true));
+        assert!(Shape::of(" \t\r\n".chars()).is_blank());
+        assert_eq!(Shape::of("water".repeat(90).chars()).width, LONG + 1);
+    }
+
+    #[test]
+    fn lines_that_a_width_breaks_are_joined() {
+        let wrapped = "The mill stood still that night, and the river went by it under a sky\nthat nobody looked at; there was no ferry, no lamp, and no man on the\nweir. So it went on.\n\nNobody came.\n";
+        assert_eq!(starts(&wrapped.repeat(3)), [0, 4, 5, 9, 10, 14]);
+        let zh = "　　河上没有风，水车停了三天，守夜的人都睡不着，只听见水从闸下\n过去，一声接着一声。\n　　“谁在外头？”老周问，“渡船七点就走了，潮不涨是不回来的，\n你到别处去罢。”\n";
+        assert_eq!(starts(&zh.repeat(2)), [0, 2, 4, 6]);
+    }
+
+    #[test]
+    fn verse_lists_and_cues_keep_their_lines() {
+        let prose = "The mill stood still that night, and the river went by it under a sky\nthat nobody looked at; there was no ferry, no lamp, and no man on the\nweir. So it went on.\n\n";
+        let verse = "    The water came,\n    The water went,\n    And nobody knew\n    What the water meant.\n\n";
+        let list = "A lamp\nThree sacks\nA letter\n\n";
+        assert_eq!(starts(&format!("{0}{0}{verse}{list}{0}", prose)), [0, 4, 8, 9, 10, 11, 13, 14, 15, 17]);
+        assert_eq!(starts("“谁在外头？”老周问。\n“我。”\n他没有再说话。\n"), [0, 1, 2]);
+        assert_eq!(starts("ANNA. It rains.\nBEN. It rained before.\nANNA. Yes.\n"), [0, 1, 2]);
+    }
+}
