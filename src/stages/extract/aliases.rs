@@ -128,6 +128,21 @@ impl Aliases {
         faults
     }
 
+    /// Leaves a name that two people have to the first of them; whoever has none left is left out.
+    pub fn part(&mut self) {
+        let mut taken: BTreeSet<String> = BTreeSet::new();
+        self.people.retain_mut(|person| {
+            let own: Vec<String> = person.forms().filter(|form| taken.insert(key(form))).map(str::to_owned).collect();
+            let is_whole = person.aliases.is_some();
+            let mut own = own.into_iter();
+            own.next().is_some_and(|name| {
+                person.name = name;
+                person.aliases = is_whole.then(|| own.collect());
+                true
+            })
+        });
+    }
+
     /// Returns every name and alias of the people.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.people.iter().flat_map(Known::forms)

@@ -96,9 +96,12 @@ impl Given {
         }
     }
 
-    /// Returns the given names that the rules would not take for somebody's: those that have to be looked for in the text.
+    /// Returns the given names that have to be looked for in the text: those that the rules miss, or may have found to be
+    /// somebody's in other ways.
     pub(super) fn fresh(&self) -> impl Iterator<Item = &str> {
-        self.people.iter().flat_map(Known::forms).filter(|form| !self.found.contains(&key(form)))
+        let forms = self.people.iter().zip(&self.changed);
+        let forms = forms.flat_map(|(person, changed)| person.forms().map(move |form| (form, *changed)));
+        forms.filter(|(form, changed)| *changed || !self.found.contains(&key(form))).map(|(form, _)| form)
     }
 
     /// Parts and joins names: `roots` says of each name, by its index, with which one the rules join it; `names` are the names
