@@ -55,6 +55,22 @@ Examples:
   dramaturg journal export outputs/demo --ask simulate/judge | jq -r .reply.text
 ";
 
+const EXTRACT_EXAMPLES: &str = "\
+Examples:
+  dramaturg extract mine.toml                         a run up to its scenes
+  dramaturg extract novel.epub --quotes               who there is in a book, and who says what
+  dramaturg extract 红楼梦.txt --quotes --json > quotes.jsonl
+  dramaturg extract novel.txt --quotes --characters scene_pool/aliases/novel.toml
+
+--json prints a line for each character, {speaker_id, name, aliases}, then one for each quotation,
+{book, start, end, quote, speaker, speaker_id, kind}. Offsets are code points of the decoded text,
+marks not included; kind is explicit, anaphoric, implicit or script; null is unknown. With --limit N
+the first N quotations are shown. No model is asked, and nothing is written.
+
+FILE is TOML, with a table [[people]] for each person (name, aliases, gender), or what --json has
+printed. A run writes one for each of its books to scene_pool/aliases/, and obeys it once changed.
+";
+
 /// Turns books into role-play benchmarks for language models.
 ///
 /// A folder of books goes in, a Parquet data set that `datasets.load_dataset` reads comes out, and every model call that
@@ -86,7 +102,10 @@ pub(super) enum Command {
     #[command(after_help = CHUNK_EXAMPLES)]
     Chunk(ChunkArguments),
     /// Goes on to the scenes: fills the scene pool.
-    Extract(RunArguments),
+    ///
+    /// Given books and `--quotes`, it shows what the rules read in each: its people, and every quotation with its speaker.
+    #[command(after_help = EXTRACT_EXAMPLES)]
+    Extract(ExtractArguments),
     /// Goes on to the test characters: takes those of files and makes up others.
     Synthesize(RunArguments),
     /// Goes on to the conversations: test characters meet scenes, and a judge picks replies.
@@ -157,6 +176,25 @@ pub(super) struct ChunkArguments {
     /// Shows the headings in place of the chunks.
     #[arg(long, help_heading = "Options for books")]
     pub(super) chapters: bool,
+    /// The books' encoding, as a WHATWG label such as `gb18030`; found from the bytes when silent.
+    #[arg(long, value_name = "LABEL", help_heading = "Options for books")]
+    pub(super) encoding: Option<String>,
+    #[command(flatten)]
+    pub(super) options: RunOptions,
+}
+
+/// What `extract` takes.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ExtractArguments {
+    /// A pipeline file; or, with `--quotes`, books: files, folders or globs, as `chunk` takes them.
+    #[arg(value_name = "BOOK|PIPELINE", required = true, help_heading = "Arguments")]
+    pub(super) paths: Vec<PathBuf>,
+    /// Shows the people and the quotations of books, read by rule.
+    #[arg(long, help_heading = "Options for books")]
+    pub(super) quotes: bool,
+    /// Takes the people from a file: they and nobody else are characters of the books.
+    #[arg(long, value_name = "FILE", help_heading = "Options for books")]
+    pub(super) characters: Option<PathBuf>,
     /// The books' encoding, as a WHATWG label such as `gb18030`; found from the bytes when silent.
     #[arg(long, value_name = "LABEL", help_heading = "Options for books")]
     pub(super) encoding: Option<String>,

@@ -3,12 +3,12 @@
 //! Each book is read, shown and forgotten before the next, so that a folder of any size takes the memory of its largest
 //! book; what is shown is written as it is made. Given a pipeline file, it hands on to the run.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
-use std::path::Path;
+use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::arguments::{ChunkArguments, RunArguments};
+use super::arguments::{ChunkArguments, RunArguments, RunOptions};
 use super::controls::visible;
 use super::summary::thousands;
 use super::{Exit, Terminal, diagnostics, road, to_stderr};
@@ -19,11 +19,6 @@ use crate::stages::chunk;
 
 /// Shows books, or goes the road of a pipeline up to its chunks.
 pub(super) fn chunk(arguments: ChunkArguments) -> Exit {
-    let is_pipeline = |path: &Path| path.extension().is_some_and(|ending| ending == "toml");
-    let usage = |text: &str, hint: &str| {
-        to_stderr(&format!("error: {text}\nhint: {hint}\n"));
-        Exit::Usage
-    };
     let pipelines = arguments.paths.iter().filter(|path| is_pipeline(path)).count();
     match (pipelines, arguments.paths.len()) {
         (0, _) if arguments.options.out.is_some() => usage(
@@ -43,16 +38,41 @@ pub(super) fn chunk(arguments: ChunkArguments) -> Exit {
     }
 }
 
+/// Says that a command line makes no sense, and what would.
+pub(super) fn usage(text: &str, hint: &str) -> Exit {
+    to_stderr(&format!("error: {text}\nhint: {hint}\n"));
+    Exit::Usage
+}
+
+/// Whether a path names a pipeline file.
+pub(super) fn is_pipeline(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "toml")
+}
+
 fn show(arguments: &ChunkArguments) -> Exit {
-    let terminal = Terminal::new();
-    let tell = |error: &BookError| {
-        let hint = match error {
-            BookError::Nothing { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
-            _ => None,
-        };
-        to_stderr(&diagnostics::chain(error, hint.as_deref(), terminal.color));
+    each(&arguments.paths, &arguments.options, arguments.encoding.as_deref(), |out, book, params| {
+        write(out, book, params, arguments)
+    })
+}
+
+/// Tells why a book, or a file beside it, cannot be read.
+pub(super) fn tell(error: &BookError, terminal: &Terminal) {
+    let hint = match error {
+        BookError::Nothing { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
+        _ => None,
     };
-    let params = match params(arguments) {
+    to_stderr(&diagnostics::chain(error, hint.as_deref(), terminal.color));
+}
+
+/// Shows each of some books, one after the other, with what `write` writes of it.
+pub(super) fn each(
+    paths: &[PathBuf],
+    options: &RunOptions,
+    encoding: Option<&str>,
+    mut write: impl FnMut(&mut BufWriter<StdoutLock<'_>>, &Book, &chunk::Params) -> io::Result<()>,
+) -> Exit {
+    let terminal = Terminal::new();
+    let params = match params(options, encoding) {
         Ok(params) => params,
         Err(error) => {
             to_stderr(&diagnostics::chain(
@@ -63,10 +83,10 @@ fn show(arguments: &ChunkArguments) -> Exit {
             return Exit::Usage;
         }
     };
-    let paths = match pipeline::book_paths(&arguments.paths) {
+    let paths = match pipeline::book_paths(paths) {
         Ok(paths) => paths,
         Err(error) => {
-            tell(&error);
+            tell(&error, &terminal);
             return Exit::Usage;
         }
     };
@@ -76,7 +96,7 @@ fn show(arguments: &ChunkArguments) -> Exit {
         let books = match pipeline::open_books(&path, params.encoding.as_deref()) {
             Ok(books) => books,
             Err(error) => {
-                tell(&error);
+                tell(&error, &terminal);
                 failed += 1;
                 continue;
             }
@@ -86,15 +106,15 @@ fn show(arguments: &ChunkArguments) -> Exit {
                 Ok(book) => book,
                 Err(error) => {
                     failed += 1;
-                    tell(&error.into());
+                    tell(&error.into(), &terminal);
                     continue;
                 }
             };
             shown += 1;
-            if arguments.options.quiet && !arguments.options.json {
+            if options.quiet && !options.json {
                 continue;
             }
-            match write(&mut out, &book, &params, arguments).and_then(|()| out.flush()) {
+            match write(&mut out, &book, &params).and_then(|()| out.flush()) {
                 Ok(()) => {}
                 // Who reads no further, as `head` does, has what they wanted.
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => {
@@ -119,16 +139,16 @@ fn show(arguments: &ChunkArguments) -> Exit {
 }
 
 /// Reads the `[chunk]` that `--set` and `--encoding` make.
-fn params(arguments: &ChunkArguments) -> Result<chunk::Params, toml::de::Error> {
+fn params(options: &RunOptions, encoding: Option<&str>) -> Result<chunk::Params, toml::de::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Sets {
         #[serde(default)]
         chunk: chunk::Params,
     }
-    let mut params = toml::from_str::<Sets>(&arguments.options.sets.join("\n"))?.chunk;
-    if arguments.encoding.is_some() {
-        params.encoding.clone_from(&arguments.encoding);
+    let mut params = toml::from_str::<Sets>(&options.sets.join("\n"))?.chunk;
+    if let Some(encoding) = encoding {
+        params.encoding = Some(encoding.to_owned());
     }
     Ok(params)
 }

@@ -13,6 +13,7 @@ mod interrupt;
 mod invocation;
 mod journal;
 mod progress;
+mod quotes;
 mod schemas;
 mod summary;
 
@@ -51,7 +52,7 @@ fn command(command: Command) -> Exit {
         Command::Build { run, replay } => road(&run, replay, Stage::Export),
         Command::Chunk(chunk) => books::chunk(chunk),
         Command::Journal(command) => journal::journal(&command),
-        Command::Extract(run) => road(&run, false, Stage::Extract),
+        Command::Extract(extract) => quotes::extract(extract),
         Command::Synthesize(run) => road(&run, false, Stage::Synthesize),
         Command::Simulate(run) => road(&run, false, Stage::Simulate),
         Command::Export(run) => road(&run, false, Stage::Export),

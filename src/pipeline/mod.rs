@@ -5,6 +5,7 @@
 //! `cli`'s, which passes in what it found).
 
 mod about;
+mod aliases;
 mod books;
 mod checks;
 mod conceal;
@@ -26,6 +27,7 @@ mod shelf;
 mod stage;
 mod summary;
 
+pub use aliases::{AliasesError, people, read_book};
 pub use books::{BookPath, book_paths, open_books};
 pub use environment::Environment;
 pub use error::{BookError, Cause, RunError};

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::PipelineFile;
 use crate::schema::{CharacterFile, Conversation, Sample, Scene};
 use crate::stages;
+use crate::stages::extract::aliases::Aliases;
 
 /// Returns the path below the folder of schemas and the text of every schema, in order of the paths.
 #[must_use]
@@ -15,6 +16,7 @@ pub fn schemas() -> Vec<(String, String)> {
     let mut schemas = vec![
         record::<PipelineFile>("pipeline"),
         record::<Scene>("scene"),
+        record::<Aliases>("aliases"),
         record::<CharacterFile>("character"),
         record::<Sample>("sample"),
         record::<Conversation>("conversation"),

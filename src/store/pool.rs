@@ -1,6 +1,7 @@
-//! The scene pool: a folder of scenes by book, people's own scenes, and people's edits. What people write is never touched.
+//! The scene pool: a folder of scenes by book, files that say who is who in a book, people's own scenes, and people's edits.
+//! What people write is never touched.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,12 +42,28 @@ impl Pool {
     /// Replaces the scenes of a book. A file that says so already is left alone, with its time.
     pub fn write_book(&self, slug: &str, scenes: &[Scene]) -> Result<(), StoreError> {
         let path = self.book(slug);
-        let lines = json_lines(&path, scenes)?;
-        match fs::read(&path) {
-            Ok(old) if old == lines => Ok(()),
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("read", &path)(error)),
-            _ => atomic::write(&path, &lines),
+        replace(&path, &json_lines(&path, scenes)?)
+    }
+
+    /// Returns the path of the file that says who is who in a book.
+    #[must_use]
+    pub fn aliases_path(&self, slug: &str) -> PathBuf {
+        self.path.join("aliases").join(format!("{slug}.toml"))
+    }
+
+    /// Returns the text of the file that says who is who in a book, where there is one.
+    pub fn aliases(&self, slug: &str) -> Result<Option<String>, StoreError> {
+        let path = self.aliases_path(slug);
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::io("read", &path)(error)),
         }
+    }
+
+    /// Replaces the file that says who is who in a book, whoever wrote it; one that says so already is left alone.
+    pub fn write_aliases(&self, slug: &str, text: &str) -> Result<(), StoreError> {
+        replace(&self.aliases_path(slug), text.as_bytes())
     }
 
     /// Returns the scenes of the given books and people's own, sorted by id.
@@ -73,10 +90,16 @@ impl Pool {
         Ok(scenes.into_values().map(|(scene, _, _)| scene).collect())
     }
 
-    /// Returns the blake3 hash over the names and bytes of what [`scenes`](Self::scenes) reads.
+    /// Returns the blake3 hash over the names and bytes of what [`scenes`](Self::scenes) reads, and of the files that say who is
+    /// who in the books, which determine what is extracted.
     pub fn hash(&self, slugs: &[String]) -> Result<String, StoreError> {
         let mut hasher = blake3::Hasher::new();
-        for (_, path, text) in self.files(slugs)? {
+        let mut files: Vec<(PathBuf, String)> =
+            self.files(slugs)?.into_iter().map(|(_, path, text)| (path, text)).collect();
+        for slug in slugs.iter().collect::<BTreeSet<_>>() {
+            files.extend(self.aliases(slug)?.map(|text| (self.aliases_path(slug), text)));
+        }
+        for (path, text) in files {
             let name = path.strip_prefix(&self.path).expect("every file of the pool is below it");
             for part in [name.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/"), text] {
                 hasher.update(&(part.len() as u64).to_le_bytes());
@@ -106,6 +129,15 @@ impl Pool {
                 Ok((kind, path, text))
             })
             .collect()
+    }
+}
+
+/// Replaces a file, unless it has these bytes already: then it keeps its time.
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    match fs::read(path) {
+        Ok(old) if old == bytes => Ok(()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("read", path)(error)),
+        _ => atomic::write(path, bytes),
     }
 }
 
@@ -251,6 +283,24 @@ mod tests {
         assert_ne!(pool.hash(&slugs(&["a"])).unwrap(), hash);
         own(&pool, "custom/x.json", &serde_json::to_string(&scene("x", "x", "x")).unwrap());
         assert_ne!(pool.hash(&slugs(&["b"])).unwrap(), pool.hash(&[]).unwrap());
+    }
+
+    #[test]
+    fn who_is_who_stands_beside_the_scenes() {
+        let (_folder, pool) = pool();
+        assert_eq!(pool.aliases("石头记").unwrap(), None);
+        pool.write_book("石头记", &[]).unwrap();
+        let without = pool.hash(&slugs(&["石头记"])).unwrap();
+        pool.write_aliases("石头记", "people = []\n").unwrap();
+        assert_eq!(pool.aliases("石头记").unwrap().unwrap(), "people = []\n");
+        assert!(pool.path().join("aliases/石头记.toml").is_file());
+        let with = pool.hash(&slugs(&["石头记"])).unwrap();
+        assert_ne!(with, without);
+        pool.write_aliases("b", "people = []\n").unwrap();
+        assert_eq!(pool.hash(&slugs(&["石头记"])).unwrap(), with, "another book does not count");
+        fs::create_dir(pool.aliases_path("c")).unwrap();
+        let error = pool.aliases("c").expect_err("no file").to_string();
+        assert!(error.starts_with("read `") && error.ends_with("c.toml`"), "{error}");
     }
 
     #[test]

@@ -700,3 +700,104 @@ fn books_and_pipelines_do_not_mix() {
         assert!(told.starts_with("exit 2") && told.contains("hint: "), "{told}");
     }
 }
+
+const TALK: &str =
+    "TIDE\n\n“Is it out?” asked Ruth Hallow.\n\n“It is,” said Mr. Hale. \u{1b}[31m\n\n“Late,” \u{7}said Hale.\n";
+
+#[test]
+fn extract_shows_who_speaks() {
+    let desk = Desk::new();
+    desk.write("novels/tide.txt", TALK);
+    insta::assert_snapshot!(desk.run(&["extract", "novels", "--quotes"]), @r##"
+    exit 0
+    -- stdout
+    TIDE (novels/tide.txt)
+          people  2
+               2 lines  named      2    male  Mr. Hale: Hale
+               1 line   named      1          Ruth Hallow
+      quotations  3
+                     7 to 17   explicit 0.98  Ruth Hallow: Is it out?
+                    40 to 46   explicit 0.98  Mr. Hale: It is,
+                    71 to 76   explicit 0.98  Mr. Hale: Late,
+
+    -- stderr
+    "##);
+    insta::assert_snapshot!(desk.run(&["extract", "novels/*.txt", "--quotes", "--json", "--limit", "2"]), @r##"
+    exit 0
+    -- stdout
+    {"speaker_id":0,"name":"Mr. Hale","aliases":["Hale"]}
+    {"speaker_id":1,"name":"Ruth Hallow","aliases":[]}
+    {"book":"tide","start":7,"end":17,"quote":"Is it out?","speaker":"Ruth Hallow","speaker_id":1,"kind":"explicit"}
+    {"book":"tide","start":40,"end":46,"quote":"It is,","speaker":"Mr. Hale","speaker_id":0,"kind":"explicit"}
+    -- stderr
+    "##);
+    assert_eq!(desk.run(&["extract", "novels", "--quotes", "--quiet"]), "exit 0\n-- stdout\n-- stderr");
+}
+
+#[test]
+fn people_can_be_given() {
+    let desk = Desk::new();
+    desk.write("tide.txt", TALK);
+    desk.write("河灯.txt", "江守田道：「潮退了沒有？」\n\n孟秋雲說：「退了。」\n\n守田道：「走罷。」\n");
+    desk.write("tide.toml", "[[people]]\nname = \"Edwin\"\naliases = [\"Mr. Hale\"]\n\n[[people]]\nname = \"Jim\"\n");
+    desk.write("河灯.jsonl", "{\"speaker_id\": 7, \"name\": \"江老大\", \"aliases\": [\"江守田\", \"守田\"]}\n");
+    insta::assert_snapshot!(desk.run(&["extract", "tide.txt", "--quotes", "--characters", "tide.toml", "--json"]), @r##"
+    exit 0
+    -- stdout
+    {"speaker_id":0,"name":"Edwin","aliases":["Mr. Hale"]}
+    {"speaker_id":1,"name":"Jim","aliases":[]}
+    {"book":"tide","start":7,"end":17,"quote":"Is it out?","speaker":null,"speaker_id":null,"kind":null}
+    {"book":"tide","start":40,"end":46,"quote":"It is,","speaker":"Edwin","speaker_id":0,"kind":"explicit"}
+    {"book":"tide","start":71,"end":76,"quote":"Late,","speaker":null,"speaker_id":null,"kind":null}
+    -- stderr
+    note: `tide` calls nobody `Jim`
+    "##);
+    insta::assert_snapshot!(desk.run(&["extract", "河灯.txt", "--quotes", "--characters", "河灯.jsonl"]), @r##"
+    exit 0
+    -- stdout
+    河灯 (河灯.txt)
+          people  1
+               2 lines  named      2          江老大: 江守田, 守田
+      quotations  3
+                     6 to 12   explicit 0.98  江老大: 潮退了沒有？
+                    21 to 24         unknown  退了。
+                    32 to 35   explicit 0.98  江老大: 走罷。
+
+    -- stderr
+    "##);
+    desk.write("broken.toml", "[[people]]\nname = \"Edwin\"\nalias = [\"Mr. Hale\"]\n");
+    insta::assert_snapshot!(desk.run(&["extract", "tide.txt", "--quotes", "--characters", "broken.toml"]), @r##"
+    exit 2
+    -- stdout
+    -- stderr
+    error: unknown key `alias` in `people[0]`
+     --> broken.toml:3:1
+      |
+    3 | alias = ["Mr. Hale"]
+      | ^^^^^
+      |
+      = help: did you mean `aliases`?
+
+    error: 1 problem in `broken.toml`; nothing was run
+    hint: `dramaturg extract --help` tells what a file of characters holds
+    "##);
+}
+
+#[test]
+fn extract_takes_books_or_a_pipeline() {
+    let desk = Desk::new();
+    desk.write("mine.toml", PIPELINE);
+    for arguments in [
+        &["extract", "mine.toml", "books/plain.txt", "--quotes"][..],
+        &["extract", "mine.toml", "--quotes"],
+        &["extract", "mine.toml", "--characters", "mine.toml"],
+        &["extract", "books"],
+        &["extract", "books", "--quotes", "--out", "here"],
+        &["extract", "books", "--quotes", "--set", "simulate.tau=3"],
+        &["extract", "bokos", "--quotes"],
+        &["extract", "books", "--quotes", "--characters", "mien.toml"],
+    ] {
+        let told = desk.run(arguments);
+        assert!(told.starts_with("exit 2") && told.contains("hint: "), "{told}");
+    }
+}

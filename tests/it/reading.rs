@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use dramaturg::schema::Language;
-use dramaturg::stages::extract::reading::{Kind, Quotation, Reading, read};
+use dramaturg::stages::extract::aliases::{self, Aliases, Known};
+use dramaturg::stages::extract::reading::{Kind, Quotation, Reading, read, read_with};
 
 fn file(path: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
@@ -138,5 +139,108 @@ fn line_ends_change_offsets_and_nothing_else() {
             reading.quotations.iter().map(|quotation| (quotation.text.clone(), quotation.speaker)).collect()
         };
         assert_eq!(words(&plain), words(&windows));
+    }
+}
+
+/// Returns a shipped book with its file as the program writes it.
+fn shipped(book: &str) -> (String, Language, bool, Aliases) {
+    let language = if book.contains("wen") { Language::Zh } else { Language::En };
+    let script = book.ends_with(".fountain");
+    let text = file(&format!("books/{book}"));
+    let written = aliases::text("book", &read(&text, language, script));
+    assert!(aliases::is_as_written(&written));
+    let read = toml::from_str(&written).expect("what the program writes is right");
+    (text, language, script, read)
+}
+
+fn person<'a>(aliases: &'a mut Aliases, name: &str) -> &'a mut Known {
+    let mut people = aliases.people.iter_mut();
+    let named = |person: &&mut Known| person.name == name || person.aliases.iter().flatten().any(|alias| alias == name);
+    people.find(named).unwrap_or_else(|| panic!("{name} is in the file"))
+}
+
+/// Returns the quotations with their speakers' names.
+fn said(reading: &Reading) -> Vec<(u32, Option<&str>)> {
+    let said = reading.quotations.iter();
+    said.map(|said| (said.start, said.speaker.map(|speaker| reading.people[speaker].name.as_str()))).collect()
+}
+
+const SHIPPED: [(&str, &str, &str); 3] = [
+    ("a_penny_either_way.txt", "Mr. Lunt", "Mr. Apps"),
+    ("lian_wen_ji.txt", "祁勉", "乔恩荣"),
+    ("forty_kilos_short.fountain", "Gander", "Pet"),
+];
+
+#[test]
+fn a_file_without_a_change_changes_nothing() {
+    for (book, ..) in SHIPPED {
+        let (text, language, script, aliases) = shipped(book);
+        assert_eq!(aliases.faults(), [], "{book}");
+        assert_eq!(read_with(&text, language, script, &aliases), read(&text, language, script), "{book}");
+    }
+}
+
+#[test]
+fn a_new_name_leaves_all_others_as_they_were() {
+    for (book, one, _) in SHIPPED {
+        let (text, language, script, mut aliases) = shipped(book);
+        let person = person(&mut aliases, one);
+        let old = std::mem::replace(&mut person.name, "Somebody".to_owned());
+        person.aliases.get_or_insert_default().push(old.clone());
+        let (plain, renamed) = (read(&text, language, script), read_with(&text, language, script, &aliases));
+        let (before, after) = (said(&plain), said(&renamed));
+        let same = |(before, after): &(&(u32, Option<&str>), &(u32, Option<&str>))| {
+            let name = if after.1 == Some("Somebody") { Some(old.as_str()) } else { after.1 };
+            before.0 == after.0 && before.1 == name
+        };
+        let kept = before.iter().zip(&after).filter(same).count();
+        assert!(share(kept, before.len()) >= 0.97, "{book}: {kept} of {}", before.len());
+        assert!(after.iter().any(|(_, name)| *name == Some("Somebody")), "{book}");
+    }
+}
+
+#[test]
+fn speakers_follow_when_two_become_one() {
+    for (book, one, other) in SHIPPED {
+        let (text, language, script, mut aliases) = shipped(book);
+        let taken = person(&mut aliases, other).clone();
+        aliases.people.retain(|person| *person != taken);
+        let own = person(&mut aliases, one).aliases.get_or_insert_default();
+        own.push(taken.name.clone());
+        own.extend(taken.aliases.into_iter().flatten());
+        let (plain, merged) = (read(&text, language, script), read_with(&text, language, script, &aliases));
+        assert!(merged.people.iter().all(|person| person.name != taken.name));
+        let of_two = plain.quotations.iter().filter(|quotation| {
+            let name = quotation.speaker.map(|speaker| plain.people[speaker].name.as_str());
+            let open = matches!(quotation.kind, Some(Kind::Explicit | Kind::Script));
+            open && (name == Some(one) || name == Some(&taken.name))
+        });
+        let of_two: Vec<u32> = of_two.map(|quotation| quotation.start).collect();
+        let of_one = said(&merged).into_iter().filter(|(start, name)| *name == Some(one) && of_two.contains(start));
+        let count = of_one.count();
+        assert!(of_two.len() > 9 && share(count, of_two.len()) >= 0.95, "{book}: {count} of {}", of_two.len());
+    }
+}
+
+#[test]
+fn who_is_struck_out_says_nothing_and_nobody_says_it_for_him() {
+    for (book, one, _) in SHIPPED {
+        let (text, language, script, mut aliases) = shipped(book);
+        let struck = person(&mut aliases, one).clone();
+        aliases.people.retain(|person| *person != struck);
+        let (plain, left) = (read(&text, language, script), read_with(&text, language, script, &aliases));
+        assert!(left.people.iter().all(|person| person.name != one));
+        let open = |quotation: &&Quotation| {
+            quotation.speaker.is_some_and(|speaker| plain.people[speaker].name == one)
+                && matches!(quotation.kind, Some(Kind::Explicit | Kind::Script))
+        };
+        let after = said(&left);
+        let own: Vec<u32> = plain.quotations.iter().filter(open).map(|quotation| quotation.start).collect();
+        assert!(own.len() > 4, "{book}");
+        for (_, speaker) in after.iter().filter(|(start, _)| own.contains(start)) {
+            assert_eq!(*speaker, None, "{book}");
+        }
+        let spoken = left.quotations.iter().filter(|quotation| quotation.speaker.is_some()).count();
+        assert!(spoken * 2 > left.quotations.len(), "{book}: all others still speak");
     }
 }

@@ -4,6 +4,7 @@
 //! every line of speech is looked for in the book, and a scene whose lines are not there is rejected. A scene that a
 //! chunk breaks off is carried into the next. The stage sees no file; `reading` and `facts` know the book by rule alone.
 
+pub mod aliases;
 mod asks;
 mod facts;
 mod find;

@@ -6,6 +6,7 @@
 
 mod chinese;
 mod english;
+mod given;
 mod paragraphs;
 mod people;
 mod quotations;
@@ -13,10 +14,16 @@ mod script;
 mod speakers;
 mod tables;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::given::Given;
+use super::aliases::Aliases;
 use crate::schema::Language;
 
 /// Whom a word or a deed points to, where the text shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Gender {
     /// She.
     Female,
@@ -24,6 +31,18 @@ pub enum Gender {
     Male,
     /// Not shown.
     Unknown,
+}
+
+impl Gender {
+    /// Returns the word that stands for it in files.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Female => "female",
+            Self::Male => "male",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// A character of a book, found by rule.
@@ -111,15 +130,33 @@ pub struct Reading {
 /// Reads a book by rule. `script` says that names stand before speeches, as in a play; such a book needs no quotation marks.
 #[must_use]
 pub fn read(text: &str, language: Language, script: bool) -> Reading {
+    attribute(&text.chars().collect::<Vec<char>>(), language, script, &Given::default())
+}
+
+/// Reads a book by rule, its people being those who are given, and no others.
+///
+/// Their names are settled before any speaker is looked for, so that speakers follow. Whoever else speaks is told from them
+/// and left unknown. What says no more than the rules find by themselves changes nothing.
+#[must_use]
+pub fn read_with(text: &str, language: Language, script: bool, aliases: &Aliases) -> Reading {
     let chars: Vec<char> = text.chars().collect();
-    if script {
-        return script::read(&chars);
+    let plain = attribute(&chars, language, script, &Given::default());
+    if Aliases::of(&plain) == *aliases {
+        return plain;
     }
-    let paragraphs = paragraphs::paragraphs(&chars);
-    let spans = quotations::quotations(&chars, &paragraphs, language);
+    let given = Given::new(aliases, &plain);
+    given.close(if script { plain } else { attribute(&chars, language, script, &given) })
+}
+
+fn attribute(chars: &[char], language: Language, script: bool, given: &Given) -> Reading {
+    if script {
+        return script::read(chars);
+    }
+    let paragraphs = paragraphs::paragraphs(chars);
+    let spans = quotations::quotations(chars, &paragraphs, language);
     let (cast, found) = match language {
-        Language::En => english::attribute(&chars, &paragraphs, &spans),
-        Language::Zh => chinese::attribute(&chars, &paragraphs, &spans),
+        Language::En => english::attribute(chars, &paragraphs, &spans, given),
+        Language::Zh => chinese::attribute(chars, &paragraphs, &spans, given),
     };
     let quotations = spans
         .iter()
@@ -135,6 +172,11 @@ pub fn read(text: &str, language: Language, script: bool) -> Reading {
         })
         .collect();
     people::settle(cast, quotations, paragraphs)
+}
+
+/// Returns the simplified form of a traditional character that the tables know, or the character.
+pub(super) fn folded(c: char) -> char {
+    tables::CHINESE.fold(c)
 }
 
 /// Returns what `extract --quotes --json` prints of a reading: a line per character that speaks or is named, then one per quotation.

@@ -19,7 +19,14 @@ pub(super) struct Draft {
     pub(super) fixed: Option<Gender>,
     /// Whether it is known by a role noun only.
     pub(super) role: bool,
+    /// Index into the people who were given beforehand, where it is one of them.
+    pub(super) given: Option<usize>,
+    /// Whether its names were given anew, so that a role noun among them means nobody else.
+    pub(super) sure: bool,
 }
+
+/// What speaks for somebody whom a role noun means for sure.
+pub(super) const SURE: f32 = 12.0;
 
 impl Draft {
     /// Returns the gender, where the signs are clear.
@@ -97,11 +104,15 @@ pub(super) fn settle(cast: Vec<Draft>, mut quotations: Vec<Quotation>, paragraph
             (id, person)
         })
         .collect();
-    people
-        .sort_by(|(_, a), (_, b)| (b.lines, b.mentions).cmp(&(a.lines, a.mentions)).then_with(|| a.name.cmp(&b.name)));
+    people.sort_by(|(_, a), (_, b)| order(a, b));
     let places: BTreeMap<usize, usize> = people.iter().enumerate().map(|(place, &(id, _))| (id, place)).collect();
     for quotation in &mut quotations {
         quotation.speaker = quotation.speaker.map(|id| places[&id]);
     }
     Reading { people: people.into_iter().map(|(_, person)| person).collect(), quotations, paragraphs }
+}
+
+/// Puts people in order: by lines, then mentions, then name.
+pub(super) fn order(a: &Person, b: &Person) -> std::cmp::Ordering {
+    (b.lines, b.mentions).cmp(&(a.lines, a.mentions)).then_with(|| a.name.cmp(&b.name))
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::super::Gender;
+use super::super::given::Given;
 use super::super::people::Draft;
 use super::super::quotations::Span;
 use super::super::tables::{CHINESE, Chinese};
@@ -54,7 +55,7 @@ pub(super) const fn sentence_end(c: char) -> bool {
 
 impl Names {
     /// Finds the names of a book.
-    pub(super) fn read(text: &[char], chars: &[char], spans: &[Span]) -> Self {
+    pub(super) fn read(text: &[char], chars: &[char], spans: &[Span], given: &Given) -> Self {
         let mut says: BTreeMap<Vec<char>, u32> = BTreeMap::new();
         for (i, span) in spans.iter().enumerate() {
             let from = if i == 0 { 0 } else { spans[i - 1].outer_end };
@@ -129,6 +130,13 @@ impl Names {
         }
         for (form, count) in called(text, &forms) {
             if count > 1 {
+                forms.entry(form).or_default();
+            }
+        }
+        forms.retain(|form, _| !given.ignores(&form.iter().collect::<String>()));
+        for form in given.fresh() {
+            let form: Vec<char> = form.chars().map(|c| CHINESE.fold(c)).collect();
+            if !form.is_empty() && !role(&form) {
                 forms.entry(form).or_default();
             }
         }
@@ -214,13 +222,13 @@ impl Names {
     }
 
     /// Decides which forms are one person's.
-    pub(super) fn settle(&mut self) -> Vec<Draft> {
+    pub(super) fn settle(&mut self, given: &Given) -> Vec<Draft> {
         let count = self.list.len();
         let mut parents: Vec<usize> = (0..count).collect();
         let forms: HashMap<&[char], usize> =
             self.list.iter().enumerate().map(|(i, name)| (name.form.as_slice(), i)).collect();
         let mut fulls: BTreeMap<&[char], Vec<usize>> = BTreeMap::new();
-        let mut given: HashMap<&[char], Vec<usize>> = HashMap::new();
+        let mut firsts: HashMap<&[char], Vec<usize>> = HashMap::new();
         for (i, name) in self.list.iter().enumerate() {
             let surname = CHINESE.surnames.head(&name.form);
             let rest = name.form.len() - surname;
@@ -231,7 +239,7 @@ impl Names {
                 && !role(&name.form)
             {
                 fulls.entry(&name.form[..surname]).or_default().push(i);
-                given.entry(&name.form[surname..]).or_default().push(i);
+                firsts.entry(&name.form[surname..]).or_default().push(i);
             }
         }
         let mut joins: Vec<(usize, usize)> = Vec::new();
@@ -243,7 +251,7 @@ impl Names {
                 joins.push((other, i));
             }
             if name.form.len() == 2
-                && let Some([only]) = given.get(name.form.as_slice()).map(Vec::as_slice)
+                && let Some([only]) = firsts.get(name.form.as_slice()).map(Vec::as_slice)
             {
                 joins.push((*only, i));
             }
@@ -278,12 +286,16 @@ impl Names {
             let (a, b) = (root(&mut parents, a), root(&mut parents, b));
             parents[a.max(b)] = a.min(b);
         }
+        let mut roots: Vec<usize> = (0..count).map(|i| root(&mut parents, i)).collect();
+        let printed: Vec<(String, u32)> =
+            self.list.iter().map(|name| (name.form.iter().collect(), name.count)).collect();
+        let printed: Vec<(&str, u32)> = printed.iter().map(|(form, count)| (form.as_str(), *count)).collect();
+        given.part(&mut roots, &printed);
         let mut places: BTreeMap<usize, usize> = BTreeMap::new();
         let mut drafts: Vec<Draft> = Vec::new();
         let mut people = Vec::with_capacity(count);
         for i in 0..count {
-            let root = root(&mut parents, i);
-            let place = *places.entry(root).or_insert_with(|| {
+            let place = *places.entry(roots[i]).or_insert_with(|| {
                 drafts.push(Draft::default());
                 drafts.len() - 1
             });
@@ -311,6 +323,7 @@ impl Names {
             }
         }
         self.people = people;
+        given.mark(&mut drafts);
         drafts
     }
 

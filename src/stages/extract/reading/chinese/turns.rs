@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::people::{Draft, Found};
+use super::super::given::Given;
+use super::super::people::{Draft, Found, SURE};
 use super::super::quotations::Span;
 use super::super::speakers::{Cue, Turn, Verdict};
 use super::super::tables::CHINESE;
@@ -42,11 +43,14 @@ impl<'a> Scene<'a> {
         paragraphs: &'a [Paragraph],
         spans: &'a [Span],
         names: &'a Names,
-        cast: Vec<Draft>,
+        mut cast: Vec<Draft>,
+        given: &Given,
     ) -> Self {
         let modern = text.iter().filter(|&&c| c == '她').count() > 4;
-        let known = appositions(text, names);
-        let (turns, called, roles) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let mut known = appositions(text, names);
+        let roles = given.roles(&mut cast);
+        known.retain(|phrase, person| given.allows(&phrase.iter().collect::<String>(), &cast[*person]));
+        let (turns, called) = (Vec::new(), Vec::new());
         let mut scene = Self { text, chars, paragraphs, spans, names, cast, modern, roles, known, turns, called };
         let mut first = 0;
         while first < spans.len() {
@@ -139,6 +143,11 @@ impl<'a> Scene<'a> {
                 Tag::Says(who) => {
                     if turn.cue == Cue::None || matches!(turn.cue, Cue::Pronoun(_)) {
                         turn.cue = self.cue(&who, &mut turn.weights);
+                        if let Cue::Role(_, person) = turn.cue
+                            && self.cast[person].sure
+                        {
+                            turn.weights.push((person, SURE));
+                        }
                     }
                 }
                 Tag::Goes(who) => {

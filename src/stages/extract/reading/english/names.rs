@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::super::Gender;
+use super::super::given::{Given, Phrases};
 use super::super::people::Draft;
 use super::super::tables::{
     BEAST, DEED, DETERMINER, FEMALE, HE, KIN, MALE, PARTICLE, PLACE, POSSESSIVE, ROLE, SHE, SPEECH, STOP, TITLE,
@@ -60,20 +61,20 @@ pub(super) struct Names {
 
 impl Names {
     /// Finds the names of a book and tells the people among them.
-    pub(super) fn read(book: &Tokens, chars: &[char]) -> Self {
+    pub(super) fn read(book: &Tokens, chars: &[char], given: &Given) -> Self {
         let mut names =
             Self { list: Vec::new(), mentions: Vec::new(), at: vec![NONE; book.list.len()], people: Vec::new() };
-        names.find(book, chars);
+        names.find(book, chars, &Phrases::new(given));
         names.count(book);
         names.genders(book);
         names
     }
 
-    fn find(&mut self, book: &Tokens, chars: &[char]) {
+    fn find(&mut self, book: &Tokens, chars: &[char], phrases: &Phrases) {
         let mut index: HashMap<(Option<u32>, Vec<u32>), usize> = HashMap::new();
         let mut i = 0;
         while i < book.list.len() {
-            let Some((title, words, first, end)) = run(book, i) else {
+            let Some((title, words, first, end)) = phrase(book, phrases, i).or_else(|| run(book, i)) else {
                 i += 1;
                 continue;
             };
@@ -155,8 +156,9 @@ impl Names {
     }
 
     /// Decides which names are people and which are the same; `links` are pairs that the talk itself has shown to be one.
-    pub(super) fn settle(&mut self, book: &Tokens, links: &[(usize, usize)]) -> Vec<Draft> {
-        let person: Vec<bool> = self.list.iter().map(is_person).collect();
+    pub(super) fn settle(&mut self, book: &Tokens, links: &[(usize, usize)], given: &Given) -> Vec<Draft> {
+        let person = |name: &Name| !given.ignores(&name.form) && (is_person(name) || given.owner(&name.form).is_some());
+        let person: Vec<bool> = self.list.iter().map(person).collect();
         let signs = self.list.iter().map(|name| {
             let Some(title) = name.title else { return 0 };
             let sex = match title_gender(book, title) {
@@ -176,19 +178,21 @@ impl Names {
         for &(a, b) in links {
             groups.join(a, b);
         }
+        let mut roots: Vec<usize> = (0..self.list.len()).map(|i| groups.root(i)).collect();
+        let forms: Vec<(&str, u32)> = self.list.iter().map(|name| (name.form.as_str(), name.count)).collect();
+        given.part(&mut roots, &forms);
         let mut places: BTreeMap<usize, usize> = BTreeMap::new();
         let mut drafts: Vec<Draft> = Vec::new();
         self.people = vec![None; self.list.len()];
         let anyone: Vec<bool> = {
             let mut any = vec![false; self.list.len()];
             for (i, &is) in person.iter().enumerate() {
-                let root = groups.root(i);
-                any[root] |= is;
+                any[roots[i]] |= is;
             }
             any
         };
         for i in 0..self.list.len() {
-            let root = groups.root(i);
+            let root = roots[i];
             if !anyone[root] {
                 continue;
             }
@@ -209,6 +213,7 @@ impl Names {
                 }
             }
         }
+        given.mark(&mut drafts);
         drafts
     }
 
@@ -397,6 +402,23 @@ fn is_person(name: &Name) -> bool {
     let place = name.local * 4 > name.narrated && name.speech * 4 < name.local;
     name.title.is_some()
         || !place && (name.speech > 0 || name.vocative > 1 || name.deeds > 1 || name.words.len() > 1 && name.deeds > 0)
+}
+
+/// Returns the name that begins at a token and was given beforehand, as `run` does, unless that finds as much.
+fn phrase(book: &Tokens, phrases: &Phrases, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)> {
+    let token = book.list[at];
+    if token.word == NONE {
+        return None;
+    }
+    let word = |place: usize| {
+        let next = book.list.get(at + place).filter(|next| next.word != NONE && next.quote == token.quote)?;
+        (place == 0 || !book.list[at + place - 1].possessive).then(|| (book.text(at + place), next.capital))
+    };
+    let end = at + phrases.length(book.text(at), word);
+    if end == at || run(book, at).is_some_and(|(_, _, first, stop)| first == at && stop >= end) {
+        return None;
+    }
+    Some((None, book.list[at..end].iter().map(|token| token.word).collect(), at, end))
 }
 
 /// Returns title, words, first token and end of the name that begins at a token.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::people::{Draft, Found};
+use super::super::given::Given;
+use super::super::people::{Draft, Found, SURE};
 use super::super::quotations::Span;
 use super::super::speakers::{Cue, Turn, Verdict, decide};
 use super::super::tables::{DETERMINER, ROLE, TITLE_GIVEN};
@@ -49,6 +50,7 @@ impl<'a> Scene<'a> {
         book: &'a Tokens,
         names: &'a Names,
         cast: Vec<Draft>,
+        given: &Given,
     ) -> Self {
         let mut scene = Self {
             chars,
@@ -65,6 +67,8 @@ impl<'a> Scene<'a> {
             actions: vec![None; spans.len()],
         };
         scene.known = scene.appositions();
+        scene.roles = given.roles(&mut scene.cast);
+        scene.known.retain(|phrase, person| given.allows(phrase, &scene.cast[*person]));
         for (name, person) in names.list.iter().zip(&names.people) {
             let given = name.words.len() < 2
                 && name.title.is_none_or(|title| book.words[title as usize].class & TITLE_GIVEN != 0);
@@ -281,6 +285,11 @@ impl<'a> Scene<'a> {
             && !self.cast[person].role
         {
             turn.weights.push((person, 2.5));
+        }
+        if let Cue::Role(_, person) = turn.cue
+            && self.cast[person].sure
+        {
+            turn.weights.push((person, SURE));
         }
         for who in says[start..end].iter().flatten() {
             if let Nominal::Role(phrase, gender, true) = who {
@@ -608,7 +617,9 @@ impl<'a> Scene<'a> {
     fn learn(&self, verdicts: &[Verdict]) -> BTreeMap<usize, usize> {
         let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
         for (turn, verdict) in self.turns.iter().zip(verdicts) {
-            if let (Cue::Role(_, own), Some(speaker)) = (turn.cue, verdict.speaker) {
+            if let (Cue::Role(_, own), Some(speaker)) = (turn.cue, verdict.speaker)
+                && self.cast[own].given.is_none()
+            {
                 *votes.entry(own).or_default().entry(speaker).or_default() += 1;
             }
         }

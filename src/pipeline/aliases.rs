@@ -1,0 +1,311 @@
+//! Files that say who is who in a book: read, checked and, in a pool, written where nobody has changed them.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::document::Document;
+use super::error::BookError;
+use super::problems::{At, PipelineError, Problem};
+use super::{RunError, paths, shape};
+use crate::schema::Book;
+use crate::stages::extract::aliases::{self, Aliases, Known};
+use crate::stages::extract::reading::{Gender, Reading, read, read_with};
+use crate::store::Pool;
+
+/// Why a file that says who is who cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum AliasesError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Open(BookError),
+    /// Something in it is wrong.
+    #[error(transparent)]
+    Invalid(PipelineError),
+}
+
+/// A character as `extract --quotes --json` prints it, with the gender that it may be given.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CharacterLine {
+    /// Its number in that output, which says nothing here.
+    #[serde(default)]
+    speaker_id: Option<u64>,
+    /// What the character is called.
+    #[schemars(length(min = 1))]
+    name: String,
+    /// All other names by which the book calls it.
+    #[serde(default)]
+    aliases: Option<Vec<String>>,
+    /// The gender.
+    #[serde(default)]
+    gender: Option<Gender>,
+}
+
+/// Reads the people of a file: TOML in the form of `scene_pool/aliases/<book slug>.toml`, or JSON Lines as
+/// `extract --quotes --json` prints them, whose quotations are passed over.
+pub fn people(path: &Path) -> Result<Aliases, AliasesError> {
+    if !path.exists() {
+        let paths::Nothing { message, nearest } = paths::absent(path);
+        return Err(AliasesError::Open(BookError::Nothing { message, nearest }));
+    }
+    let open = |source| AliasesError::Open(BookError::Open { path: path.to_owned(), source });
+    let text = std::fs::read_to_string(path).map_err(open)?;
+    let is_toml = match path.extension().and_then(|ending| ending.to_str()) {
+        Some("toml") => true,
+        Some("jsonl" | "ndjson" | "json") => false,
+        _ => !text.trim_start_matches('\u{feff}').trim_start().starts_with('{'),
+    };
+    parse(path, text, is_toml).map_err(AliasesError::Invalid)
+}
+
+/// Reads a book by rule, as its file in the pool says where somebody has changed it; else the file is written anew.
+///
+/// Also returns what to note: people of a changed file whom the book does not name. The file is that of the book's own
+/// language; what a book has in another is not read here. `text` is the book's, which may have been taken out of it.
+pub fn read_book(pool: &Pool, book: &Book, text: &str) -> Result<(Reading, Option<String>), RunError> {
+    let path = pool.aliases_path(&book.slug);
+    if let Some(file) = pool.aliases(&book.slug)?.filter(|file| !aliases::is_as_written(file)) {
+        let aliases = parse(&path, file, true)?;
+        let reading = read_with(text, book.language, book.script, &aliases);
+        let absent: Vec<String> = aliases.missing(&reading).into_iter().map(|name| format!("`{name}`")).collect();
+        let note = format!("`{}`: the book calls nobody {}", path.display(), absent.join(", "));
+        return Ok((reading, (!absent.is_empty()).then_some(note)));
+    }
+    let reading = read(text, book.language, book.script);
+    pool.write_aliases(&book.slug, &aliases::text(&book.slug, &reading))?;
+    Ok((reading, None))
+}
+
+fn parse(path: &Path, text: String, is_toml: bool) -> Result<Aliases, PipelineError> {
+    let mut problems = Vec::new();
+    // The editor's mark stays in the text that is shown, and a parser would stumble over it.
+    let text = text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned);
+    let read = if is_toml { toml(&text, &mut problems) } else { lines(&text, &mut problems) };
+    match read.filter(|_| problems.is_empty()) {
+        Some(aliases) => Ok(aliases),
+        None => {
+            problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
+            Err(PipelineError::Invalid { sources: vec![(path.display().to_string(), text)], problems })
+        }
+    }
+}
+
+fn toml(text: &str, problems: &mut Vec<Problem>) -> Option<Aliases> {
+    let document = Document::toml(0, text, problems);
+    if !document.complete {
+        return None;
+    }
+    shape::check::<Aliases>(&document, "the file", problems);
+    let aliases: Aliases = serde_json::from_value(document.value.clone()).ok()?;
+    for fault in aliases.faults() {
+        let problem = Problem::new(document.at(&fault.pointer), fault.message).expected(fault.expected);
+        problems.push(match fault.unknown {
+            Some(name) => problem.nearest(&name, aliases.names()),
+            None => problem,
+        });
+    }
+    Some(aliases)
+}
+
+/// Reads a character from each line. A name that two lines have is the first one's, as in the output of the program itself.
+fn lines(text: &str, problems: &mut Vec<Problem>) -> Option<Aliases> {
+    let mut aliases = Aliases::default();
+    let mut begin = 0;
+    for line in text.split_inclusive('\n') {
+        let start = begin;
+        begin += line.len();
+        if line.trim().is_empty() {
+            continue;
+        }
+        let before = problems.len();
+        let document = Document::json(0, line, problems);
+        if document.complete && !document.has("/quote") {
+            shape::check::<CharacterLine>(&document, "the line", problems);
+            if let Ok(CharacterLine { name, aliases: others, gender, .. }) = serde_json::from_value(document.value) {
+                aliases.people.push(Known { name, aliases: others, gender });
+            }
+        }
+        for problem in &mut problems[before..] {
+            let whole = problem.span.is_empty();
+            let span = if whole { 0..line.trim_end().len() } else { problem.span.clone() };
+            problem.span = start + span.start..start + span.end;
+        }
+    }
+    aliases.part();
+    if aliases.people.is_empty() && problems.is_empty() {
+        problems.push(Problem::new(At::whole(0), "it names no character").expected(
+            "a line such as {\"name\": \"Jane Eyre\", \"aliases\": [\"Jane\"]} for each, or TOML in a file that ends in `.toml`",
+        ));
+    }
+    Some(aliases)
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::schema::Language;
+
+    const EN: &str =
+        "“One,” said Mr. Hale.\n\n“Two,” said Ruth Hallow.\n\n“Three,” said Hale.\n\n“Four,” said Ruth Hallow.\n";
+    const ZH: &str = "江守田道：“一。”\n\n孟秋云说：“二。”\n\n江守田又道：“三。”\n\n孟秋云道：“四。”\n";
+
+    fn desk() -> (TempDir, Pool) {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = Pool::open(&folder.path().join("scene_pool")).unwrap();
+        (folder, pool)
+    }
+
+    fn book(language: Language) -> Book {
+        let text = if language == Language::En { EN } else { ZH };
+        Book { slug: "tide".to_owned(), language, text: text.to_owned(), ..Book::default() }
+    }
+
+    fn speakers(reading: &Reading) -> String {
+        let speakers = reading.quotations.iter().map(|quotation| quotation.speaker);
+        speakers
+            .map(|speaker| speaker.map_or("-", |speaker| &reading.people[speaker].name))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    #[test]
+    fn a_file_is_written_refreshed_and_obeyed_once_it_was_changed() {
+        for (language, from, to, before, after) in [
+            (
+                Language::En,
+                "Mr. Hale",
+                "Edwin",
+                "Mr. Hale Ruth Hallow Mr. Hale Ruth Hallow",
+                "Edwin Ruth Hallow Edwin Ruth Hallow",
+            ),
+            (Language::Zh, "江守田", "江老大", "江守田 孟秋云 江守田 孟秋云", "江老大 孟秋云 江老大 孟秋云"),
+        ] {
+            let (_folder, pool) = desk();
+            let mut book = book(language);
+            let (reading, note) = read_book(&pool, &book, &book.text).unwrap();
+            assert_eq!((speakers(&reading).as_str(), note), (before, None));
+            let written = pool.aliases("tide").unwrap().unwrap();
+            assert_eq!(written, aliases::text("tide", &reading));
+
+            // The book goes on: the file too, since nobody has touched it.
+            let more = if language == Language::En {
+                "\n“Five,” said Tom Reed.\n"
+            } else {
+                "\n灯花婆道：“五。”\n"
+            };
+            book.text += more;
+            read_book(&pool, &book, &book.text).unwrap();
+            let refreshed = pool.aliases("tide").unwrap().unwrap();
+            assert!(refreshed.contains("Tom Reed") || refreshed.contains("灯花婆"), "{refreshed}");
+
+            // Somebody renames a person; the book's next version leaves the file alone.
+            let mut changed = refreshed.replacen(&format!("name = \"{from}\""), &format!("name = \"{to}\""), 1);
+            let place = changed.find(to).unwrap();
+            let aliases = place + changed[place..].find("aliases = [").unwrap() + "aliases = [".len();
+            let rest = if changed[aliases..].starts_with(']') { "" } else { ", " };
+            changed.insert_str(aliases, &format!("\"{from}\"{rest}"));
+            pool.write_aliases("tide", &changed).unwrap();
+            book.text += &more.replace("Tom", "Ann");
+            let (reading, note) = read_book(&pool, &book, &book.text).unwrap();
+            assert!(speakers(&reading).starts_with(after), "{}", speakers(&reading));
+            assert_eq!(note, None);
+            assert_eq!(pool.aliases("tide").unwrap().unwrap(), changed);
+
+            // A person whom the book does not name is told.
+            pool.write_aliases("tide", &(changed + "[[people]]\nname = \"Ishmael\"\n")).unwrap();
+            let note = read_book(&pool, &book, &book.text).unwrap().1.unwrap();
+            assert!(note.ends_with("tide.toml`: the book calls nobody `Ishmael`"), "{note}");
+        }
+    }
+
+    fn problems(name: &str, text: &str) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        crate::store::write(&path, text.as_bytes()).unwrap();
+        match people(&path) {
+            Ok(_) => "none".to_owned(),
+            Err(AliasesError::Invalid(PipelineError::Invalid { sources, problems })) => {
+                assert!(sources[0].0.ends_with(name));
+                let told = problems.into_iter().map(|problem| {
+                    let expected = problem.expected.map_or(String::new(), |expected| format!(" ({expected})"));
+                    let nearest = problem.nearest.map_or(String::new(), |nearest| format!(" [{nearest}]"));
+                    format!("{} at {}{expected}{nearest}", problem.message, &sources[0].1[problem.span])
+                });
+                told.collect::<Vec<_>>().join("; ")
+            }
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_file_has_its_place() {
+        for (name, text, expected) in [
+            ("a.toml", "\u{feff}[[people]]\nname = \"薛嵩\"\ngender = \"male\"\n", "none"),
+            ("a.toml", "people = [\n", "no TOML"),
+            (
+                "a.toml",
+                "[[people]]\nname = \"薛嵩\"\nalias = [\"节度使\"]\n",
+                "unknown key `alias` in `people[0]` at alias [aliases]",
+            ),
+            ("a.toml", "[[people]]\naliases = [\"Kez\"]\n", "lacks the key `name`"),
+            ("a.toml", "[[people]]\nname = \"Kez\"\ngender = \"femal\"\n", "at \"femal\""),
+            (
+                "a.toml",
+                "[[people]]\nname = \"Kez\"\n[[people]]\nname = \"Ann\"\naliases = [\"kez\"]\n",
+                "`kez` is `Kez` already at \"kez\" (it at one person: strike it out here, or at `Kez`)",
+            ),
+            (
+                "a.toml",
+                "narrator = \"红线女\"\n[[people]]\nname = \"红线\"\n",
+                "the narrator `红线女` is nobody in this file at \"红线女\" (a name or alias of one of `people`) [红线]",
+            ),
+            (
+                "a.jsonl",
+                "{\"name\": \"Kez\"}\n\n{\"book\": \"b\", \"quote\": \"q\"}\n{\"name\": \"Ann\", \"alias\": []}\n",
+                "unknown key `alias` in the line at \"alias\" [aliases]",
+            ),
+            (
+                "a.jsonl",
+                "{\"name\": \"薛嵩\"}\n{\"aliases\": []}\n",
+                "the line lacks the key `name` at {\"aliases\": []}",
+            ),
+            ("a.jsonl", "{\"name\": \"薛嵩\"}\nname\n", "no JSON"),
+            ("a.txt", "[[people]]\nname = \"Kez\"\n", "none"),
+            ("a.txt", "{\"speaker_id\": 0, \"name\": \"Kez\", \"aliases\": []}\n", "none"),
+            ("a.json", "\n", "it names no character"),
+        ] {
+            let told = problems(name, text);
+            assert!(told.contains(expected), "{text}: {told}");
+        }
+        let told = people(Path::new("no/such.toml")).expect_err("no file").to_string();
+        assert!(told.contains("no file `no/such.toml`"), "{told}");
+    }
+
+    #[test]
+    fn a_broken_file_ends_the_run_and_stays() {
+        let (_folder, pool) = desk();
+        pool.write_aliases("tide", "[[people]]\nname = 3\n").unwrap();
+        let error = read_book(&pool, &book(Language::En), EN).expect_err("no name");
+        let RunError::Invalid(PipelineError::Invalid { sources, problems }) = error else { panic!("{error}") };
+        assert!(sources[0].0.ends_with("tide.toml"));
+        assert_eq!(&sources[0].1[problems[0].span.clone()], "3");
+        assert_eq!(pool.aliases("tide").unwrap().unwrap(), "[[people]]\nname = 3\n");
+    }
+
+    #[test]
+    fn what_the_program_prints_it_takes() {
+        for language in Language::ALL {
+            let book = book(language);
+            let reading = read(&book.text, language, false);
+            let printed = crate::stages::extract::reading::lines(&reading, "tide");
+            let printed: String = printed.map(|line| format!("{line}\n")).collect();
+            let read = parse(Path::new("out.jsonl"), printed, false).unwrap();
+            let genders = Aliases::of(&reading).people.into_iter().map(|person| Known { gender: None, ..person });
+            assert_eq!(read.people, genders.collect::<Vec<_>>());
+        }
+    }
+}

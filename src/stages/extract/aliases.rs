@@ -1,0 +1,363 @@
+//! Who is who in a book, as a file that people correct: the program writes what it reads by rule, and obeys what they make of it.
+//!
+//! Knows the form of the file and what may stand in it; opens no file, and decides nothing about speakers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::reading::{Gender, Reading, folded};
+
+/// The people of a book as somebody knows them: `scene_pool/aliases/<book slug>.toml`, or a file for `extract --characters`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Aliases {
+    /// The name of the person of this file who says “I” in a book told in the first person.
+    pub narrator: Option<String>,
+    /// Names that are nobody's, such as those of places.
+    pub ignore: Vec<String>,
+    /// The characters, all of them: nobody else is one.
+    pub people: Vec<Known>,
+}
+
+/// A character of a book.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Known {
+    /// What the character is called in scenes.
+    #[schemars(length(min = 1))]
+    pub name: String,
+    /// All other names by which the book calls it, each of one character alone. When the key is absent, the rules find them.
+    #[serde(default)]
+    pub aliases: Option<Vec<String>>,
+    /// The gender; when the key is absent, the rules find it.
+    #[serde(default)]
+    pub gender: Option<Gender>,
+}
+
+impl Known {
+    /// Returns the name and the aliases.
+    pub(super) fn forms(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.name).chain(self.aliases.iter().flatten()).map(String::as_str)
+    }
+}
+
+/// What is wrong with an [`Aliases`] whose form is right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AliasFault {
+    /// JSON Pointer of the value.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub expected: String,
+    /// The name in question, where a name of the file may have been meant.
+    pub unknown: Option<String>,
+}
+
+/// What the narrator of a book told in the first person calls himself.
+pub(super) const NARRATOR: [&str; 2] = ["I", "我"];
+
+/// The line of a file that holds the hash of the others.
+const STATE: &str = "# As written: ";
+
+impl Aliases {
+    /// Returns the people of a reading. A name that it gives to two is the first one's.
+    #[must_use]
+    pub fn of(reading: &Reading) -> Self {
+        let people = || places(reading).map(|(place, known)| (&reading.people[place], known));
+        let narrates = |form: &String| NARRATOR.contains(&form.as_str());
+        let narrator = people().find(|(person, _)| std::iter::once(&person.name).chain(&person.aliases).any(narrates));
+        Self {
+            narrator: narrator.map(|(_, known)| known.name),
+            ignore: Vec::new(),
+            people: people().map(|(_, known)| known).collect(),
+        }
+    }
+
+    /// Returns what is wrong with it: empty names, names of two people, a narrator who is nobody.
+    #[must_use]
+    pub fn faults(&self) -> Vec<AliasFault> {
+        let mut faults = Vec::new();
+        let mut tell = |pointer: String, message: String, expected: String, unknown: Option<&str>| {
+            faults.push(AliasFault { pointer, message, expected, unknown: unknown.map(str::to_owned) });
+        };
+        let mut owners: BTreeMap<String, usize> = BTreeMap::new();
+        for (index, person) in self.people.iter().enumerate() {
+            for (place, form) in person.forms().enumerate() {
+                let pointer = match place.checked_sub(1) {
+                    None => format!("/people/{index}/name"),
+                    Some(place) => format!("/people/{index}/aliases/{place}"),
+                };
+                let key = key(form);
+                if key.is_empty() {
+                    let expected = "a name with a letter, or nothing";
+                    tell(pointer, "this name has no letter".to_owned(), expected.to_owned(), None);
+                    continue;
+                }
+                let owner = *owners.entry(key).or_insert(index);
+                if owner != index {
+                    let other = &self.people[owner].name;
+                    let message = format!("`{form}` is `{other}` already");
+                    let expected = format!("it at one person: strike it out here, or at `{other}`");
+                    tell(pointer, message, expected, None);
+                }
+            }
+        }
+        for (index, form) in self.ignore.iter().enumerate() {
+            let pointer = format!("/ignore/{index}");
+            match owners.get(&key(form)) {
+                Some(&owner) => {
+                    let message = format!("`{form}` is nobody's name, and one of `{}`", self.people[owner].name);
+                    tell(pointer, message, "it here, or there".to_owned(), None);
+                }
+                None if key(form).is_empty() => {
+                    tell(pointer, "this name has no letter".to_owned(), "a name with a letter".to_owned(), None);
+                }
+                None => {}
+            }
+        }
+        if let Some(narrator) = &self.narrator
+            && !owners.contains_key(&key(narrator))
+        {
+            let message = format!("the narrator `{narrator}` is nobody in this file");
+            tell("/narrator".to_owned(), message, "a name or alias of one of `people`".to_owned(), Some(narrator));
+        }
+        faults
+    }
+
+    /// Leaves a name that two people have to the first of them; whoever has none left is left out.
+    pub fn part(&mut self) {
+        let mut taken: BTreeSet<String> = BTreeSet::new();
+        self.people.retain_mut(|person| {
+            let own: Vec<String> = person.forms().filter(|form| taken.insert(key(form))).map(str::to_owned).collect();
+            let is_whole = person.aliases.is_some();
+            let mut own = own.into_iter();
+            own.next().is_some_and(|name| {
+                person.name = name;
+                person.aliases = is_whole.then(|| own.collect());
+                true
+            })
+        });
+    }
+
+    /// Returns every name and alias of the people.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.people.iter().flat_map(Known::forms)
+    }
+
+    /// Returns the names of people whom the reading that was made with it finds nowhere, by no name.
+    #[must_use]
+    pub fn missing<'a>(&self, reading: &'a Reading) -> Vec<&'a str> {
+        let absent = reading.people.iter().filter(|person| person.mentions == 0 && person.lines == 0);
+        absent.map(|person| person.name.as_str()).collect()
+    }
+}
+
+/// Returns the people of a reading who have a name of their own, each with its place among all.
+fn places(reading: &Reading) -> impl Iterator<Item = (usize, Known)> {
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    reading.people.iter().enumerate().filter_map(move |(place, person)| {
+        let forms = std::iter::once(&person.name).chain(&person.aliases);
+        let mut own = forms
+            .filter(|form| **form == person.name || !NARRATOR.contains(&form.as_str()))
+            .filter(|form| taken.insert(key(form)))
+            .cloned();
+        let name = own.next()?;
+        let gender = (person.gender != Gender::Unknown).then_some(person.gender);
+        Some((place, Known { name, aliases: Some(own.collect()), gender }))
+    })
+}
+
+/// Writes the file of a book's reading. The same reading gives the same bytes.
+#[must_use]
+pub fn text(slug: &str, reading: &Reading) -> String {
+    let aliases = Aliases::of(reading);
+    let mut body = format!(
+        "# Who is who in `{slug}`, read by rule. Correct it: a file that was changed is obeyed, and never written over.\n\
+         # Rename: change `name`, and keep the old name among `aliases`. Merge two: give the name and the aliases of one to the other.\n\
+         # Part two: give an alias a `[[people]]` of its own. Strike one out: the lines are left without a speaker.\n\
+         # `gender` is \"female\", \"male\" or \"unknown\". ignore = [\"Heaven\"] says what is nobody's name, narrator = \"Jim\" who says “I”.\n\n"
+    );
+    if let Some(narrator) = &aliases.narrator {
+        let _ = writeln!(body, "narrator = {}", quoted(narrator));
+    }
+    body.push_str("ignore = []\n");
+    let mut silent = false;
+    for (place, known) in places(reading) {
+        let person = &reading.people[place];
+        if person.lines == 0 && !silent {
+            silent = true;
+            body.push_str("\n# Named, and never heard.\n");
+        }
+        let lines = if person.lines == 1 { "1 line".to_owned() } else { format!("{} lines", person.lines) };
+        let named = if person.mentions == 1 { "once".to_owned() } else { format!("{} times", person.mentions) };
+        let _ = writeln!(body, "\n[[people]]\nname = {}  # {lines}, named {named}", quoted(&known.name));
+        if let Some(gender) = known.gender {
+            let _ = writeln!(body, "gender = \"{}\"", gender.word());
+        }
+        let names: Vec<String> = known.aliases.iter().flatten().map(|alias| quoted(alias)).collect();
+        let line = names.join(", ");
+        if line.chars().count() > 100 {
+            let _ = writeln!(body, "aliases = [\n  {},\n]", names.join(",\n  "));
+        } else {
+            let _ = writeln!(body, "aliases = [{line}]");
+        }
+    }
+    format!("{STATE}{}\n{body}", state(&body))
+}
+
+/// Whether a file is as the program wrote it, so that it may be written anew; line ends and blanks around it aside.
+#[must_use]
+pub fn is_as_written(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    let Some((first, body)) = text.split_once('\n') else { return false };
+    first.strip_prefix(STATE).is_some_and(|hash| hash.trim() == state(body))
+}
+
+fn state(body: &str) -> String {
+    blake3::hash(body.trim().as_bytes()).to_hex()[..32].to_owned()
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// Returns what makes two spellings of a name one: capitals, points, kinds of apostrophe and blanks do not count, and neither
+/// do traditional or simplified characters.
+pub(super) fn key(form: &str) -> String {
+    let mut key = String::with_capacity(form.len());
+    // `the Rat` is `Rat` with its article; `the rat` is any.
+    let form = form.trim();
+    let named = form.strip_prefix("the ").or_else(|| form.strip_prefix("The "));
+    let form = named.filter(|rest| rest.starts_with(char::is_uppercase)).unwrap_or(form);
+    for word in form.split_whitespace() {
+        if !key.is_empty() {
+            key.push(' ');
+        }
+        for c in word.chars() {
+            match c {
+                '.' => {}
+                '’' | '‘' => key.push('\''),
+                c => key.extend(folded(c).to_lowercase()),
+            }
+        }
+    }
+    if key.chars().any(char::is_alphanumeric) { key } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reading::{Person, read};
+    use super::*;
+    use crate::schema::Language;
+
+    const EN: &str =
+        "“Is the tide out?” asked Mrs. Hallow.\n\n“It is,” said Mr. Hallow.\n\n“Late,” said Ruth. Ruth laughed.\n";
+    const ZH: &str = "江守田道：“潮退了没有？”\n\n孟秋云说：“退了。”\n\n江守田又道：“走罢。”\n";
+
+    fn person(name: &str, aliases: &[&str], gender: Gender, lines: u32) -> Person {
+        let aliases = aliases.iter().map(|&alias| alias.to_owned()).collect();
+        Person { name: name.to_owned(), aliases, gender, mentions: lines * 2 + 1, lines }
+    }
+
+    fn known(name: &str, aliases: &[&str]) -> Known {
+        let aliases = Some(aliases.iter().map(|&alias| alias.to_owned()).collect());
+        Known { name: name.to_owned(), aliases, gender: None }
+    }
+
+    #[test]
+    fn the_file_of_a_reading_reads_well() {
+        let people = vec![
+            person("the narrator", &["I", "Jim \"Owl\" Hale"], Gender::Male, 9),
+            person("孟秋云", &["孟大嫂", "秋云"], Gender::Female, 1),
+            person("Hale", &["Mr. Hale", "jim “Owl” hale", "孟大嫂"], Gender::Unknown, 0),
+            person("mr hale", &["Old Hale"], Gender::Unknown, 0),
+        ];
+        let text = text("tide", &Reading { people, ..Reading::default() });
+        let (first, body) = text.split_once('\n').expect("lines");
+        assert!(first.starts_with("# As written: ") && first.len() == 46, "{first}");
+        insta::assert_snapshot!(body, @r#"
+        # Who is who in `tide`, read by rule. Correct it: a file that was changed is obeyed, and never written over.
+        # Rename: change `name`, and keep the old name among `aliases`. Merge two: give the name and the aliases of one to the other.
+        # Part two: give an alias a `[[people]]` of its own. Strike one out: the lines are left without a speaker.
+        # `gender` is "female", "male" or "unknown". ignore = ["Heaven"] says what is nobody's name, narrator = "Jim" who says “I”.
+
+        narrator = "the narrator"
+        ignore = []
+
+        [[people]]
+        name = "the narrator"  # 9 lines, named 19 times
+        gender = "male"
+        aliases = ['Jim "Owl" Hale']
+
+        [[people]]
+        name = "孟秋云"  # 1 line, named 3 times
+        gender = "female"
+        aliases = ["孟大嫂", "秋云"]
+
+        # Named, and never heard.
+
+        [[people]]
+        name = "Hale"  # 0 lines, named once
+        aliases = ["Mr. Hale", "jim “Owl” hale"]
+
+        [[people]]
+        name = "Old Hale"  # 0 lines, named once
+        aliases = []
+        "#);
+        let read: Aliases = toml::from_str(&text).expect("TOML");
+        assert_eq!(read.faults(), [], "what the program writes is right");
+    }
+
+    #[test]
+    fn a_change_is_told_from_what_was_written() {
+        for (language, book) in [(Language::En, EN), (Language::Zh, ZH)] {
+            let reading = read(book, language, false);
+            let text = text("tide", &reading);
+            assert_eq!(toml::from_str::<Aliases>(&text).expect("TOML"), Aliases::of(&reading));
+            assert!(is_as_written(&text));
+            // What editors and systems do by themselves is no change.
+            assert!(is_as_written(&format!("\u{feff}{}", text.replace('\n', "\r\n"))));
+            assert!(is_as_written(text.trim_end()));
+            assert!(!is_as_written(&text.replacen("name = ", "name =", 1)));
+            assert!(!is_as_written(&(text.clone() + "# mine\n")));
+            assert!(!is_as_written(text.split_once('\n').expect("lines").1), "without its first line");
+            assert!(!is_as_written(""));
+        }
+    }
+
+    #[test]
+    fn faults_have_their_places() {
+        let faults = |aliases: Aliases| {
+            let faults = aliases.faults().into_iter();
+            faults.map(|fault| format!("{}: {}", fault.pointer, fault.message)).collect::<Vec<_>>().join("; ")
+        };
+        let people = vec![known("Ruth", &["Miss Hallow", " "]), known("孟秋云", &["miss  hallow", "秋雲", "秋云"])];
+        let own = Aliases { people, ..Aliases::default() };
+        assert_eq!(
+            faults(own),
+            "/people/0/aliases/1: this name has no letter; /people/1/aliases/0: `miss  hallow` is `Ruth` already"
+        );
+        let ignore = vec!["Heaven".to_owned(), "the Ruth".to_owned(), "…".to_owned()];
+        let nobody = Aliases { narrator: Some("Jim".to_owned()), ignore, people: vec![known("Ruth", &[])] };
+        assert_eq!(
+            faults(nobody),
+            "/ignore/1: `the Ruth` is nobody's name, and one of `Ruth`; /ignore/2: this name has no letter; \
+             /narrator: the narrator `Jim` is nobody in this file"
+        );
+    }
+
+    #[test]
+    fn names_are_the_same_however_they_are_spelt() {
+        for (one, other) in
+            [("Mrs. Hallow", "mrs  Hallow"), ("O’Brien", "O'BRIEN"), ("the Rat", "Rat"), ("劉姥姥", "刘姥姥")]
+        {
+            assert_eq!(key(one), key(other));
+        }
+        assert_ne!(key("the rat"), key("Rat"));
+        assert_eq!(key("——"), "");
+    }
+}
