@@ -205,14 +205,16 @@ struct Bad {
     cut: bool,
 }
 
+/// How many places are looked at first, and how many bytes of each.
+const LOOKS: usize = 8;
+const LOOK: usize = SAMPLE / LOOKS;
+
 /// Finds the places that are not UTF-8, when the rest shows that the file is meant to be.
 fn almost_utf_8(bytes: &[u8], marked: bool) -> Option<Bad> {
     // Text in another encoding rarely forms a proper sequence, let alone ten for each improper one.
     let is_meant = |good: usize, bad: usize| marked || good >= bad * 10;
     let (mut good, mut bad) = (0, 0);
     // A look at some places is enough for a text that has nothing of UTF-8.
-    const LOOKS: usize = 8;
-    const LOOK: usize = SAMPLE / LOOKS;
     if bytes.len() > SAMPLE * 2 {
         for look in 0..LOOKS {
             let from = (bytes.len() - LOOK) / LOOKS * look;

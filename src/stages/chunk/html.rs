@@ -570,9 +570,8 @@ mod tests {
             (html, closed, boxed, han, more) in any::<(bool, bool, bool, bool, bool)>(),
         ) {
             let words = |n: usize| if han { format!("河灯{n}照水") } else { format!("the {n}th lamp") };
-            let paragraphs: String = (0..count)
-                .map(|n| format!("<p>{}{}", words(n), if closed { "</p>\n" } else { "" }))
-                .collect();
+            let end = if closed { "</p>\n" } else { "" };
+            let paragraphs = (0..count).map(|n| format!("<p>{}{end}", words(n))).collect::<Vec<_>>().concat();
             let other = if more { "<p>x<button>no</button><svg></svg><span class=pagenum>1</span></p>" } else { "" };
             let mut source = if boxed { format!("<body><div>{paragraphs}</div>{other}</body>") } else { paragraphs + other };
             let places: Vec<usize> = source.match_indices('<').map(|(at, _)| at).chain([source.len()]).collect();

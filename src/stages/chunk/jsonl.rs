@@ -412,10 +412,11 @@ mod tests {
     #[test]
     fn an_array_without_end_costs_no_more_than_its_size() {
         let many = format!("[{}", "{\"title\": \"a\", \"content\": \"x\"},\n".repeat(20_000));
-        assert_eq!(read("a.json", Cursor::new(many), None).filter(Result::is_ok).count(), 20_000);
+        assert_eq!(read("a.json", Cursor::new(many), None).flatten().count(), 20_000);
         let deep = "[{\"a\":".repeat(200_000);
         assert_eq!(told("a.json", &deep).len(), 1);
-        let titles: String = (2..20_000).map(|n| format!("{{\"title\": \"a-{n}\", \"content\": \"x\"}}\n")).collect();
+        let titles =
+            (2..20_000).map(|n| format!("{{\"title\": \"a-{n}\", \"content\": \"x\"}}\n")).collect::<Vec<_>>().concat();
         let text = titles + &"{\"title\": \"a\", \"content\": \"x\"}\n".repeat(20_000);
         let slugs: std::collections::BTreeSet<String> =
             read("a.jsonl", Cursor::new(text), None).map(|book| book.expect("a book").slug).collect();

@@ -38,7 +38,7 @@ pub(super) fn other_language(text: &str) -> Option<&'static str> {
         }
         found = Some(lang);
     }
-    found.map(|lang| lang.eng_name())
+    found.map(Lang::eng_name)
 }
 
 /// Returns some places of a text; none of one that is too short to tell.

@@ -217,8 +217,8 @@ mod tests {
     fn told(source: &str, syntax: Syntax) -> String {
         let mut told = String::new();
         tokens(source, syntax, |token| match token {
-            Token::Start(tag) => told.push_str(&format!("<{}>", tag.name)),
-            Token::End(name) => told.push_str(&format!("</{name}>")),
+            Token::Start(tag) => told.extend(["<", &tag.name, ">"]),
+            Token::End(name) => told.extend(["</", name, ">"]),
             Token::Text(text) => told.push_str(text),
         });
         told
