@@ -542,7 +542,7 @@ fn a_file_of_many_books_is_shown_book_by_book() {
              0       2 tokens                    0 to 6
 
     -- stderr
-    error: read line 2 of `novels.jsonl` as a book: it is no such object: expected ident; each line is an object such as {"title": "…", "author": "…", "content": "…"}
+    error: read line 2 of `novels.jsonl` as a book: it is no such object: expected ident; a book is an object such as {"title": "…", "author": "…", "content": "…"}, on a line of its own or in an array
     error: 1 of 4 books cannot be read; the others were
     "#);
 }

@@ -350,7 +350,7 @@ fn read_all(name: &str, bytes: &[u8]) -> Book {
 
 #[test]
 fn crowded_pages_cost_no_more_than_their_size() {
-    const MANY: usize = 50_000;
+    const MANY: usize = 15_000;
     let of = |part: &dyn Fn(usize) -> String| (0..MANY).map(part).collect::<String>();
     let page = |body: String| format!("<html><body>{body}</body></html>");
     for body in [
@@ -369,7 +369,7 @@ fn crowded_pages_cost_no_more_than_their_size() {
 
 #[test]
 fn a_crowded_epub_costs_no_more_than_its_size() {
-    const MANY: usize = 20_000;
+    const MANY: usize = 6_000;
     let of = |part: &dyn Fn(usize) -> String| (0..MANY).map(part).collect::<String>();
     let mut files: Vec<(String, Vec<u8>)> =
         epub_files().into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect();

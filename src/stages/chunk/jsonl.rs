@@ -8,7 +8,6 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::books::{self, MAX_BYTES, Parts};
-use super::html::one_line;
 use super::{ChunkError, language};
 use crate::schema::{Book, Format, slug};
 
@@ -266,15 +265,15 @@ impl Lines {
         }
         let (stem, _) = books::stem_and_extension(path);
         let fallback = format!("{stem}-{}", self.line);
-        let title = match one_line(&line.title.unwrap_or_default()) {
+        let title = match name(&line.title.unwrap_or_default()) {
             title if title.is_empty() => language::title(&content, &fallback, super::headings::is_heading),
             title => title,
         };
         let slug = self.unique(&title, &fallback);
         let author = match line.author {
-            Some(Value::String(author)) => one_line(&author),
+            Some(Value::String(author)) => name(&author),
             Some(Value::Array(authors)) => {
-                authors.iter().filter_map(Value::as_str).map(one_line).collect::<Vec<_>>().join(", ")
+                authors.iter().filter_map(Value::as_str).map(name).collect::<Vec<_>>().join(", ")
             }
             _ => String::new(),
         };
@@ -299,6 +298,11 @@ impl Lines {
             }
         }
     }
+}
+
+/// Puts a name into one line; what else may be in it, whoever shows it sees to.
+fn name(text: &str) -> String {
+    text.replace('\0', " ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The mark of byte order.
