@@ -4,7 +4,8 @@
 #
 #   benches/memory.sh [BOOK…]
 #
-# The large books are each BOOK repeated up to 50 MB, the many its copies; the shipped books when none is given. Runs
+# The large books are each BOOK, a text, repeated up to 50 MB and measured as UTF-8, the many copies of the first and the
+# last; the shipped books when none is given. Runs
 # target/release/dramaturg, or what DRAMATURG names. Needs GNU time. Ends with 1 when a bound is broken: 4 times the text,
 # and a tenth more for 1,000 books than for 10.
 set -euo pipefail
@@ -30,7 +31,8 @@ for book in "$@"; do
     while [ "$(stat -c %s "$large")" -lt 50000000 ]; do
         cat "$book" >>"$large"
     done
-    text=$(stat -c %s "$large")
+    encoding=$("$program" chunk "$large" --json --limit 1 | grep -o '"encoding":"[^"]*"' | head -n 1 | cut -d '"' -f 4)
+    text=$(iconv -c -f "$encoding" -t UTF-8 "$large" | wc -c)
     for options in "--json" "" "--chapters" "--chapters --json"; do
         # shellcheck disable=SC2086
         kilobytes=$(peak "$program" chunk "$large" $options)
