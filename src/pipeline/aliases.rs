@@ -57,7 +57,7 @@ pub fn people(path: &Path) -> Result<Aliases, AliasesError> {
         Some("jsonl" | "ndjson" | "json") => false,
         _ => !text.trim_start_matches('\u{feff}').trim_start().starts_with('{'),
     };
-    parse(path, text, is_toml).map_err(AliasesError::Invalid)
+    parse(path, &text, is_toml).map_err(AliasesError::Invalid)
 }
 
 /// Reads a book by rule, as its file in the pool says where somebody has changed it; else the file is written anew.
@@ -67,7 +67,7 @@ pub fn people(path: &Path) -> Result<Aliases, AliasesError> {
 pub fn read_book(pool: &Pool, book: &Book, text: &str) -> Result<(Reading, Option<String>), RunError> {
     let path = pool.aliases_path(&book.slug);
     if let Some(file) = pool.aliases(&book.slug)?.filter(|file| !aliases::is_as_written(file)) {
-        let aliases = parse(&path, file, true)?;
+        let aliases = parse(&path, &file, true)?;
         let reading = read_with(text, book.language, book.script, &aliases);
         let absent: Vec<String> = aliases.missing(&reading).into_iter().map(|name| format!("`{name}`")).collect();
         let note = format!("`{}`: the book calls nobody {}", path.display(), absent.join(", "));
@@ -78,18 +78,16 @@ pub fn read_book(pool: &Pool, book: &Book, text: &str) -> Result<(Reading, Optio
     Ok((reading, None))
 }
 
-fn parse(path: &Path, text: String, is_toml: bool) -> Result<Aliases, PipelineError> {
+fn parse(path: &Path, text: &str, is_toml: bool) -> Result<Aliases, PipelineError> {
+    // A parser would stumble over the mark that some editors put first.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut problems = Vec::new();
-    // The editor's mark stays in the text that is shown, and a parser would stumble over it.
-    let text = text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned);
-    let read = if is_toml { toml(&text, &mut problems) } else { lines(&text, &mut problems) };
-    match read.filter(|_| problems.is_empty()) {
-        Some(aliases) => Ok(aliases),
-        None => {
-            problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
-            Err(PipelineError::Invalid { sources: vec![(path.display().to_string(), text)], problems })
-        }
+    let read = if is_toml { toml(text, &mut problems) } else { Some(lines(text, &mut problems)) };
+    if let Some(aliases) = read.filter(|_| problems.is_empty()) {
+        return Ok(aliases);
     }
+    problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
+    Err(PipelineError::Invalid { sources: vec![(path.display().to_string(), text.to_owned())], problems })
 }
 
 fn toml(text: &str, problems: &mut Vec<Problem>) -> Option<Aliases> {
@@ -110,7 +108,7 @@ fn toml(text: &str, problems: &mut Vec<Problem>) -> Option<Aliases> {
 }
 
 /// Reads a character from each line. A name that two lines have is the first one's, as in the output of the program itself.
-fn lines(text: &str, problems: &mut Vec<Problem>) -> Option<Aliases> {
+fn lines(text: &str, problems: &mut Vec<Problem>) -> Aliases {
     let mut aliases = Aliases::default();
     let mut begin = 0;
     for line in text.split_inclusive('\n') {
@@ -139,7 +137,7 @@ fn lines(text: &str, problems: &mut Vec<Problem>) -> Option<Aliases> {
             "a line such as {\"name\": \"Jane Eyre\", \"aliases\": [\"Jane\"]} for each, or TOML in a file that ends in `.toml`",
         ));
     }
-    Some(aliases)
+    aliases
 }
 
 #[cfg(test)]
@@ -302,8 +300,8 @@ mod tests {
             let book = book(language);
             let reading = read(&book.text, language, false);
             let printed = crate::stages::extract::reading::lines(&reading, "tide");
-            let printed: String = printed.map(|line| format!("{line}\n")).collect();
-            let read = parse(Path::new("out.jsonl"), printed, false).unwrap();
+            let printed: String = printed.map(|line| line.to_string() + "\n").collect();
+            let read = parse(Path::new("out.jsonl"), &printed, false).unwrap();
             let genders = Aliases::of(&reading).people.into_iter().map(|person| Known { gender: None, ..person });
             assert_eq!(read.people, genders.collect::<Vec<_>>());
         }

@@ -159,8 +159,11 @@ fn person<'a>(aliases: &'a mut Aliases, name: &str) -> &'a mut Known {
     people.find(named).unwrap_or_else(|| panic!("{name} is in the file"))
 }
 
+/// Where a quotation begins, and the name of its speaker.
+type Said<'a> = (u32, Option<&'a str>);
+
 /// Returns the quotations with their speakers' names.
-fn said(reading: &Reading) -> Vec<(u32, Option<&str>)> {
+fn said(reading: &Reading) -> Vec<Said<'_>> {
     let said = reading.quotations.iter();
     said.map(|said| (said.start, said.speaker.map(|speaker| reading.people[speaker].name.as_str()))).collect()
 }
@@ -189,7 +192,7 @@ fn a_new_name_leaves_all_others_as_they_were() {
         person.aliases.get_or_insert_default().push(old.clone());
         let (plain, renamed) = (read(&text, language, script), read_with(&text, language, script, &aliases));
         let (before, after) = (said(&plain), said(&renamed));
-        let same = |(before, after): &(&(u32, Option<&str>), &(u32, Option<&str>))| {
+        let same = |(before, after): &(&Said<'_>, &Said<'_>)| {
             let name = if after.1 == Some("Somebody") { Some(old.as_str()) } else { after.1 };
             before.0 == after.0 && before.1 == name
         };

@@ -198,10 +198,10 @@ pub fn text(slug: &str, reading: &Reading) -> String {
         if let Some(gender) = known.gender {
             let _ = writeln!(body, "gender = \"{}\"", gender.word());
         }
-        let names: Vec<String> = known.aliases.iter().flatten().map(|alias| quoted(alias)).collect();
-        let line = names.join(", ");
+        let others: Vec<String> = known.aliases.iter().flatten().map(|alias| quoted(alias)).collect();
+        let line = others.join(", ");
         if line.chars().count() > 100 {
-            let _ = writeln!(body, "aliases = [\n  {},\n]", names.join(",\n  "));
+            let _ = writeln!(body, "aliases = [\n  {},\n]", others.join(",\n  "));
         } else {
             let _ = writeln!(body, "aliases = [{line}]");
         }

@@ -294,8 +294,8 @@ impl Names {
         let mut places: BTreeMap<usize, usize> = BTreeMap::new();
         let mut drafts: Vec<Draft> = Vec::new();
         let mut people = Vec::with_capacity(count);
-        for i in 0..count {
-            let place = *places.entry(roots[i]).or_insert_with(|| {
+        for (i, root) in roots.into_iter().enumerate() {
+            let place = *places.entry(root).or_insert_with(|| {
                 drafts.push(Draft::default());
                 drafts.len() - 1
             });

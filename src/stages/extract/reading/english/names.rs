@@ -191,8 +191,7 @@ impl Names {
             }
             any
         };
-        for i in 0..self.list.len() {
-            let root = roots[i];
+        for (i, root) in roots.into_iter().enumerate() {
             if !anyone[root] {
                 continue;
             }
