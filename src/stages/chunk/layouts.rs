@@ -159,10 +159,10 @@ fn check(source: &str, language: Language, settings: &[Setting]) -> usize {
             };
             let found_headings: Vec<Found> = found.iter().map(of).collect();
             for missed in expected.iter().filter(|heading| !found_headings.contains(heading)) {
-                let _ = write!(failures, "{name} ({setting:?}): misses {missed:?}\n");
+                let _ = writeln!(failures, "{name} ({setting:?}): misses {missed:?}");
             }
             for wrong in found_headings.iter().filter(|heading| !expected.contains(heading)) {
-                let _ = write!(failures, "{name} ({setting:?}): finds  {wrong:?}\n");
+                let _ = writeln!(failures, "{name} ({setting:?}): finds  {wrong:?}");
             }
             // The text below each heading of the story stands in a chunk, whatever is left out around it.
             let (chunks, rejects) = chunk(&book, &found, &Params::default());
@@ -173,9 +173,9 @@ fn check(source: &str, language: Language, settings: &[Setting]) -> usize {
             let all = text.matches(WITNESS[usize::from(language == Language::Zh)]).count();
             let outside = outside(&text, &found, WITNESS[usize::from(language == Language::Zh)]);
             if held + outside != all {
-                let _ = write!(failures, "{name} ({setting:?}): chunks hold {held} of {all}, {outside} outside\n");
+                let _ = writeln!(failures, "{name} ({setting:?}): chunks hold {held} of {all}, {outside} outside");
                 for reject in rejects {
-                    let _ = write!(failures, "  {} {}: {}\n", reject.id, reject.reason, reject.detail);
+                    let _ = writeln!(failures, "  {} {}: {}", reject.id, reject.reason, reject.detail);
                 }
             }
         }
@@ -223,7 +223,7 @@ fn printed(language: Language, paragraphs: &[String], way: usize) -> String {
     };
     let mut text = String::new();
     for (head, half) in heads.iter().zip(paragraphs.chunks(paragraphs.len().div_ceil(2))) {
-        let _ = write!(text, "{head}\n\n");
+        let _ = writeln!(text, "{head}\n");
         for paragraph in half {
             let mut lines = set(paragraph, language, setting);
             lines[0].insert_str(0, indent);
@@ -231,7 +231,7 @@ fn printed(language: Language, paragraphs: &[String], way: usize) -> String {
             if way >= 3 {
                 lines.retain(|line| !line.is_empty());
             }
-            let _ = write!(text, "{}\n", lines.join("\n"));
+            let _ = writeln!(text, "{}\n", lines.join(""));
         }
         text.push('\n');
     }
