@@ -536,6 +536,39 @@ mod tests {
         }
     }
 
+    #[tokio::test]
+    async fn a_scene_that_spans_three_chunks_runs_on_over_two_borders() {
+        for (language, talk) in [
+            (Language::En, "“Is it far?” asked Ann.\n\n“It is as far as it was,” said Ben.\n\n"),
+            (Language::Zh, "“还有多远？”安娘问。\n“方才多远，如今还是多远。”本叔说。\n"),
+        ] {
+            let text = talk.repeat(24);
+            let tokens = cut(&text, 100_000).1[0].tokens;
+            let max = tokens * 2 / 5;
+            let (book, planned, _) = cut(&text, max);
+            assert_eq!(planned.len(), 3, "{language}");
+            let asks: Vec<FindBorder> = planned
+                .windows(2)
+                .map(|pair| FindBorder::new(&book, &pair[0], &pair[1]).expect("neighbours"))
+                .collect();
+            // The first border moves by a paragraph, the second stays; the talk runs on across both.
+            let replies = [
+                ("a-book/0/border", reply("conversation", asks[0].planned - 1, true)),
+                ("a-book/1/border", reply("storyline", asks[1].planned, true)),
+            ];
+            let (_, chunks, rejects) = scripted(&text, max, &replies).await;
+            assert!(rejects.is_empty(), "{rejects:?}");
+            assert_eq!(
+                chunks.iter().map(|chunk| chunk.continues).collect::<Vec<_>>(),
+                [true, true, false],
+                "{language}"
+            );
+            assert_eq!(Some(chunks[0].end), asks[0].place(asks[0].planned - 1), "{language}");
+            assert_eq!((chunks[1].end, chunks[2].end), (planned[1].end, planned[2].end), "{language}");
+            assert_eq!(chunks.iter().map(|chunk| chunk.text.as_str()).collect::<String>(), text);
+        }
+    }
+
     #[test]
     fn a_border_that_has_to_stay_lets_the_scene_run_on() {
         for language in Language::ALL {

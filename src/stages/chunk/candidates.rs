@@ -11,7 +11,7 @@ use crate::text::{Shape, is_han, is_wrapped};
 #[derive(Debug)]
 pub(super) struct Lines<'a> {
     text: &'a str,
-    lines: Vec<(usize, usize)>,
+    ends: Vec<(usize, usize)>,
     /// Whether each line is a paragraph, or blank lines are too rare to give a heading room.
     pub(super) dense: bool,
     /// Whether paragraphs begin with blanks, so that a line without them is none.
@@ -21,7 +21,7 @@ pub(super) struct Lines<'a> {
 impl<'a> Lines<'a> {
     pub(super) fn of(text: &'a str, start: usize, end: usize) -> Self {
         let mut at = start;
-        let lines: Vec<(usize, usize)> = text[start..end]
+        let ends: Vec<(usize, usize)> = text[start..end]
             .split_inclusive('\n')
             .map(|line| {
                 let begun = at;
@@ -29,14 +29,14 @@ impl<'a> Lines<'a> {
                 (begun, begun + line.trim_end_matches(['\n', '\r']).len())
             })
             .collect();
-        let mut lines = Self { text, lines, dense: false, indented: false };
+        let mut lines = Self { text, ends, dense: false, indented: false };
         lines.look();
         lines
     }
 
     /// Finds how the text is set.
     fn look(&mut self) {
-        let lines: Vec<&str> = self.lines.iter().map(|(start, end)| &self.text[*start..*end]).collect();
+        let lines: Vec<&str> = self.ends.iter().map(|(start, end)| &self.text[*start..*end]).collect();
         let (mut filled, mut indented, mut han) = (0_usize, 0_usize, 0_usize);
         for line in lines.iter().filter(|line| !line.trim_start().is_empty()) {
             filled += 1;
@@ -51,12 +51,12 @@ impl<'a> Lines<'a> {
     }
 
     pub(super) const fn len(&self) -> usize {
-        self.lines.len()
+        self.ends.len()
     }
 
     /// A line without the blanks around it; beyond the last, nothing.
     pub(super) fn at(&self, at: usize) -> &'a str {
-        self.lines.get(at).map_or("", |(start, end)| self.text[*start..*end].trim())
+        self.ends.get(at).map_or("", |(start, end)| self.text[*start..*end].trim())
     }
 
     pub(super) fn is_blank(&self, at: usize) -> bool {
@@ -65,17 +65,17 @@ impl<'a> Lines<'a> {
 
     /// Whether a line stands at the margin.
     pub(super) fn is_flush(&self, at: usize) -> bool {
-        self.lines.get(at).is_some_and(|(start, end)| !self.text[*start..*end].starts_with(char::is_whitespace))
+        self.ends.get(at).is_some_and(|(start, end)| !self.text[*start..*end].starts_with(char::is_whitespace))
     }
 
     /// Where a line begins, in bytes; beyond the last, where that ends.
     pub(super) fn start(&self, at: usize) -> usize {
-        self.lines.get(at).map_or_else(|| self.end(), |(start, _)| *start)
+        self.ends.get(at).map_or_else(|| self.end(), |(start, _)| *start)
     }
 
     /// How many bytes stand between the end of one line and the start of another.
     pub(super) fn between(&self, last: usize, next: usize) -> usize {
-        self.start(next).saturating_sub(self.lines.get(last).map_or(0, |(_, end)| *end))
+        self.start(next).saturating_sub(self.ends.get(last).map_or(0, |(_, end)| *end))
     }
 
     /// Whether the first paragraph of a stretch is prose.
@@ -98,7 +98,7 @@ impl<'a> Lines<'a> {
 
     /// Where the last line ends.
     fn end(&self) -> usize {
-        self.lines.last().map_or(0, |(_, end)| *end)
+        self.ends.last().map_or(0, |(_, end)| *end)
     }
 }
 
@@ -148,8 +148,7 @@ pub(super) fn found(book: &Book, lines: &Lines) -> Vec<Heading> {
             }
             continue;
         }
-        let before =
-            at == 0 || lines.is_blank(at - 1) || headings.last().is_some_and(|heading| heading.last + 1 == at);
+        let before = at == 0 || lines.is_blank(at - 1) || headings.last().is_some_and(|heading| heading.last + 1 == at);
         // No rule of English takes a line within a paragraph.
         if !before && !dense && words.starts_with(|c: char| c.is_ascii()) {
             continue;
@@ -188,13 +187,12 @@ fn with_title(lines: &Lines, at: usize) -> (String, usize) {
     }
     let letters = title.chars().filter(|c| c.is_alphabetic()).count();
     let loud = headings::is_loud(title);
-    let short = title.chars().count() <= if loud { 120 } else { 70 }
-        && title.chars().filter(|c| is_han(*c)).count() <= 24;
+    let short =
+        title.chars().count() <= if loud { 120 } else { 70 } && title.chars().filter(|c| is_han(*c)).count() <= 24;
     let begins = title.starts_with(|c: char| c.is_uppercase() || is_han(c) || matches!(c, '“' | '‘' | '"'));
     // A full stop ends a title where the book sets one behind each heading.
     let stopped = title.ends_with('.') && (loud || (below == at + 1 && own.ends_with('.')));
-    let ends = stopped
-        || !title.ends_with(['.', ',', ';', ':', '!', '。', '，', '；', '：', '！', '—', '-']);
+    let ends = stopped || !title.ends_with(['.', ',', ';', ':', '!', '。', '，', '；', '：', '！', '—', '-']);
     // A line of dialogue in quotation marks opens a text as well as a title does: only one straight below is a title.
     let quoted = title.ends_with(['”', '"', '’', '」']) && below != at + 1;
     // Without blank lines anywhere, what has the form of a title and a long line below it.
@@ -283,4 +281,3 @@ impl Depths {
         }
     }
 }
-

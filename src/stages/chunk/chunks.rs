@@ -99,7 +99,9 @@ fn bytes_of(text: &str, chapters: &[Chapter]) -> Vec<usize> {
 
 /// Returns the chapters of a stretch of the story, those that are hardly more than a heading joined with the next.
 fn sections(text: &str, range: (usize, usize), borders: &[usize], max: u32) -> Vec<(usize, usize)> {
-    let mut borders: Vec<usize> = borders.iter().copied().filter(|at| (range.0 + 1..range.1).contains(at)).collect();
+    let first = borders.partition_point(|at| *at <= range.0);
+    let last = borders.partition_point(|at| *at < range.1);
+    let mut borders = borders[first..last.max(first)].to_vec();
     borders.push(range.1);
     let small = max.min(400) / 5;
     let mut sections: Vec<(usize, usize)> = Vec::new();
@@ -122,9 +124,13 @@ fn sections(text: &str, range: (usize, usize), borders: &[usize], max: u32) -> V
 fn units(text: &str, offset: usize, max: u32, params: &Params) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
     let mut start = 0;
+    // How many paragraphs a quotation has been open over: one whose last mark is missing is not open for ever.
+    let mut open_over = 0;
     for end in paragraph_ends(text) {
         let next = text[end..].lines().next().unwrap_or("").trim();
-        paragraph((&text[start..end], offset + start), next, max, params, &mut units);
+        let around = Around { next, open: (1..=6).contains(&open_over) };
+        let open = paragraph((&text[start..end], offset + start), around, max, params, &mut units);
+        open_over = if open { open_over + 1 } else { 0 };
         start = end;
     }
     units
@@ -151,10 +157,28 @@ pub(super) fn paragraph_ends(text: &str) -> Vec<usize> {
     ends
 }
 
-fn paragraph((text, offset): (&str, usize), next: &str, max: u32, params: &Params, units: &mut Vec<Unit>) {
+/// What a paragraph stands between.
+#[derive(Debug, Clone, Copy)]
+struct Around<'a> {
+    /// The first line of the next.
+    next: &'a str,
+    /// Whether a quotation of an earlier one runs on into it.
+    open: bool,
+}
+
+/// Makes a paragraph into units, and says whether a quotation runs on from it.
+fn paragraph(
+    (text, offset): (&str, usize),
+    Around { next, open }: Around,
+    max: u32,
+    params: &Params,
+    units: &mut Vec<Unit>,
+) -> bool {
     let words = text.trim();
     let tokens = params.weigh(text);
-    let open = is_open(words);
+    // A mark at its head says anew that it is open.
+    let before = open && !starts_talk(words);
+    let open = opens(before, words);
     let border = is_border(words) || is_border(next);
     let talk = starts_talk(words) && starts_talk(next);
     let end_cost = if open {
@@ -168,7 +192,7 @@ fn paragraph((text, offset): (&str, usize), next: &str, max: u32, params: &Param
     };
     if tokens <= max {
         units.push(Unit { start: offset, end: offset + text.len(), tokens, cost: end_cost });
-        return;
+        return open;
     }
     let mut start = 0;
     let mut push = |end: usize, cost: f64, within_word: bool| {
@@ -180,7 +204,7 @@ fn paragraph((text, offset): (&str, usize), next: &str, max: u32, params: &Param
     };
     // By the estimate no character weighs four thirds of a token; a tokenizer may give each of its bytes one.
     let most = if params.tokenizer.is_some() { max as usize / 8 } else { (max as usize / 2).saturating_sub(2) * 3 / 4 };
-    let (mut begun, mut open) = (0, false);
+    let (mut begun, mut within) = (0, before);
     for end in sentence_ends(text) {
         let sentence = &text[begun..end];
         if params.weigh(sentence) > max {
@@ -188,11 +212,12 @@ fn paragraph((text, offset): (&str, usize), next: &str, max: u32, params: &Param
                 push(begun + at, cost::WITHIN * 2.0, within_word);
             }
         }
-        open = opens(open, sentence);
-        let cost = if open { cost::OPEN } else { cost::WITHIN };
+        within = opens(within, sentence);
+        let cost = if within { cost::OPEN } else { cost::WITHIN };
         push(end, if end == text.len() { end_cost } else { cost }, false);
         begun = end;
     }
+    open
 }
 
 /// Returns where the sentences of a paragraph end, the last at its end; marks and blanks after a sentence belong to it.
@@ -369,7 +394,10 @@ fn records(book: &Book, chapters: &[Chapter], starts: &[usize], pieces: &[Piece]
 fn opening(text: &str, chapters: &[Chapter], starts: &[usize], place: usize) -> String {
     let Some(mut at) = starts.partition_point(|start| *start <= place).checked_sub(1) else { return String::new() };
     if starts[at] == place || text[starts[at]..place].trim().is_empty() {
+        // No book nests headings deeper.
+        let deepest = at + 8;
         while let Some(&next) = starts.get(at + 1)
+            && at < deepest
             && next - starts[at] < 400
             && text[starts[at]..next].split_whitespace().map(str::len).sum::<usize>() <= chapters[at].title.len() + 8
         {
@@ -518,7 +546,62 @@ mod tests {
         prop_oneof![Just(None), Just(Some(Tokenizer::O200kBase)), Just(Some(Tokenizer::Cl100kBase))]
     }
 
+    #[test]
+    fn a_cut_avoids_quotations_of_all_marks() {
+        let en = "The mill stood still and the river went by it all that day and the next.";
+        let zh = "河上没有风，水车停了三天，守夜的人都睡不着，只听见水从闸下过去。";
+        for (prose, opening, middle, closing) in [
+            (en, "“It went on—", "“And on, and on again.", "“And then it ended.”"),
+            (en, "\"It went on.", "And on, and on again.", "And then it ended.\""),
+            (zh, "“水一直走，", "走了又走。", "后来就停了。”"),
+            (zh, "「水一直走，", "走了又走。", "後來就停了。」"),
+        ] {
+            let speech = format!("{opening}\n\n{middle}\n\n{closing}\n\n");
+            let text = format!("{}{speech}", format!("{prose}\n\n").repeat(3)).repeat(40);
+            let chunks = cut(&text, 500).0;
+            assert!(chunks.len() > 4);
+            for chunk in &chunks[..chunks.len() - 1] {
+                let last = chunk.text.trim_end().rsplit("\n\n").next().expect("a paragraph");
+                assert!(last == closing || last == prose, "{last}");
+            }
+        }
+    }
+
+    /// A page with chapters, tables, notes and pieces of navigation between them.
+    fn page() -> impl Strategy<Value = String> {
+        let part = prop_oneof![
+            (1_u32..40).prop_map(|number| format!("<h2>Chapter {number}</h2>")),
+            Just("<h2>第三回 过河</h2>".to_owned()),
+            Just("<h2>PREFACE</h2>".to_owned()),
+            Just("<nav>Up Down</nav>".to_owned()),
+            Just("<section epub:type=\"toc\"><p>Chapter 1</p><p>Chapter 2</p></section>".to_owned()),
+            Just("<p>CONTENTS</p><p>Mud 1</p><p>Sun 9</p><p>Moon 12</p>".to_owned()),
+            "<p>[“”a-zA-Z ,.]{1,300}</p>",
+            "<p>[“”「」河上无风水车不动，。]{1,120}</p>",
+        ];
+        proptest::collection::vec(part, 1..30).prop_map(|parts| format!("<html><body>{}</body></html>", parts.concat()))
+    }
+
     proptest! {
+        #[test]
+        fn what_chunks_leave_out_stands_in_rejects(text in page(), max in 40_u32..400) {
+            let Ok(book) = read("a.html", text.as_bytes(), None) else { return Ok(()) };
+            let chapters = chapters(&book);
+            let (chunks, rejects) = chunk(&book, &chapters, &params(max));
+            let chars: Vec<char> = book.text.chars().collect();
+            let (mut at, mut holes) = (0, 0);
+            for chunk in &chunks {
+                let own: String = chars[chunk.start as usize..chunk.end as usize].iter().collect();
+                prop_assert_eq!(&own, &chunk.text);
+                prop_assert!(chunk.start >= at && chunk.tokens <= max);
+                let between = &chars[at as usize..chunk.start as usize];
+                holes += usize::from(between.iter().any(|c| !c.is_whitespace()));
+                at = chunk.end;
+            }
+            holes += usize::from(chars[at as usize..].iter().any(|c| !c.is_whitespace()));
+            prop_assert!(holes <= rejects.len(), "{holes} holes, {rejects:?}");
+        }
+
         #[test]
         fn chunks_are_the_story_within_the_bound(text in paragraphs(), max in 40_u32..400, share in 0.0..1.0_f64, tokenizer in tokenizers()) {
             let Ok(book) = read("a.txt", text.as_bytes(), None) else { return Ok(()) };

@@ -6,6 +6,8 @@
 //! with its number; `+|` stands before a further line of its title; `~` is the text of a chapter, `.` a short paragraph.
 //! What else stands there is a line that opens nothing.
 
+use std::fmt::Write as _;
+
 use super::{Params, chapters, chunk, headings, read};
 use crate::schema::{Chapter, Language, Level};
 
@@ -157,20 +159,23 @@ fn check(source: &str, language: Language, settings: &[Setting]) -> usize {
             };
             let found_headings: Vec<Found> = found.iter().map(of).collect();
             for missed in expected.iter().filter(|heading| !found_headings.contains(heading)) {
-                failures.push_str(&format!("{name} ({setting:?}): misses {missed:?}\n"));
+                let _ = writeln!(failures, "{name} ({setting:?}): misses {missed:?}");
             }
             for wrong in found_headings.iter().filter(|heading| !expected.contains(heading)) {
-                failures.push_str(&format!("{name} ({setting:?}): finds  {wrong:?}\n"));
+                let _ = writeln!(failures, "{name} ({setting:?}): finds  {wrong:?}");
             }
             // The text below each heading of the story stands in a chunk, whatever is left out around it.
             let (chunks, rejects) = chunk(&book, &found, &Params::default());
-            let held: usize = chunks.iter().map(|chunk| chunk.text.matches(WITNESS[usize::from(language == Language::Zh)]).count()).sum();
+            let held: usize = chunks
+                .iter()
+                .map(|chunk| chunk.text.matches(WITNESS[usize::from(language == Language::Zh)]).count())
+                .sum();
             let all = text.matches(WITNESS[usize::from(language == Language::Zh)]).count();
             let outside = outside(&text, &found, WITNESS[usize::from(language == Language::Zh)]);
             if held + outside != all {
-                failures.push_str(&format!("{name} ({setting:?}): chunks hold {held} of {all}, {outside} outside\n"));
+                let _ = writeln!(failures, "{name} ({setting:?}): chunks hold {held} of {all}, {outside} outside");
                 for reject in rejects {
-                    failures.push_str(&format!("  {} {}: {}\n", reject.id, reject.reason, reject.detail));
+                    let _ = writeln!(failures, "  {} {}: {}", reject.id, reject.reason, reject.detail);
                 }
             }
         }
@@ -197,12 +202,19 @@ fn english_books_of_many_layouts_have_their_headings() {
 
 #[test]
 fn chinese_books_of_many_layouts_have_their_headings() {
-    assert!(check(ZH, Language::Zh, &[Setting::Lines, Setting::Dense, Setting::Indented, Setting::Packed, Setting::Flush]) >= 30);
+    assert!(
+        check(ZH, Language::Zh, &[Setting::Lines, Setting::Dense, Setting::Indented, Setting::Packed, Setting::Flush])
+            >= 30
+    );
 }
 
 /// Sets a book of two chapters in a way that books are printed.
 fn printed(language: Language, paragraphs: &[String], way: usize) -> String {
-    let heads = if language == Language::Zh { ["第一章 看灯", "第二章 听雨"] } else { ["CHAPTER I. MUD", "CHAPTER II. SUN"] };
+    let heads = if language == Language::Zh {
+        ["第一章 看灯", "第二章 听雨"]
+    } else {
+        ["CHAPTER I. MUD", "CHAPTER II. SUN"]
+    };
     let (setting, indent) = match way {
         0 | 1 => (Setting::Lines, ""),
         2 => (Setting::Wrapped, ""),
@@ -211,7 +223,7 @@ fn printed(language: Language, paragraphs: &[String], way: usize) -> String {
     };
     let mut text = String::new();
     for (head, half) in heads.iter().zip(paragraphs.chunks(paragraphs.len().div_ceil(2))) {
-        text.push_str(&format!("{head}\n\n"));
+        let _ = writeln!(text, "{head}\n");
         for paragraph in half {
             let mut lines = set(paragraph, language, setting);
             lines[0].insert_str(0, indent);
@@ -219,7 +231,7 @@ fn printed(language: Language, paragraphs: &[String], way: usize) -> String {
             if way >= 3 {
                 lines.retain(|line| !line.is_empty());
             }
-            text.push_str(&format!("{}\n", lines.join("\n")));
+            let _ = writeln!(text, "{}\n", lines.join(""));
         }
         text.push('\n');
     }

@@ -242,6 +242,7 @@ impl Story {
             (if start < body_end { start } else { body_start }, body_end, Vec::new())
         };
         let end = trailing(text, borders.last().copied().unwrap_or(start), end, start);
+        let end = before_notices(text, borders.last().copied().unwrap_or(start), end);
         let mut parts = Vec::new();
         cut(&mut parts, text, 0, body_start, LICENCE, "stands before the book");
         let marked = marked(book);
@@ -413,9 +414,10 @@ fn front(parts: &mut Vec<Part>, text: &str, start: usize, end: usize, chapters: 
     let table = table(text, start, end, titles);
     let (mut from, mut reason) = (start, FRONT);
     for (at, words) in heads(text, start, end) {
-        let kind = if chapters.contains(&at) { Some(FRONT) } else { head_kind(words) };
+        let opens = chapters.binary_search(&at).is_ok();
+        let kind = if opens { Some(FRONT) } else { head_kind(words) };
         // A table names pages such as the cover, and a list of its own titles is one part of it.
-        let listed = matches!(reason, CONTENTS | ILLUSTRATIONS) && kind == Some(FRONT) && !chapters.contains(&at);
+        let listed = matches!(reason, CONTENTS | ILLUSTRATIONS) && kind == Some(FRONT) && !opens;
         let Some(kind) = kind.filter(|_| !listed) else { continue };
         cut_block(parts, text, (from, at), reason, detail, table);
         (from, reason) = (at, kind);
@@ -546,6 +548,16 @@ fn leading(text: &str, start: usize, end: usize) -> usize {
             text[rest..end].find('\n').map_or(end, |line| rest + line + 1)
         });
     }
+    // What a web site puts above it.
+    let mut at = story;
+    for line in text[story..reach.max(story)].split_inclusive('\n') {
+        at += line.len();
+        if is_notice(line.trim()) {
+            story = at;
+        } else if !line.trim().is_empty() && !super::chunks::is_border(line.trim()) {
+            break;
+        }
+    }
     for (at, words) in heads(text, start, reach) {
         let Some(kind) = head_kind(words).filter(|_| at >= story) else { continue };
         story = match kind {
@@ -554,6 +566,56 @@ fn leading(text: &str, start: usize, end: usize) -> usize {
         };
     }
     story.min(end)
+}
+
+/// Returns where a story ends before the lines that a web site puts below it.
+fn before_notices(text: &str, last: usize, end: usize) -> usize {
+    let mut story = end;
+    let mut at = end;
+    for line in text[last..end].split_inclusive('\n').rev() {
+        at -= line.len();
+        let words = line.trim();
+        if is_notice(words) {
+            story = at;
+        } else if !words.is_empty() && !super::chunks::is_border(words) {
+            break;
+        }
+    }
+    story.max(last)
+}
+
+/// Whether a line tells where a file is from, and nothing of the story: a site and what is to be had there.
+fn is_notice(line: &str) -> bool {
+    const SITES: &[&str] = &["www.", "http:", "https:", ".com", ".net", ".org", ".cn"];
+    const GOODS: &[&str] = &[
+        "小说",
+        "小說",
+        "电子书",
+        "電子書",
+        "下载",
+        "下載",
+        "本书",
+        "本書",
+        "更多",
+        "访问",
+        "訪問",
+        "阅读",
+        "閱讀",
+        "书库",
+    ];
+    const OPENINGS: &[&str] =
+        &["更多精彩", "更多小说", "更多小說", "更多电子书", "本书来自", "本書來自", "本书下载", "本书由"];
+    if line.is_empty() || line.len() > 240 || line.starts_with(['“', '「', '‘', '"']) {
+        return false;
+    }
+    let opens =
+        OPENINGS.iter().any(|opening| line.trim_start_matches(['【', '（', '(', '=', '-', '*']).starts_with(opening));
+    let site = || {
+        let lower = line.to_ascii_lowercase();
+        SITES.iter().any(|site| lower.contains(site))
+    };
+    let goods = || GOODS.iter().any(|word| line.contains(word));
+    (opens && (line.len() <= 120 || site())) || (goods() && site())
 }
 
 /// Returns where a story ends before a note or a list that closes the book without being a chapter.
@@ -572,13 +634,16 @@ fn trailing(text: &str, last: usize, end: usize, start: usize) -> usize {
 /// Finds tables of contents within the story, such as a second volume's.
 fn tables(text: &str, borders: &[usize], start: usize, end: usize) -> Vec<Part> {
     let mut found = Vec::new();
+    // Where the last one looked at ends: a head within it begins none of its own.
+    let mut seen = start;
     for (at, words) in heads(text, start, end) {
-        if words.len() > 60 || !matches!(head_kind(words), Some(CONTENTS | ILLUSTRATIONS)) {
+        if at < seen || words.len() > 60 {
             continue;
         }
-        let reason = head_kind(words).unwrap_or(CONTENTS);
-        let next = borders.iter().copied().find(|border| *border > at).unwrap_or(end);
+        let Some(reason) = head_kind(words).filter(|kind| matches!(*kind, CONTENTS | ILLUSTRATIONS)) else { continue };
+        let next = borders.get(borders.partition_point(|border| *border <= at)).copied().unwrap_or(end);
         let stop = block_end(text, at, next, reason);
+        seen = stop;
         let lines: Vec<&str> = text[at..stop].lines().map(str::trim).filter(|line| !line.is_empty()).skip(1).collect();
         let entry = |line: &&&str| line.ends_with(|c: char| c.is_ascii_digit()) || headings::candidate(line).is_some();
         // Somebody may only speak of contents: a table has entries.
@@ -595,7 +660,7 @@ fn back(parts: &mut Vec<Part>, text: &str, start: usize, end: usize, chapters: &
     let (mut from, mut reason) = (start, BACK);
     for (at, words) in heads(text, start, end) {
         let kind = head_kind(words).filter(|kind| *kind != FRONT);
-        let Some(kind) = kind.or_else(|| chapters.contains(&at).then_some(BACK)) else { continue };
+        let Some(kind) = kind.or_else(|| chapters.binary_search(&at).is_ok().then_some(BACK)) else { continue };
         cut(parts, text, from, at, reason, detail);
         (from, reason) = (at, kind);
     }
@@ -691,6 +756,33 @@ mod tests {
         // The same without a head over the table.
         let (_, parts) = left_out("灯.txt", &text.replace("目录\n", ""));
         assert_eq!(reasons_of(&parts), [FRONT, CONTENTS]);
+    }
+
+    #[test]
+    fn notices_of_web_sites_are_left_out() {
+        let story = "　　河上无风，水车不动。守夜的人都睡了。\n".repeat(60);
+        let above = "更多精彩小说请访问 www.example.com\n";
+        let below = "　　本书来自 www.example.com 小说下载\n=====\n更多精彩，更多好书，尽在某某书库\n";
+        let (held, parts) = left_out("灯.txt", &format!("{above}第一章 看灯\n{story}第二章 听雨\n{story}{below}"));
+        assert_eq!(reasons_of(&parts), [FRONT, BACK]);
+        assert!(held.starts_with("第一章 看灯") && held.ends_with("都睡了。\n"), "{parts:?}");
+        let (held, parts) = left_out("灯.txt", &format!("{above}{story}{below}"));
+        assert_eq!(reasons_of(&parts), [FRONT, BACK]);
+        assert!(held.starts_with("　　河上") && held.ends_with("都睡了。\n"), "{parts:?}");
+        // A story may end with a site, if it tells of one.
+        let (held, _) = left_out("灯.txt", &format!("{story}　　他在纸上写下 www.example.com，然后走了。\n"));
+        assert!(held.ends_with("走了。\n"));
+    }
+
+    #[test]
+    fn a_preface_below_a_volumes_heading_is_left_out_and_a_prologue_is_not() {
+        let prose = PROSE.repeat(30);
+        let text = format!(
+            "VOLUME I\n\nPREFACE\n\n{prose}PROLOGUE\n\nIt was dry.\n\n{prose}CHAPTER I. Mud\n\n{prose}CHAPTER II. Sun\n\n{prose}"
+        );
+        let (held, parts) = left_out("rain.txt", &text);
+        assert_eq!(reasons_of(&parts), [FRONT], "{parts:?}");
+        assert!(held.starts_with("VOLUME I") && held.contains("It was dry.") && !held.contains("PREFACE"));
     }
 
     #[test]
