@@ -21,7 +21,7 @@ fn key(form: &[char]) -> Key {
     form.iter().fold(0, |key, &c| key << 21 | c as Key)
 }
 
-/// Returns full names of which the last character alone is the subject of verbs of speech, as 飞 for a 张飞, each with how often.
+/// Returns full names of which the last character alone is the subject of verbs of speech, as 霆 for a 罗霆, each with how often.
 fn shortened(text: &[char], spans: &[Span]) -> Vec<(Vec<char>, u32)> {
     let mut singles: BTreeMap<char, u32> = BTreeMap::new();
     for (i, span) in spans.iter().enumerate() {

@@ -78,7 +78,7 @@ pub(super) fn nominal(text: &[char], names: &Names, at: usize, end: usize) -> Op
     if let Some(found) = described(text, names, at, end) {
         return Some(found);
     }
-    // `操曰`, `操大笑`: the given name alone.
+    // `霆曰`, `霆大笑`: the given name alone.
     let rest = &text[at + 1..end];
     let c = text[at];
     let acts = CHINESE.speech.head(rest).max(CHINESE.deeds.head(rest)).max(CHINESE.manner.head(rest)) > 0;

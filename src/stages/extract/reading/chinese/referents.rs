@@ -183,7 +183,7 @@ impl<'a> Referents<'a> {
             let same = other.noun == head
                 || noun.shown && head == ['人']
                 || head.ends_with(&other.noun) && other.noun.len() > 1;
-            noun.from < other.at + if noun.shown { NEAR / 2 } else { NEAR } && same && (noun.shown || head != ['人'])
+            noun.from < other.at + if noun.shown { BOUND } else { NEAR } && same && (noun.shown || head != ['人'])
         });
         if let Some(person) = brought.map(|other| other.person) {
             self.cast[person].add(&phrase, 1);
@@ -201,7 +201,7 @@ impl<'a> Referents<'a> {
         let generic = noun.gender != Gender::Unknown || CHINESE.generic_either.has(&head) || head == ['人'];
         match (generic, self.modern) {
             (false, _) => Referent::Sure(person),
-            (true, true) => Referent::Likely(person, if noun.shown { 0.5 } else { 1.5 }),
+            (true, true) => Referent::Likely(person, if noun.shown { 0.0 } else { 0.5 }),
             // The old novels call people by the noun alone, all the time.
             (true, false) => Referent::Likely(person, 4.0),
         }
@@ -218,7 +218,7 @@ impl<'a> Referents<'a> {
                 return Some(person);
             }
             let first = places[0].1;
-            if places.len() > 1 && places.iter().all(|&(_, person)| person == first) && CHINESE.roles.has(head) {
+            if (self.modern || places.len() > 1) && places.iter().all(|&(_, person)| person == first) && CHINESE.roles.has(head) {
                 return Some(first);
             }
         }

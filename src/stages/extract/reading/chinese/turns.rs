@@ -297,7 +297,7 @@ impl<'a> Scene<'a> {
                     .text
                     .get(mention.end)
                     .is_none_or(|&c| matches!(c, '，' | '！' | '。' | '？' | '—' | '…' | ',' | '!' | '．'));
-                // `我周进`: the speaker names himself.
+                // `我罗守田`: the speaker names himself.
                 let own = mention.start > span.start && self.text[mention.start - 1] == '我';
                 if own {
                     turn.weights.push((person, 2.0));
