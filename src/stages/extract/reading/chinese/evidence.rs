@@ -121,14 +121,16 @@ fn ends(form: &[char], signs: &Signs, shape: &Shape) -> bool {
         return true;
     }
     let usual = "云应同连齐方才小先来喜".contains(last[0]);
-    usual && (firm(signs) || shape.named && signs.says > 0) || shape.named && firm(signs)
+    let led = signs.leads > 2 && signs.total > 5;
+    usual && (firm(signs) || shape.named && (signs.says > 0 || led)) || shape.named && firm(signs)
 }
 
 /// Whether one character nearly always follows it, so that it is a piece of something longer.
 fn piece(form: &[char], signs: &Signs) -> bool {
     signs.followers.iter().max_by_key(|(c, count)| (*count, *c)).is_some_and(|&(c, count)| {
         let always = !clause_end(c) && signs.total > 1 && count * 20 >= signs.total * 19;
-        always && (signs.says == 0 || form.len() < 3 && follows(&[c]) == 0)
+        // No adverb stands behind somebody every time.
+        always && (signs.says == 0 || form.len() < 3 && (follows(&[c]) == 0 || signs.total > 5))
     })
 }
 

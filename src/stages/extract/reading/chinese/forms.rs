@@ -76,7 +76,9 @@ pub(super) fn find(text: &[char], spans: &[Span]) -> BTreeMap<Vec<char>, u32> {
             let titled = title(tail).is_some() || tail == ['儿'];
             // Two names side by side, or a name with what its bearer does now and then.
             let two = accepted.contains_key(tail);
-            let frequent = own.total * 10 >= shorter.total * 3 && own.stops * 10 >= own.total * 4;
+            let adverb = CHINESE.manner.has(&tail[tail.len() - 1..]);
+            let share = if adverb { 9 } else { 3 };
+            let frequent = own.total * 10 >= shorter.total * share && own.stops * 10 >= own.total * 4;
             if two || !(titled && own.total > 1 || frequent) {
                 continue;
             }
