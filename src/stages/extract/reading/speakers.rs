@@ -88,7 +88,8 @@ fn candidates(turns: &[Turn], before: &[Option<usize>]) -> Vec<usize> {
     for turn in turns {
         match turn.cue {
             Cue::Named(person) => *totals.entry(person).or_default() += 100.0,
-            Cue::Role(_, person) => *totals.entry(person).or_default() += 3.0,
+            // A noun with a verb of speech is near to a name: whom it may mean must be weighed.
+            Cue::Role(_, person) => *totals.entry(person).or_default() += 30.0,
             Cue::Pronoun(_) | Cue::None => {}
         }
         for &(person, weight) in &turn.weights {
@@ -100,7 +101,7 @@ fn candidates(turns: &[Turn], before: &[Option<usize>]) -> Vec<usize> {
     let mut people: Vec<(usize, f32)> = totals.into_iter().collect();
     people.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     // Whoever is named as speaking stays, however many they are.
-    let named = people.iter().filter(|(_, total)| *total >= 100.0).count();
+    let named = people.iter().filter(|(_, total)| *total >= 30.0).count();
     people.truncate(WIDEST.max(named));
     people.into_iter().map(|(person, _)| person).collect()
 }

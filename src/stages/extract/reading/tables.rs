@@ -166,6 +166,12 @@ struct ChineseFile {
     generic_either: String,
     roles: String,
     never: String,
+    common: String,
+    deeds: String,
+    classifiers: String,
+    several: String,
+    parts: String,
+    times: String,
     variants: String,
 }
 
@@ -173,28 +179,67 @@ struct ChineseFile {
 pub(super) struct Words {
     set: HashSet<Vec<char>>,
     longest: usize,
+    /// Which characters begin a word, and which end one, so that most look-ups need no hash.
+    first: Chars,
+    last: Chars,
 }
 
 impl Words {
     fn new(list: &str) -> Self {
         let set: HashSet<Vec<char>> = list.split_whitespace().map(|word| word.chars().collect()).collect();
         let longest = set.iter().map(Vec::len).max().unwrap_or(0);
-        Self { set, longest }
+        let mut words = Self { set: HashSet::new(), longest, first: Chars::default(), last: Chars::default() };
+        for word in &set {
+            words.first.add(word[0]);
+            words.last.add(word[word.len() - 1]);
+        }
+        Self { set, ..words }
     }
 
     /// Whether the whole stretch is one of the words.
     pub(super) fn has(&self, word: &[char]) -> bool {
-        word.len() <= self.longest && self.set.contains(word)
+        word.first().is_some_and(|&c| self.first.has(c)) && word.len() <= self.longest && self.set.contains(word)
     }
 
     /// Returns the length of the longest word that a stretch begins with, 0 for none.
     pub(super) fn head(&self, chars: &[char]) -> usize {
+        if !chars.first().is_some_and(|&c| self.first.has(c)) {
+            return 0;
+        }
         (1..=self.longest.min(chars.len())).rev().find(|&n| self.set.contains(&chars[..n])).unwrap_or(0)
     }
 
     /// Returns the length of the longest word that a stretch ends with, 0 for none.
     pub(super) fn tail(&self, chars: &[char]) -> usize {
+        if !chars.last().is_some_and(|&c| self.last.has(c)) {
+            return 0;
+        }
         (1..=self.longest.min(chars.len())).rev().find(|&n| self.set.contains(&chars[chars.len() - n..])).unwrap_or(0)
+    }
+}
+
+/// A set of characters, one bit each for the first 65,536; any beyond those counts as held.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Chars {
+    bits: Vec<u64>,
+}
+
+impl Chars {
+    /// Adds a character.
+    pub(super) fn add(&mut self, c: char) {
+        let at = c as usize;
+        if at < 0x1_0000 {
+            if self.bits.is_empty() {
+                self.bits = vec![0; 0x400];
+            }
+            self.bits[at / 64] |= 1 << (at % 64);
+        }
+    }
+
+    /// Whether the set may hold a character.
+    pub(super) fn has(&self, c: char) -> bool {
+        let at = c as usize;
+        at >= 0x1_0000 || self.bits.get(at / 64).is_some_and(|bits| bits & (1 << (at % 64)) != 0)
     }
 }
 
@@ -217,14 +262,24 @@ pub(super) struct Chinese {
     pub(super) generic_either: Words,
     pub(super) roles: Words,
     pub(super) never: Words,
+    /// Words of two characters and more that name nobody.
+    pub(super) common: Words,
+    pub(super) deeds: Words,
+    pub(super) classifiers: Words,
+    pub(super) several: Words,
+    /// What makes the word before it a place or a part of somebody.
+    pub(super) parts: Words,
+    /// What a paragraph begins with after time has passed.
+    pub(super) times: Words,
     variants: HashMap<char, char>,
+    folded: Chars,
 }
 
 impl Chinese {
     fn load() -> Self {
         let file: ChineseFile =
             toml::from_str(include_str!("../words/chinese.toml")).expect("the shipped table is valid");
-        let variants = file
+        let variants: HashMap<char, char> = file
             .variants
             .split_whitespace()
             .filter_map(|pair| {
@@ -250,13 +305,23 @@ impl Chinese {
             generic_either: Words::new(&file.generic_either),
             roles: Words::new(&file.roles),
             never: Words::new(&file.never),
+            common: Words::new(&file.common),
+            deeds: Words::new(&file.deeds),
+            classifiers: Words::new(&file.classifiers),
+            several: Words::new(&file.several),
+            parts: Words::new(&file.parts),
+            times: Words::new(&file.times),
+            folded: variants.keys().fold(Chars::default(), |mut set, &c| {
+                set.add(c);
+                set
+            }),
             variants,
         }
     }
 
     /// Returns the simplified form of a character that the tables know, or the character.
     pub(super) fn fold(&self, c: char) -> char {
-        self.variants.get(&c).copied().unwrap_or(c)
+        if self.folded.has(c) { self.variants.get(&c).copied().unwrap_or(c) } else { c }
     }
 
     /// Whether a folded clause ends in a verb of speech, particles aside.

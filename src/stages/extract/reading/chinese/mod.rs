@@ -2,9 +2,20 @@
 //!
 //! Works on text folded to the characters of the tables, character for character, so that offsets and printed names stay the book's.
 
+mod aliases;
+mod bindings;
+mod calling;
+mod clauses;
+mod descriptions;
+mod evidence;
+mod forms;
 mod names;
+mod nominals;
+mod referents;
+mod strangers;
 mod tags;
 mod turns;
+mod words;
 
 use self::names::Names;
 use self::turns::Scene;
@@ -28,4 +39,139 @@ pub(super) fn attribute(
     let scene = Scene::read(&text, chars, paragraphs, spans, &names, cast, given);
     let verdicts = decide(&scene.turns, &scene.genders());
     scene.finish(verdicts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Gender, Reading, read};
+    use crate::schema::Language;
+
+    /// Returns whether somebody goes by a name.
+    fn bears(reading: &Reading, person: usize, name: &str) -> bool {
+        let person = &reading.people[person];
+        person.name == name || person.aliases.iter().any(|alias| alias == name)
+    }
+
+    /// Checks the speaker of each quotation, by any of his names; `-` for nobody.
+    fn check(text: &str, speakers: &[&str]) {
+        let reading = read(text, Language::Zh, false);
+        assert_eq!(reading.quotations.len(), speakers.len(), "{text}");
+        for (quotation, name) in reading.quotations.iter().zip(speakers) {
+            let right = quotation.speaker.map_or(*name == "-", |speaker| bears(&reading, speaker, name));
+            let found = quotation.speaker.map(|speaker| &reading.people[speaker]);
+            assert!(right, "`{}` is {name}'s, not {found:?}'s, in {text}", quotation.text);
+        }
+    }
+
+    #[test]
+    fn keeps_a_subject_over_clauses_and_sentences() {
+        check(
+            "罗守田道：“起风了。”沈阿牛放下渔网，看了看天，便向罗守田道：“收罢。”罗守田听了，将缆绳往桩上一绕。又回头问道：“几时开船？”",
+            &["罗守田", "沈阿牛", "罗守田"],
+        );
+        check(
+            "罗守田道：“起风了。”沈阿牛道：“收罢。”罗守田急了，忽然看见沈阿牛往船上跑，便赶上去，喝道：“站住！”",
+            &["罗守田", "沈阿牛", "罗守田"],
+        );
+    }
+
+    #[test]
+    fn takes_no_object_for_a_subject() {
+        check(
+            "罗守田道：“起风了。”沈阿牛道：“收罢。”罗守田叫住沈阿牛，嘱咐沈阿牛道：“当心。”罗守田没站稳，被沈阿牛一把推在地上，骂道：“糊涂！”",
+            &["罗守田", "沈阿牛", "罗守田", "沈阿牛"],
+        );
+        check("罗守田道：“起风了。”沈阿牛道：“收罢。”急得罗守田道：“慢着！”", &["罗守田", "沈阿牛", "罗守田"]);
+    }
+
+    #[test]
+    fn names_people_by_what_they_are() {
+        check(
+            "罗守田道：“起风了。”内中一个客人道：“走罢。”又一个客人道：“不走。”那客人笑道：“怕什么？”门上小厮们回道：“没船了。”忽听外面有人说：“有船！”",
+            &["罗守田", "内中一个客人", "又一个客人", "又一个客人", "小厮们", "有人"],
+        );
+        check(
+            "“借过。”一个满脸麻子的人挤进来，提着半篮螃蟹。\n\n那人把篮子一放，嚷道：“谁要？”\n\n“多少钱？”坐在窗下的一个五十来岁的人问。\n",
+            &["满脸麻子的人", "那人", "五十来岁的人"],
+        );
+        check(
+            "罗守田道：“起风了。”正要走，早看见一个瘦小的管家，跑了进来：“老爷有请。”罗守田道：“知道了。”",
+            &["罗守田", "瘦小的管家", "罗守田"],
+        );
+    }
+
+    #[test]
+    fn joins_a_noun_with_the_name_given_later() {
+        check(
+            "船舱里钻出一个撑篙的女子，笑道：“坐稳。”这女子叫沈阿莲，是沈家的老二。沈阿莲道：“开船了。”沈阿莲又道：“低头。”",
+            &["沈阿莲", "沈阿莲", "沈阿莲"],
+        );
+    }
+
+    #[test]
+    fn names_several_at_once() {
+        check(
+            "罗守田道：“起风了。”沈阿牛道：“收罢。”罗守田沈阿牛都说道：“走！”众人一齐道：“走！”沈阿牛等道：“快！”",
+            &["罗守田", "沈阿牛", "罗守田沈阿牛", "众人", "沈阿牛等"],
+        );
+    }
+
+    #[test]
+    fn tells_kin_from_the_bearer_of_the_name() {
+        let text = "六两坐着抽烟。六两嫂骂道：“懒骨头！”六两说：“歇一歇。”六两嫂放下饭篮，说：“吃罢。”六两道：“不饿。”六两嫂笑了。";
+        check(text, &["六两嫂", "六两", "六两嫂", "六两"]);
+        let reading = read(text, Language::Zh, false);
+        let wife = reading.people.iter().find(|person| person.name == "六两嫂").expect("she speaks");
+        assert!(wife.gender == Gender::Female && wife.aliases.is_empty());
+    }
+
+    #[test]
+    fn lets_a_title_alone_mean_its_bearer() {
+        check(
+            "耿提辖走进店来，道：“打酒！”罗守田道：“有。”提辖坐下道：“切肉！”罗守田道：“也有。”",
+            &["耿提辖", "罗守田", "耿提辖", "罗守田"],
+        );
+    }
+
+    #[test]
+    fn knows_a_given_name_alone_in_the_old_novels() {
+        check(
+            "却说罗霆引军到河边，罗霆下马。霆曰：“谁敢渡河？”沈固曰：“某愿往。”霆大笑曰：“真壮士也！”罗霆遂令开船，沈固领命。",
+            &["罗霆", "沈固", "罗霆"],
+        );
+    }
+
+    #[test]
+    fn reads_modern_speech_with_and_without_tags() {
+        check(
+            "“潮退了么？”沈小满趴在窗口问。\n\n“退了。”老耿叼着烟走出来。\n\n“那我去捡螺。”\n\n老耿叹了口气：“早点回来。”\n\n沈小满说：“晓得。”老耿摆摆手，“去罢。”\n\n沈小满问他，“真的？”\n",
+            &["沈小满", "老耿", "沈小满", "老耿", "沈小满", "老耿", "沈小满"],
+        );
+    }
+
+    #[test]
+    fn names_the_narrator_and_his_kin() {
+        check(
+            "“你去歇着。”母亲对我说。\n\n“是。”我说。\n\n我的母亲笑了，说：“听话。”\n\n“这就去。”我道。\n",
+            &["母亲", "叙述者", "母亲", "叙述者"],
+        );
+    }
+
+    #[test]
+    fn joins_titles_by_who_was_named_before_and_never_by_surname() {
+        let text = "罗守田走进来。罗守田道：“起风了。”罗先生放下伞。罗守田坐下。罗先生道：“倒茶。”\n\n罗阿四在后院劈柴。罗阿四骂道：“累死了。”罗阿四又道：“不干了。”\n";
+        let reading = read(text, Language::Zh, false);
+        let of = |name: &str| (0..reading.people.len()).find(|&person| bears(&reading, person, name));
+        assert_eq!(of("罗先生"), of("罗守田"));
+        assert_ne!(of("罗阿四"), of("罗守田"));
+        assert!(of("罗守田").is_some() && of("罗阿四").is_some());
+    }
+
+    #[test]
+    fn folds_traditional_characters() {
+        check(
+            "羅守田道：「起風了。」內中一個客人道：「走罷。」那客人又問：「船呢？」沈阿蓮應道：「在後頭。」沈阿蓮又道：「開船了。」",
+            &["羅守田", "內中一個客人", "那客人", "沈阿蓮", "沈阿蓮"],
+        );
+    }
 }

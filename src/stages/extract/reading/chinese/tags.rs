@@ -1,20 +1,10 @@
 //! Chinese tags: the clauses beside speech that say whose it is.
 
-use super::super::Gender;
 use super::super::tables::CHINESE;
-use super::names::{Names, bare, clause_end, open, role, sentence_end};
-
-/// Somebody as a clause has him.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Nominal {
-    /// Index of the name, and where it begins.
-    Name(usize, usize),
-    Pronoun(Gender),
-    /// The one who tells the book.
-    Narrator,
-    /// A noun for people: its phrase, where it begins, and its gender.
-    Role(Vec<char>, usize, Gender),
-}
+use super::clauses::{Clause, bare, clauses, first_sentence, head, last_sentence, lead, parted, sentence_end};
+use super::names::Names;
+use super::nominals::{Nominal, nominal};
+use super::strangers::{adjacent, governed, presented, unknown, unnamed};
 
 /// What narration beside speech says of the speaker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,203 +17,151 @@ pub(super) enum Tag {
     Acts(Nominal),
 }
 
-/// Returns who is the subject of a clause `[at, end)` of the text.
-fn subject(text: &[char], names: &Names, at: usize, end: usize, plain: bool) -> Option<Nominal> {
+/// Returns who is the subject of a clause; `wide` looks for a name behind the clause's beginning too.
+pub(super) fn subject(text: &[char], names: &Names, (at, end): Clause, wide: bool) -> Option<Nominal> {
     let clause = &text[at..end];
-    let opened = clause.len() - open(clause).len();
+    let opened = clause.len() - head(clause).len();
     // An opening word may have eaten the beginning of a name.
     let eaten =
         (0..opened).find(|&k| names.at(&clause[k..]).is_some_and(|name| k + names.list[name].form.len() > opened));
-    let mut i = eaten.unwrap_or(opened);
-    let first = i;
+    let first = eaten.unwrap_or(opened);
+    if let Some((found, _)) = nominal(text, names, at + first, end) {
+        // `舱里钻出一个撑篙的女子`: what stands before the count describes nobody.
+        let inner = match &found {
+            Nominal::Role(noun) if !noun.new && !noun.shown => presented(text, names, (at + first, end)),
+            _ => None,
+        };
+        let shorter = |inner: &Nominal| matches!((inner, &found), (Nominal::Role(a), Nominal::Role(b)) if a.to == b.to);
+        return Some(inner.filter(shorter).unwrap_or(found));
+    }
+    if !wide {
+        return presented(text, names, (at, end));
+    }
+    let mut i = first + 1;
     while i < clause.len() {
-        let rest = &clause[i..];
-        if let Some(name) = names.at(rest) {
-            let length = names.list[name].form.len();
-            let governed = i > first && CHINESE.objects.tail(&clause[..i]) > 0;
-            let owner = matches!(rest.get(length), Some('的' | '之')) && rest.len() > length + 1;
-            if owner
-                && !governed
-                && let Some(found) = kin(text, at + i, at + i + length + 1, end)
-            {
-                return Some(found);
-            }
-            if !governed && !owner {
-                return Some(Nominal::Name(name, at + i));
-            }
-            i += length;
+        let Some(name) = names.at(&clause[i..]) else {
+            i += 1;
             continue;
+        };
+        let length = names.list[name].form.len();
+        let owner = matches!(clause.get(i + length), Some('的' | '之')) && clause.len() > i + length + 1;
+        if !governed(&clause[..i]) && !owner {
+            return Some(Nominal::Name(name, at + i));
         }
-        if i == first
-            && let Some(found) = pronoun(rest)
-        {
-            return Some(found);
-        }
-        if i == first
-            && let Some(found) = described(text, at + i, end)
-        {
-            return Some(found);
-        }
-        i += 1;
+        i += length;
     }
-    if plain { unnamed(text, at, end) } else { None }
+    presented(text, names, (at, end))
 }
 
-fn pronoun(rest: &[char]) -> Option<Nominal> {
-    let plural = rest.get(1) == Some(&'们');
-    // `他母亲`: the pronoun only owns.
-    if rest.len() > 2 && !plural {
-        for length in [3, 2, 1] {
-            if rest.len() > length && role(&rest[1..=length]) {
-                return None;
-            }
-        }
-    }
-    if CHINESE.she.has(&rest[..1]) {
-        return Some(Nominal::Pronoun(if plural { Gender::Unknown } else { Gender::Female }));
-    }
-    if CHINESE.he.has(&rest[..1]) {
-        return Some(Nominal::Pronoun(if plural { Gender::Unknown } else { Gender::Male }));
-    }
-    (CHINESE.narrator.has(&rest[..1]) && !plural).then_some(Nominal::Narrator)
+/// Whether a clause tells what somebody hears or sees of another.
+fn perceived(text: &[char], (at, end): Clause) -> bool {
+    const NARRATED: [&[char]; 3] = [&['只', '见'], &['忽', '见'], &['但', '见']];
+    let clause = &text[at..end];
+    let opened = clause.len() - head(clause).len();
+    let bare = clause[0] == '听' || matches!(clause[0], '忽' | '又' | '只' | '猛') && clause.get(1) == Some(&'听');
+    let heard = bare || clause[..opened].contains(&'听');
+    heard || clause[..opened.max(1)].contains(&'见') && !NARRATED.iter().any(|word| clause.starts_with(word))
 }
 
-/// A noun for people with what describes it: `那老者`, `他母亲`, `一个花白胡子的人`.
-fn described(text: &[char], at: usize, end: usize) -> Option<Nominal> {
-    let mut i = at;
-    while i < end && i < at + 12 && !clause_end(text[i]) {
-        for length in (1..=4.min(end - i)).rev() {
-            let word = &text[i..i + length];
-            let person = role(word) || word == ['人'] && i > at && text[i - 1] == '的';
-            if person && !matches!(text.get(i + length), Some('的' | '之')) {
-                let from = if word == ['人'] { at } else { i };
-                if text.get(i + length) == Some(&'们') && i + length < end {
-                    return Some(Nominal::Role(text[from..=i + length].to_vec(), from, Gender::Unknown));
-                }
-                return Some(Nominal::Role(text[from..i + length].to_vec(), from, gender(word)));
-            }
-        }
-        // What describes ends at a verb of speech.
-        if i > at && CHINESE.speech.head(&text[i..end]) > 1 {
-            return None;
-        }
-        i += 1;
-    }
-    None
-}
-
-/// `X的母亲`.
-fn kin(text: &[char], from: usize, at: usize, end: usize) -> Option<Nominal> {
-    (1..=4.min(end - at))
-        .rev()
-        .find(|&length| role(&text[at..at + length]))
-        .map(|length| Nominal::Role(text[from..at + length].to_vec(), from, gender(&text[at..at + length])))
-}
-
-/// Whatever stands before the verb of speech, where no table knows it.
-fn unnamed(text: &[char], at: usize, end: usize) -> Option<Nominal> {
-    let subject = bare(&text[at..end])?;
-    let clean = subject.iter().all(|c| c.is_alphabetic() && !c.is_ascii() && !CHINESE.never.has(&[*c]));
-    let from = (at..end).find(|&i| text[i..].starts_with(&subject))?;
-    let known = subject.len() == 1 && !CHINESE.roles.has(&subject);
-    (clean && !known).then_some(Nominal::Role(subject, from, Gender::Unknown))
-}
-
-fn gender(word: &[char]) -> Gender {
-    if CHINESE.generic_female.tail(word) > 0 {
-        Gender::Female
-    } else if CHINESE.generic_male.tail(word) > 0 {
-        Gender::Male
-    } else {
-        Gender::Unknown
-    }
+/// Whether a clause goes on with what the one who hears or sees does then.
+fn reacts(text: &[char], (at, end): Clause) -> bool {
+    text[at..end].iter().take(2).any(|c| matches!(c, '便' | '就' | '忙' | '因' | '遂' | '连' | '乃' | '不' | '方'))
 }
 
 /// Reads the narration `[at, end)` before speech; `outside` says that it stands in the paragraph before.
 pub(super) fn before(text: &[char], names: &Names, at: usize, end: usize, outside: bool) -> Option<Tag> {
-    let mut stop = end;
-    let mut colon = false;
-    let mut point = false;
-    while stop > at && (clause_end(text[stop - 1]) || text[stop - 1].is_whitespace()) {
-        colon |= matches!(text[stop - 1], '：' | ':');
-        point |= sentence_end(text[stop - 1]);
-        stop -= 1;
-    }
-    if stop == at || outside && !colon && point {
-        return None;
-    }
-    let clauses = clauses(text, at, stop);
-    let (last, earlier) = clauses.split_last()?;
-    let speech = CHINESE.ends_in_speech(&text[last.0..last.1]);
-    let leads = colon || speech && !point;
-    if !leads {
-        let sentence = sentence(text, &clauses);
-        return sentence.iter().find_map(|&(from, to)| subject(text, names, from, to, false)).map(Tag::Acts);
-    }
-    // A word that no table knows is a subject only at a sentence's beginning.
-    let begins = speech && earlier.last().is_none_or(|&(_, to)| text[to..last.0].iter().any(|&c| sentence_end(c)));
-    if let Some(who) = subject(text, names, last.0, last.1, begins) {
+    let clauses = clauses(text, at, end);
+    let Some(stop) = lead(text, at, end) else {
+        if outside {
+            return None;
+        }
+        let sentence = last_sentence(text, &clauses);
+        return sentence.iter().find_map(|&clause| subject(text, names, clause, false)).map(Tag::Acts);
+    };
+    let (&(from, _), earlier) = clauses.split_last()?;
+    let last = (from, stop);
+    // The tag is the whole of its sentence: a word that no table knows may be the subject.
+    let begins = earlier.last().is_none_or(|&before| parted(text, before, last));
+    if let Some(who) = subject(text, names, last, false).or_else(|| adjacent(text, names, last)) {
         return Some(Tag::Says(who));
     }
-    // The subject of the same sentence, then whoever acted before it.
-    let mut within = true;
-    let mut after = last.0;
-    for &(from, to) in earlier.iter().rev() {
-        within &= !text[to..after].iter().any(|&c| sentence_end(c));
-        after = from;
-        if let Some(who) = subject(text, names, from, to, false) {
-            return Some(if within { Tag::Says(who) } else { Tag::Goes(Some(who)) });
+    if begins && let Some(who) = subject(text, names, last, true).or_else(|| unnamed(text, last)) {
+        return Some(Tag::Says(who));
+    }
+    // The subject of the same sentence, the nearest first, then whoever the sentences before are about.
+    let mut after = last;
+    let mut reaction = reacts(text, last);
+    let mut other = None;
+    for (place, &clause) in earlier.iter().enumerate().rev() {
+        if parted(text, clause, after) {
+            if let Some(who) = other.or_else(|| subject(text, names, last, true)).or_else(|| unknown(text, after)) {
+                return Some(Tag::Says(who));
+            }
+            return Some(Tag::Goes(told(text, names, &earlier[..=place])));
+        }
+        // `被X打了，骂道`: who does it goes on doing.
+        if after == last
+            && text[clause.0] == '被'
+            && let Some((who, _)) = nominal(text, names, clause.0 + 1, clause.1)
+        {
+            return Some(Tag::Says(who));
+        }
+        after = clause;
+        let opens = place == 0 || parted(text, earlier[place - 1], clause);
+        if let Some(who) = subject(text, names, clause, opens) {
+            if !perceived(text, clause) || !reaction && other.is_none() && !opens {
+                return Some(Tag::Says(who));
+            }
+            other = other.or(if reaction { None } else { Some(who) });
+        }
+        reaction |= reacts(text, clause);
+    }
+    if let Some(who) = other.or_else(|| subject(text, names, last, true)) {
+        return Some(Tag::Says(who));
+    }
+    match earlier.first().and_then(|&clause| unknown(text, clause)) {
+        Some(who) => Some(Tag::Says(who)),
+        None => Some(Tag::Goes(None)),
+    }
+}
+
+/// Returns whom the last of some sentences is about: whoever it brings in, else the subject that it begins with.
+fn told(text: &[char], names: &Names, clauses: &[Clause]) -> Option<Nominal> {
+    let mut rest = clauses;
+    for _ in 0..8 {
+        let start = rest
+            .windows(2)
+            .rposition(|pair| parted(text, pair[0], pair[1]) || text[pair[0].1..pair[1].0].contains(&'；'))
+            .map_or(0, |i| i + 1);
+        let own = || rest[start..].iter().filter(|&&clause| !perceived(text, clause));
+        let found = own().rev().find_map(|&clause| presented(text, names, clause));
+        if let Some(who) = found.or_else(|| own().find_map(|&clause| subject(text, names, clause, false))) {
+            return Some(who);
+        }
+        rest = &rest[..start];
+        if rest.is_empty() {
+            break;
         }
     }
-    Some(Tag::Goes(None))
+    None
 }
 
 /// Reads the narration `[at, end)` behind speech.
 pub(super) fn behind(text: &[char], names: &Names, at: usize, end: usize) -> Option<Tag> {
     let clauses = clauses(text, at, end);
-    let first = clauses.first()?;
-    let who = subject(text, names, first.0, first.1, CHINESE.ends_in_speech(&text[first.0..first.1]));
-    let sentence: Vec<(usize, usize)> = {
-        let mut list = Vec::new();
-        for &(from, to) in clauses.iter().take(5) {
-            list.push((from, to));
-            if text.get(to).is_some_and(|&c| sentence_end(c)) {
-                break;
-            }
-        }
-        list
-    };
+    let &first = clauses.first()?;
+    if text[at..first.0].iter().any(|&c| sentence_end(c)) {
+        return None;
+    }
+    let sentence = first_sentence(text, &clauses);
+    let sentence = &sentence[..sentence.len().min(6)];
     let speech = sentence.iter().any(|&(from, to)| CHINESE.ends_in_speech(&text[from..to]));
-    match (who, speech) {
-        (Some(who), true) => Some(Tag::Says(who)),
-        (Some(who), false) => Some(Tag::Acts(who)),
-        (None, _) => None,
-    }
-}
-
-/// Returns the clauses of the last sentence.
-fn sentence<'a>(text: &[char], clauses: &'a [(usize, usize)]) -> &'a [(usize, usize)] {
-    let start = clauses
-        .windows(2)
-        .rposition(|pair| text[pair[0].1..pair[1].0].iter().any(|&c| sentence_end(c)))
-        .map_or(0, |i| i + 1);
-    &clauses[start..]
-}
-
-fn clauses(text: &[char], at: usize, end: usize) -> Vec<(usize, usize)> {
-    let mut clauses = Vec::new();
-    let mut start = None;
-    for (i, &c) in text.iter().enumerate().take(end).skip(at) {
-        if clause_end(c) || c.is_whitespace() {
-            if let Some(from) = start.take() {
-                clauses.push((from, i));
-            }
-        } else {
-            start.get_or_insert(i);
-        }
-    }
-    if let Some(from) = start {
-        clauses.push((from, end));
-    }
-    clauses
+    // `这是X的声音`, `这是X到了`.
+    let equals = (first.0..first.1.min(first.0 + 4)).find(|&i| text[i] == '是');
+    let shown = equals.and_then(|i| nominal(text, names, i + 1, first.1)).map(|(who, _)| who);
+    let who = shown.or_else(|| subject(text, names, first, true)).or_else(|| {
+        let tagged = CHINESE.ends_in_speech(&text[first.0..first.1]) && bare(&text[first.0..first.1]).is_some();
+        if tagged { unnamed(text, first) } else { None }
+    })?;
+    Some(if speech { Tag::Says(who) } else { Tag::Acts(who) })
 }

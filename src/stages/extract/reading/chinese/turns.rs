@@ -3,19 +3,25 @@
 use std::collections::BTreeMap;
 
 use super::super::given::Given;
-use super::super::people::{Draft, Found, SURE};
+use super::super::people::{Draft, Found};
 use super::super::quotations::Span;
 use super::super::speakers::{Cue, Turn, Verdict};
 use super::super::tables::CHINESE;
 use super::super::{Gender, Paragraph, flatten};
-use super::names::{Mention, Names, role, sentence_end};
-use super::tags::{Nominal, Tag, before, behind};
+use super::clauses::{clause_end, clauses, sentence_end};
+use super::names::{Mention, Names, tells_she};
+use super::nominals::{Nominal, Owner};
+use super::referents::{Referent, Referents};
+use super::tags::{Tag, before, behind, subject};
 
 /// How much more a name in the narration before counts for a pronoun than for speech without a tag.
 const PRONOUN: f32 = 1.6;
 
 /// Narration of more characters than this between two turns parts conversations.
 const APART: usize = 500;
+
+/// What speaks for those who were subjects before a pronoun, the last first.
+const FOCUS: [f32; 4] = [2.4, 1.2, 0.6, 0.3];
 
 /// The turns of a book, with what they are made of.
 pub(super) struct Scene<'a> {
@@ -24,12 +30,7 @@ pub(super) struct Scene<'a> {
     paragraphs: &'a [Paragraph],
     spans: &'a [Span],
     names: &'a Names,
-    cast: Vec<Draft>,
-    /// Whether the book tells she from he, so that 他 is a man.
-    modern: bool,
-    roles: BTreeMap<String, usize>,
-    /// Nouns for people that the book sets right before a name, each with that person.
-    known: BTreeMap<Vec<char>, usize>,
+    who: Referents<'a>,
     pub(super) turns: Vec<Turn>,
     /// By turn: who is called or named at the head of its speech.
     called: Vec<Vec<usize>>,
@@ -43,37 +44,76 @@ impl<'a> Scene<'a> {
         paragraphs: &'a [Paragraph],
         spans: &'a [Span],
         names: &'a Names,
-        mut cast: Vec<Draft>,
-        given: &Given,
+        cast: Vec<Draft>,
+        given: &'a Given,
     ) -> Self {
-        let modern = text.iter().filter(|&&c| c == '她').count() > 4;
-        let mut known = appositions(text, names);
-        let roles = given.roles(&mut cast);
-        known.retain(|phrase, person| given.allows(&phrase.iter().collect::<String>(), &cast[*person]));
+        let modern = tells_she(text);
+        let who = Referents::new(text, chars, names, cast, modern, given);
         let (turns, called) = (Vec::new(), Vec::new());
-        let mut scene = Self { text, chars, paragraphs, spans, names, cast, modern, roles, known, turns, called };
+        let mut scene = Self { text, chars, paragraphs, spans, names, who, turns, called };
         let mut first = 0;
-        while first < spans.len() {
-            let paragraph = spans[first].paragraph;
-            let mut end = first + 1;
-            while end < spans.len() && spans[end].paragraph == paragraph {
+        for (index, paragraph) in paragraphs.iter().enumerate() {
+            let mut end = first;
+            while end < spans.len() && spans[end].paragraph == index {
                 end += 1;
             }
-            scene.paragraph(first, end);
+            if end > first {
+                scene.paragraph(first, end);
+            } else if !paragraph.border {
+                scene.notice(paragraph.start as usize, paragraph.end as usize);
+            }
             first = end;
         }
+        scene.merge();
         scene
     }
 
     /// Returns the gender of everybody.
     pub(super) fn genders(&self) -> Vec<Gender> {
-        self.cast.iter().map(Draft::gender).collect()
+        self.who.cast.iter().map(Draft::gender).collect()
+    }
+
+    /// Puts those who were given a name later in the place of the nouns that brought them in.
+    fn merge(&mut self) {
+        let merged = std::mem::take(&mut self.who.merged);
+        for (&noun, &person) in &merged {
+            let forms = std::mem::take(&mut self.who.cast[noun].forms);
+            for (form, count) in forms {
+                self.who.cast[person].add(&form, count);
+            }
+            let fixed = self.who.cast[noun].fixed;
+            self.who.cast[person].fixed = self.who.cast[person].fixed.or(fixed);
+        }
+        let place = |person: &mut usize| *person = merged.get(person).copied().unwrap_or(*person);
+        for turn in &mut self.turns {
+            if let Cue::Named(person) | Cue::Role(_, person) = &mut turn.cue {
+                place(person);
+            }
+            turn.weights.iter_mut().for_each(|(person, _)| place(person));
+        }
+    }
+
+    /// Notes who does what in a stretch of narration.
+    fn notice(&mut self, at: usize, end: usize) {
+        self.who.name(at, end);
+        for clause in clauses(self.text, at, end) {
+            if let Some(who) = subject(self.text, self.names, clause, false) {
+                let sure = match &who {
+                    Nominal::Role(noun) => noun.new || noun.shown || noun.owner != Owner::Nobody,
+                    _ => true,
+                };
+                if sure {
+                    self.who.notice(&who, clause.0);
+                }
+            }
+        }
     }
 
     fn paragraph(&mut self, first: usize, end: usize) {
         let paragraph = &self.paragraphs[self.spans[first].paragraph];
         let (start, stop) = (paragraph.start as usize, paragraph.end as usize);
         let mut used = false;
+        let mut before_led = false;
         let mut at = start;
         for quote in first..end {
             let span = self.spans[quote];
@@ -94,11 +134,16 @@ impl<'a> Scene<'a> {
                 && matches!(self.text[..next].iter().rev().find(|c| !c.is_whitespace()), Some('：' | ':'));
             let short = !self.text[span.outer_end..next].iter().any(|&c| sentence_end(c));
             let after = after.filter(|after| !(hands_on && matches!(after, Tag::Says(_)) && quote > first && !short));
-            let joined = quote > first && (used || !led && !blank) || span.continues;
+            // `X道：“……”Y笑了，“……”`: what stands between two speeches is Y's, where the first was led in.
+            let another = before_led && matches!(tag, Some(Tag::Acts(_)));
+            let joined = quote > first && (used || !led && !blank && !another) || span.continues;
+            before_led = led;
             used = matches!(after, Some(Tag::Says(_)));
+            self.notice(narration.0, narration.1);
             self.quotation(quote, joined, blank && quote > first, tag, after, narration);
             at = span.outer_end;
         }
+        self.notice(at, stop);
     }
 
     /// Returns the narration at the end of the paragraph before one, unless a border stands there.
@@ -138,34 +183,39 @@ impl<'a> Scene<'a> {
             alternate: 1.2,
         };
         let mut goes = false;
+        let nobody = matches!(lead, Some(Tag::Goes(None)));
         for tag in [lead, after].into_iter().flatten() {
             match tag {
                 Tag::Says(who) => {
                     if turn.cue == Cue::None || matches!(turn.cue, Cue::Pronoun(_)) {
-                        turn.cue = self.cue(&who, &mut turn.weights);
-                        if let Cue::Role(_, person) = turn.cue
-                            && self.cast[person].sure
-                        {
-                            turn.weights.push((person, SURE));
-                        }
+                        turn.cue = self.cue(&who, span.outer_start, &mut turn.weights);
                     }
                 }
                 Tag::Goes(who) => {
                     goes = true;
                     turn.cue = Cue::Pronoun(Gender::Unknown);
-                    if let Some(Nominal::Name(name, _)) = who {
-                        turn.weights.push((self.names.people[name], 1.5));
+                    if let Some(who) = who {
+                        match self.who.resolve(&who) {
+                            Referent::Sure(person) | Referent::Likely(person, _) => turn.weights.push((person, 5.0)),
+                            Referent::Pronoun(gender) => self.focus(gender, span.outer_start, &mut turn.weights),
+                            Referent::Several => {}
+                        }
                     }
                 }
-                Tag::Acts(Nominal::Name(name, _)) => turn.weights.push((self.names.people[name], 2.0)),
-                Tag::Acts(Nominal::Pronoun(gender)) if self.modern && turn.cue == Cue::None => turn.acts = gender,
-                Tag::Acts(Nominal::Role(phrase, _, gender)) if turn.cue == Cue::None => {
-                    turn.acts = gender;
-                    if let Some(&person) = self.known.get(&phrase) {
-                        turn.weights.push((person, 1.5));
+                Tag::Acts(who) => match self.who.resolve(&who) {
+                    Referent::Sure(person) => turn.weights.push((person, 2.5)),
+                    Referent::Likely(person, weight) => {
+                        turn.weights.push((person, weight.min(2.0)));
+                        if turn.cue == Cue::None {
+                            turn.acts = self.who.cast[person].gender();
+                        }
                     }
-                }
-                Tag::Acts(_) => {}
+                    Referent::Pronoun(gender) if turn.cue == Cue::None => {
+                        turn.acts = gender;
+                        self.focus(gender, span.outer_start, &mut turn.weights);
+                    }
+                    Referent::Pronoun(_) | Referent::Several => {}
+                },
             }
         }
         let called = self.talk(&mut turn);
@@ -190,7 +240,13 @@ impl<'a> Scene<'a> {
             // A verb of speech without a subject: whoever spoke goes on, unless narration has brought in somebody else.
             let length = narration.1 - narration.0;
             turn.same = if self.turns.last().is_some_and(|last| self.spans[last.end - 1].paragraph == span.paragraph) {
-                if length < 12 { 3.0 } else { 1.0 }
+                if nobody {
+                    3.0
+                } else if length < 12 {
+                    2.0
+                } else {
+                    0.5
+                }
             } else {
                 0.0
             };
@@ -202,76 +258,29 @@ impl<'a> Scene<'a> {
         self.called.push(called);
     }
 
-    fn cue(&mut self, who: &Nominal, weights: &mut Vec<(usize, f32)>) -> Cue {
-        match who {
-            Nominal::Name(name, at) => {
-                let person = self.names.people[*name];
-                // `那僧` is a form of `僧`.
-                if self.cast[person].role
-                    && let Some(c @ ('那' | '这')) = at.checked_sub(1).map(|i| self.text[i])
-                {
-                    let form: String = std::iter::once(c).chain(self.names.list[*name].printed.chars()).collect();
-                    self.cast[person].add(&form, 1);
-                }
-                let form = &self.names.list[*name].form;
-                if let Some(&other) = self.known.get(form).filter(|&&other| other != person) {
-                    weights.push((other, 2.5));
-                    let printed = self.names.list[*name].printed.clone();
-                    self.cast[other].add(&printed, 1);
-                    return Cue::Role(self.cast[other].gender(), other);
-                }
-                Cue::Named(person)
+    fn cue(&mut self, who: &Nominal, at: usize, weights: &mut Vec<(usize, f32)>) -> Cue {
+        match self.who.resolve(who) {
+            Referent::Sure(person) => Cue::Named(person),
+            Referent::Likely(person, weight) => {
+                weights.push((person, weight));
+                Cue::Role(self.who.cast[person].gender(), person)
             }
-            Nominal::Pronoun(gender) => Cue::Pronoun(if self.modern { *gender } else { Gender::Unknown }),
-            Nominal::Narrator => {
-                let person = self.role("我", Gender::Unknown);
-                self.cast[person].name = Some("叙述者".to_owned());
-                Cue::Named(person)
+            Referent::Pronoun(gender) => {
+                self.focus(gender, at, weights);
+                Cue::Pronoun(gender)
             }
-            Nominal::Role(phrase, at, gender) => {
-                if let Some(&person) = self.known.get(phrase) {
-                    weights.push((person, 2.5));
-                    let printed: String = self.chars[*at..*at + phrase.len()].iter().collect();
-                    self.cast[person].add(&printed, 1);
-                    return Cue::Role(*gender, person);
-                }
-                let printed: String = self.chars[*at..*at + phrase.len()].iter().collect();
-                let person = self.role(&printed, *gender);
-                // A noun for anybody may mean somebody named; any other names its own bearer.
-                let generic = *gender != Gender::Unknown || CHINESE.generic_either.has(phrase);
-                let new = at.checked_sub(1).is_some_and(|i| matches!(self.text[i], '个' | '位' | '名' | '一'));
-                let shown = at.checked_sub(1).is_some_and(|i| matches!(self.text[i], '那' | '这' | '老'));
-                let own = if !generic || new {
-                    4.0
-                } else if shown || self.modern {
-                    0.0
-                } else {
-                    1.5
-                };
-                weights.push((person, own));
-                Cue::Role(*gender, person)
-            }
+            Referent::Several => Cue::Pronoun(Gender::Unknown),
         }
     }
 
-    /// Returns the person that a noun stands for where no named one fits; `那僧` and `僧` are the same.
-    fn role(&mut self, phrase: &str, gender: Gender) -> usize {
-        let cast = &mut self.cast;
-        let person = *self.roles.entry(phrase.to_owned()).or_insert_with(|| {
-            let fixed = (gender != Gender::Unknown).then_some(gender);
-            cast.push(Draft { role: true, fixed, ..Draft::default() });
-            cast.len() - 1
-        });
-        self.cast[person].add(phrase, 1);
-        person
+    /// Weighs those who were subjects before.
+    fn focus(&self, gender: Gender, at: usize, weights: &mut Vec<(usize, f32)>) {
+        weights.extend(self.who.focused(at, gender).into_iter().zip(FOCUS));
     }
 
     /// Returns the mentions that begin between two offsets.
     fn mentions(&self, start: usize, end: usize) -> &'a [Mention] {
-        let mentions = &self.names.mentions;
-        let from = mentions.partition_point(|mention| mention.start < start);
-        let to = from + mentions[from..].partition_point(|mention| mention.start < end);
-        &mentions[from..to]
+        self.names.between(start, end)
     }
 
     /// Weighs the names within the speech; returns who is called by name.
@@ -288,7 +297,7 @@ impl<'a> Scene<'a> {
                     .text
                     .get(mention.end)
                     .is_none_or(|&c| matches!(c, '，' | '！' | '。' | '？' | '—' | '…' | ',' | '!' | '．'));
-                // `我周进`: the speaker names himself.
+                // `我罗守田`: the speaker names himself.
                 let own = mention.start > span.start && self.text[mention.start - 1] == '我';
                 if own {
                     turn.weights.push((person, 2.0));
@@ -322,7 +331,11 @@ impl<'a> Scene<'a> {
                 .iter()
                 .map(|paragraph| (paragraph.end - paragraph.start) as usize)
                 .sum();
-            turn.fresh = border || told > APART || between > 6;
+            let later = (last_span.paragraph + 1..=paragraph).any(|index| {
+                let paragraph = &self.paragraphs[index];
+                CHINESE.times.head(&self.text[paragraph.start as usize..paragraph.end as usize]) > 0
+            });
+            turn.fresh = border || later || told > APART || between > 6;
             if between > 1 || narration.1 > narration.0 + 4 {
                 turn.same = -0.8;
                 turn.alternate = 0.5;
@@ -364,8 +377,7 @@ impl<'a> Scene<'a> {
                 quote += 1;
             }
             let spoken = self.spans.get(quote).is_some_and(|span| span.outer_start <= mention.start);
-            let acting =
-                mention.start > 0 && super::names::clause_end(self.text[mention.start - 1]) || mention.start == start;
+            let acting = mention.start > 0 && clause_end(self.text[mention.start - 1]) || mention.start == start;
             #[expect(clippy::cast_precision_loss, reason = "at most 24")]
             let fade = 1.0 / (1.0 + (recent.len() - 1 - place) as f32 * 0.25);
             let weight = if spoken {
@@ -377,6 +389,15 @@ impl<'a> Scene<'a> {
             };
             let entry = weights.entry(self.names.people[mention.name]).or_default();
             *entry = entry.max(weight * fade * share);
+        }
+        for (place, person) in self.who.nameless(start, end).into_iter().enumerate() {
+            #[expect(clippy::cast_precision_loss, reason = "at most 6")]
+            let fade = 1.0 / (1.0 + place as f32 * 0.4);
+            let entry = weights.entry(person).or_default();
+            *entry = entry.max(fade * share);
+        }
+        if let Some(person) = self.who.last(start, end) {
+            *weights.entry(person).or_default() += 0.5 * share;
         }
         turn.weights.extend(weights);
     }
@@ -394,7 +415,7 @@ impl<'a> Scene<'a> {
                 };
             }
         }
-        (self.cast, found)
+        (self.who.cast, found)
     }
 
     /// Returns what the speaker does behind a piece of speech, where a sentence of narration without a verb of speech stands alone.
@@ -409,73 +430,7 @@ impl<'a> Scene<'a> {
         let stop = narration.iter().position(|&c| sentence_end(c))?;
         let short = (2..60).contains(&stop) && narration[stop + 1..].iter().all(|c| c.is_whitespace());
         let spoken = matches!(self.text[span.end - 1], '。' | '！' | '？' | '…' | '．' | '!' | '?');
-        let silent =
-            !narration[..stop].split(|&c| super::names::clause_end(c)).any(|clause| CHINESE.ends_in_speech(clause));
+        let silent = !narration[..stop].split(|&c| clause_end(c)).any(|clause| CHINESE.ends_in_speech(clause));
         (short && spoken && silent).then(|| flatten(&self.chars[span.outer_end..=span.outer_end + stop]))
     }
-}
-
-/// Returns the noun that a name is given to: `那女子叫X`, `一个老汉……便是X`.
-fn introduced(text: &[char], at: usize) -> Option<Vec<char>> {
-    let start = (at.saturating_sub(40)..at).rev().find(|&i| sentence_end(text[i]))? + 1;
-    let before = &text[start..at];
-    let clause = before.iter().rposition(|&c| super::names::clause_end(c)).map_or(0, |i| i + 1);
-    let named =
-        ["名叫", "名唤", "叫做", "唤作", "叫"].iter().any(|verb| before.ends_with(&verb.chars().collect::<Vec<_>>()));
-    let equals = ["便是", "正是", "乃是", "就是", "是"]
-        .iter()
-        .any(|verb| before[clause..].starts_with(&verb.chars().collect::<Vec<_>>()));
-    let apposed = equals && clause > 0;
-    if !named && !apposed {
-        return None;
-    }
-    let scope = if named { before.len() } else { clause };
-    for i in (0..scope).rev() {
-        for length in (2..=4.min(scope - i)).rev() {
-            if role(&before[i..i + length]) {
-                return Some(before[i..i + length].to_vec());
-            }
-        }
-    }
-    None
-}
-
-/// Returns the nouns that stand right before a name, as in `弓兵X`, where they mostly mean that person.
-fn appositions(text: &[char], names: &Names) -> BTreeMap<Vec<char>, usize> {
-    let mut votes: BTreeMap<Vec<char>, BTreeMap<usize, u32>> = BTreeMap::new();
-    let mut last: Option<&Mention> = None;
-    for mention in &names.mentions {
-        let form = &names.list[mention.name].form;
-        let person = names.people[mention.name];
-        if let Some(other) = last.filter(|other| other.end == mention.start) {
-            let noun = &names.list[other.name].form;
-            if CHINESE.surnames.head(noun) == 0 && CHINESE.surnames.head(form) > 0 && names.people[other.name] != person
-            {
-                *votes.entry(noun.clone()).or_default().entry(person).or_default() += 1;
-            }
-        }
-        last = Some(mention);
-        if role(form) {
-            continue;
-        }
-        if let Some(noun) = introduced(text, mention.start) {
-            *votes.entry(noun).or_default().entry(person).or_default() += 2;
-        }
-        let before = &text[mention.start.saturating_sub(4)..mention.start];
-        let length =
-            CHINESE.roles.tail(before).max(CHINESE.generic_female.tail(before)).max(CHINESE.generic_male.tail(before));
-        if length > 1 && before.len() >= length {
-            let noun = before[before.len() - length..].to_vec();
-            *votes.entry(noun).or_default().entry(names.people[mention.name]).or_default() += 1;
-        }
-    }
-    votes
-        .into_iter()
-        .filter_map(|(noun, people)| {
-            let total: u32 = people.values().sum();
-            let (person, count) =
-                people.into_iter().max_by_key(|&(person, count)| (count, std::cmp::Reverse(person)))?;
-            (count * 4 > total * 3).then_some((noun, person))
-        })
-        .collect()
 }

@@ -1,0 +1,221 @@
+//! Chinese names: which of them are one person's, and what they say of gender.
+//!
+//! Joins on evidence only: a name and a piece of it, a title that first stands where its bearer was just named, a name given to another.
+//! A surname that two share is none.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::super::Gender;
+use super::super::given::Given;
+use super::super::people::Draft;
+use super::super::tables::CHINESE;
+use super::names::Names;
+use super::words::{rank, role, title};
+
+/// A title stands for somebody of that surname who was named no further back than this.
+const NEAR: usize = 1200;
+
+/// Titles that are put behind a name and leave the person the same; 嫂 or 妈 make another of it.
+const SAME: [&str; 20] = [
+    "先生", "老爷", "公子", "少爷", "爷", "二爷", "大爷", "哥", "哥哥", "哥儿", "兄", "兄弟", "弟", "姑娘", "小姐",
+    "姐姐", "妹妹", "相公", "大人", "公",
+];
+
+impl Names {
+    /// Decides which forms are one person's.
+    pub(super) fn settle(&mut self, given: &Given) -> Vec<Draft> {
+        let count = self.list.len();
+        let mut parents: Vec<usize> = (0..count).collect();
+        for (a, b) in self.joins() {
+            let (a, b) = (root(&mut parents, a), root(&mut parents, b));
+            parents[a.max(b)] = a.min(b);
+        }
+        let mut roots: Vec<usize> = (0..count).map(|i| root(&mut parents, i)).collect();
+        let printed: Vec<(String, u32)> =
+            self.list.iter().map(|name| (name.form.iter().collect(), name.count)).collect();
+        let printed: Vec<(&str, u32)> = printed.iter().map(|(form, count)| (form.as_str(), *count)).collect();
+        given.part(&mut roots, &printed);
+        let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut drafts: Vec<Draft> = Vec::new();
+        let mut people = Vec::with_capacity(count);
+        for (i, &root) in roots.iter().enumerate() {
+            let place = *places.entry(root).or_insert_with(|| {
+                drafts.push(Draft::default());
+                drafts.len() - 1
+            });
+            people.push(place);
+            let name = &self.list[i];
+            let draft = &mut drafts[place];
+            draft.add(&name.printed, name.count);
+            draft.female += name.female;
+            draft.male += name.male;
+            draft.role |= role(&name.form);
+            // Surname and given name are what somebody is called by, whatever title the book prefers.
+            if full(&name.form).is_some()
+                && name.count > 2
+                && draft.name.as_ref().is_none_or(|other| other.chars().count() < name.form.len())
+            {
+                draft.name = Some(name.printed.clone());
+            }
+            match self.titled_gender(i) {
+                Gender::Unknown => {}
+                gender => draft.fixed = Some(gender),
+            }
+        }
+        // Whatever nouns join them later, people are called by their names.
+        for draft in &mut drafts {
+            if draft.name.is_none() {
+                let most = draft.forms.values().copied().max().unwrap_or(0);
+                let fit = draft.forms.iter().filter(|&(_, &count)| count * 10 >= most);
+                draft.name =
+                    fit.max_by_key(|&(form, &count)| (form.chars().count(), count, form)).map(|(form, _)| form.clone());
+            }
+        }
+        self.people = people;
+        given.mark(&mut drafts);
+        drafts
+    }
+
+    fn joins(&self) -> Vec<(usize, usize)> {
+        let forms: HashMap<&[char], usize> =
+            self.list.iter().enumerate().map(|(i, name)| (name.form.as_slice(), i)).collect();
+        // By what stands behind the surname: the given name, or a numbered title.
+        let mut given: HashMap<&[char], Vec<usize>> = HashMap::new();
+        let mut fulls: HashMap<&[char], Vec<usize>> = HashMap::new();
+        for (i, name) in self.list.iter().enumerate() {
+            let surname = CHINESE.surnames.head(&name.form);
+            let tail = &name.form[surname..];
+            if surname > 0 && tail.len() > 1 && name.count > 0 && !role(tail) && !rank(tail) {
+                given.entry(&name.form[surname..]).or_default().push(i);
+            }
+            if let Some(surname) = full(&name.form)
+                && name.count > 1
+            {
+                fulls.entry(&name.form[..surname]).or_default().push(i);
+            }
+        }
+        let mut joins: Vec<(usize, usize)> = Vec::new();
+        for (i, name) in self.list.iter().enumerate() {
+            if let Some((&'儿', stem)) = name.form.split_last()
+                && stem.len() > 1
+                && let Some(&other) = forms.get(stem)
+            {
+                joins.push((other, i));
+            }
+            for length in 2..name.form.len() {
+                let word: String = name.form[length..].iter().collect();
+                if let Some(&other) = forms.get(&name.form[..length])
+                    && (SAME.contains(&word.as_str()) || word == "子" && title(&name.form[length - 1..]).is_some())
+                {
+                    joins.push((other, i));
+                }
+            }
+            if let Some(others) = given.get(name.form.as_slice())
+                && name.form.len() > 1
+                && let Some(other) = self.bearer(i, others)
+            {
+                joins.push((other, i));
+            }
+            if let Some(other) = self.titled(i, &fulls) {
+                joins.push((other, i));
+            }
+        }
+        joins
+    }
+
+    /// Returns the one full name that a given name belongs to: the only one, or the one far ahead of the others.
+    fn bearer(&self, name: usize, others: &[usize]) -> Option<usize> {
+        let mut others: Vec<usize> = others.iter().copied().filter(|&other| other != name).collect();
+        others.sort_by_key(|&other| (std::cmp::Reverse(self.list[other].count), other));
+        match others[..] {
+            [] => None,
+            [only] => Some(only),
+            [first, second, ..] => (self.list[first].count > self.list[second].count * 3).then_some(first),
+        }
+    }
+
+    /// Returns the full name whose bearer a surname with a title, or with 老, means: whoever of that surname is mostly the last to be
+    /// named before it.
+    fn titled(&self, at: usize, fulls: &HashMap<&[char], Vec<usize>>) -> Option<usize> {
+        let name = &self.list[at];
+        let (surname, gender) = match name.form[..] {
+            ['老', c] if CHINESE.surnames.has(&[c]) => (&name.form[1..], Gender::Unknown),
+            _ => {
+                let length = CHINESE.surnames.head(&name.form);
+                (&name.form[..length], title(&name.form[length..])?)
+            }
+        };
+        if surname.is_empty() || name.count == 0 {
+            return None;
+        }
+        let others = fulls.get(surname)?;
+        // Each time the form stands, the last of that surname to be named before it has a vote.
+        let mut votes: BTreeMap<usize, u32> = BTreeMap::new();
+        for mention in self.mentions.iter().filter(|mention| mention.name == at).take(12) {
+            let window = self.between(mention.start.saturating_sub(NEAR), mention.start);
+            let bearer = window.iter().rev().find_map(|mention| {
+                let form = &self.list[mention.name].form;
+                others.iter().copied().find(|&other| {
+                    let full = &self.list[other].form;
+                    other != at && (mention.name == other || form[..] == full[surname.len()..])
+                })
+            });
+            if let Some(bearer) = bearer {
+                *votes.entry(bearer).or_default() += 1;
+            }
+        }
+        let (&other, &most) = votes.iter().max_by_key(|&(&other, &count)| (count, std::cmp::Reverse(other)))?;
+        let own = self.own_gender(other);
+        let fits = match gender {
+            // A wife's title goes by her husband's surname as often as by her own.
+            Gender::Female => own == Gender::Female || own == Gender::Unknown && maiden(&name.form[surname.len()..]),
+            Gender::Male => own != Gender::Female,
+            Gender::Unknown => true,
+        };
+        (fits && most * 5 >= name.count.min(12) * 3).then_some(other)
+    }
+
+    fn titled_gender(&self, at: usize) -> Gender {
+        let form = &self.list[at].form;
+        if CHINESE.generic_female.tail(form) > 1 {
+            return Gender::Female;
+        }
+        if CHINESE.generic_male.tail(form) > 1 {
+            return Gender::Male;
+        }
+        (1..form.len()).find_map(|i| title(&form[i..])).unwrap_or(Gender::Unknown)
+    }
+
+    fn own_gender(&self, at: usize) -> Gender {
+        match self.titled_gender(at) {
+            Gender::Unknown => {
+                let name = &self.list[at];
+                Draft { female: name.female, male: name.male, ..Draft::default() }.gender()
+            }
+            gender => gender,
+        }
+    }
+}
+
+/// Whether a title is said of girls, who bear their own surname.
+fn maiden(title: &[char]) -> bool {
+    [['姑', '娘'], ['小', '姐'], ['妹', '妹'], ['姐', '姐'], ['丫', '头'], ['女', '侠'], ['女', '士']]
+        .iter()
+        .any(|word| title == word)
+}
+
+/// Returns the length of the surname where a form is surname and given name.
+pub(super) fn full(form: &[char]) -> Option<usize> {
+    let surname = CHINESE.surnames.head(form);
+    let given = form.len() - surname;
+    let plain = surname > 0 && (1..=2).contains(&given) && title(&form[surname..]).is_none() && !role(form);
+    (plain && (1..form.len()).all(|i| title(&form[i..]).is_none() || i + 1 == form.len())).then_some(surname)
+}
+
+fn root(parents: &mut [usize], mut at: usize) -> usize {
+    while parents[at] != at {
+        parents[at] = parents[parents[at]];
+        at = parents[at];
+    }
+    at
+}

@@ -1,0 +1,330 @@
+//! Chinese nouns and pronouns: whom they stand for where they stand.
+//!
+//! A noun means the one whom the book has just named with it, brought in by it, or named before by a longer form of it; else it is
+//! somebody of its own. Decides nothing about speech.
+
+use std::collections::BTreeMap;
+
+use super::super::Gender;
+use super::super::given::Given;
+use super::super::people::Draft;
+use super::super::tables::CHINESE;
+use super::aliases::full;
+use super::bindings::{Places, bound, introduced, titled};
+use super::names::{Mention, Names};
+use super::nominals::{Nominal, Noun, Owner};
+use super::words::role;
+
+/// A noun points back no further than this.
+const NEAR: usize = 4000;
+
+/// A noun means somebody whom the book named with it no further back than this.
+const BOUND: usize = 900;
+
+/// Whom a nominal stands for, and how surely.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Referent {
+    /// This one, and no other.
+    Sure(usize),
+    /// This one, unless something points elsewhere: the weight that speaks for it.
+    Likely(usize, f32),
+    /// Anybody of this gender.
+    Pronoun(Gender),
+    /// Several at once.
+    Several,
+}
+
+/// Somebody brought in by a noun.
+struct Introduced {
+    noun: Vec<char>,
+    person: usize,
+    at: usize,
+}
+
+/// Everybody of a book, while it is being read from front to back.
+pub(super) struct Referents<'a> {
+    text: &'a [char],
+    chars: &'a [char],
+    names: &'a Names,
+    /// Whether the book tells she from he.
+    modern: bool,
+    pub(super) cast: Vec<Draft>,
+    given: &'a Given,
+    roles: BTreeMap<String, usize>,
+    /// By noun: where the book sets it right before a name or says that they are one, and whose name that is.
+    bound: Places,
+    /// By noun: names that end in it, as surname and title.
+    titled: Places,
+    narrator: Option<usize>,
+    introduced: Vec<Introduced>,
+    /// Where somebody was brought in, so that the same words do it once.
+    new: Vec<(usize, usize)>,
+    /// People brought in by a noun whom the book then gives a name to.
+    pub(super) merged: BTreeMap<usize, usize>,
+    /// Who was the subject of the clauses before, with where.
+    focus: Vec<(usize, usize)>,
+}
+
+impl<'a> Referents<'a> {
+    /// Begins with the named ones.
+    pub(super) fn new(
+        text: &'a [char],
+        chars: &'a [char],
+        names: &'a Names,
+        mut cast: Vec<Draft>,
+        modern: bool,
+        given: &'a Given,
+    ) -> Self {
+        let roles = given.roles(&mut cast);
+        let allowed = |mut places: Places| {
+            places.retain(|noun, bearers| {
+                let noun: String = noun.iter().collect();
+                bearers.retain(|&(_, person)| given.allows(&noun, &cast[person]));
+                !bearers.is_empty()
+            });
+            places
+        };
+        let (bound, titled) = (allowed(bound(text, names)), allowed(titled(names)));
+        Self {
+            text,
+            chars,
+            names,
+            modern,
+            cast,
+            given,
+            roles,
+            bound,
+            titled,
+            narrator: None,
+            introduced: Vec::new(),
+            new: Vec::new(),
+            merged: BTreeMap::new(),
+            focus: Vec::new(),
+        }
+    }
+
+    /// Returns whom a nominal stands for.
+    pub(super) fn resolve(&mut self, who: &Nominal) -> Referent {
+        match who {
+            Nominal::Name(name, _) => Referent::Sure(self.names.people[*name]),
+            Nominal::Pronoun(_, true) => Referent::Several,
+            // In books without 她, 他 is anybody.
+            Nominal::Pronoun(gender, false) => Referent::Pronoun(if self.modern { *gender } else { Gender::Unknown }),
+            Nominal::Narrator => {
+                let person = self.own("我", Gender::Unknown);
+                self.cast[person].name = Some("叙述者".to_owned());
+                self.narrator = Some(person);
+                Referent::Sure(person)
+            }
+            Nominal::Role(noun) => match self.short(noun) {
+                Some(person) => Referent::Sure(person),
+                None => self.noun(noun),
+            },
+        }
+    }
+
+    fn noun(&mut self, noun: &Noun) -> Referent {
+        let head: Vec<char> = self.text[noun.head..noun.to].to_vec();
+        let phrase = self.printed(noun.from, noun.to);
+        let described = self.printed(noun.bare, noun.to);
+        // Somebody said whose the phrase is.
+        let told = [&phrase, &described].into_iter().filter_map(|form| self.roles.get(form).copied());
+        if let Some(person) = told.into_iter().find(|&person| self.cast[person].sure) {
+            self.cast[person].add(&phrase, 1);
+            return Referent::Sure(person);
+        }
+        if noun.several {
+            let person = self.own(if noun.bare > noun.from { &phrase } else { &described }, Gender::Unknown);
+            return Referent::Sure(person);
+        }
+        if noun.new {
+            if let Some(&(_, person)) = self.new.iter().rev().take(8).find(|(at, _)| *at == noun.from) {
+                return Referent::Sure(person);
+            }
+            let person = self.cast.len();
+            self.new.push((noun.from, person));
+            let fixed = (noun.gender != Gender::Unknown).then_some(noun.gender);
+            self.cast.push(Draft { role: true, fixed, ..Draft::default() });
+            self.cast[person].add(&described, 1);
+            if phrase != described {
+                self.cast[person].add(&phrase, 1);
+                self.cast[person].name = Some(described);
+            }
+            self.introduced.push(Introduced { noun: head, person, at: noun.from });
+            return Referent::Sure(person);
+        }
+        if noun.owner != Owner::Nobody && self.text[noun.from] == '我' {
+            // `我的母亲` and, where the narrator tells of her, `母亲`.
+            let person = self.own(&described, noun.gender);
+            self.cast[person].add(&phrase, 1);
+            return Referent::Likely(person, 4.0);
+        }
+        if noun.owner != Owner::Nobody {
+            let owner = match noun.owner {
+                Owner::Name(name) => Some(self.names.people[name]),
+                _ => self.focus.last().map(|&(_, person)| person),
+            };
+            let key = format!("{}/{}", owner.map_or(-1, |person| i64::try_from(person).unwrap_or(-1)), described);
+            let person = self.keyed(&key, noun.gender);
+            self.cast[person].add(&phrase, 1);
+            self.cast[person].add(&described, 1);
+            return Referent::Likely(person, 2.0);
+        }
+        if let Some(person) = self.known(&head, noun.from) {
+            self.cast[person].add(&described, 1);
+            if noun.shown {
+                self.cast[person].add(&phrase, 1);
+            }
+            return Referent::Sure(person);
+        }
+        let plain = noun.head == noun.bare;
+        // `那人` after `一个满脸麻子的人`, `那客人` after `又一个客人`.
+        let brought = self.introduced.iter().rev().take(12).find(|other| {
+            let same = other.noun == head
+                || noun.shown && head == ['人']
+                || head.ends_with(&other.noun) && other.noun.len() > 1;
+            noun.from < other.at + if noun.shown { BOUND } else { NEAR } && same && (noun.shown || head != ['人'])
+        });
+        if let Some(person) = brought.map(|other| other.person) {
+            self.cast[person].add(&phrase, 1);
+            self.cast[person].add(&described, 1);
+            return if noun.shown { Referent::Sure(person) } else { Referent::Likely(person, 3.0) };
+        }
+        let person = self.own(&described, noun.gender);
+        if noun.shown {
+            self.cast[person].add(&phrase, 1);
+        }
+        if !plain || self.titled.contains_key(&head) {
+            return Referent::Sure(person);
+        }
+        // A noun for anybody may mean somebody named; any other names its own bearer.
+        let generic = noun.gender != Gender::Unknown || CHINESE.generic_either.has(&head) || head == ['人'];
+        match (generic, self.modern) {
+            (false, _) => Referent::Sure(person),
+            (true, true) => Referent::Likely(person, if noun.shown { 0.0 } else { 0.5 }),
+            // The old novels call people by the noun alone, all the time.
+            (true, false) => Referent::Likely(person, 4.0),
+        }
+    }
+
+    /// Returns the named one whom a noun means here.
+    fn known(&self, head: &[char], at: usize) -> Option<usize> {
+        if let Some(places) = self.bound.get(head) {
+            let next = places.partition_point(|&(place, _)| place <= at);
+            let before = next.checked_sub(1).map(|i| places[i]);
+            if let Some((place, person)) = before
+                && at < place + BOUND
+            {
+                return Some(person);
+            }
+            let first = places[0].1;
+            if (self.modern || places.len() > 1) && places.iter().all(|&(_, person)| person == first) && CHINESE.roles.has(head) {
+                return Some(first);
+            }
+        }
+        let places = self.titled.get(head)?;
+        let next = places.partition_point(|&(place, _)| place <= at);
+        let (place, person) = places[next.checked_sub(1)?];
+        (at < place + NEAR).then_some(person)
+    }
+
+    /// Returns the person whom a lone character means: the last of those to be named whose name ends in it.
+    fn short(&self, noun: &Noun) -> Option<usize> {
+        let c = self.text[noun.bare];
+        if noun.to != noun.bare + 1 || role(&[c]) || c == '人' {
+            return None;
+        }
+        let before = self.names.between(noun.from.saturating_sub(NEAR), noun.from);
+        let ends = |mention: &&Mention| {
+            let form = &self.names.list[mention.name].form;
+            form.last() == Some(&c) && full(form).is_some()
+        };
+        before.iter().rev().find(ends).map(|mention| self.names.people[mention.name])
+    }
+
+    fn own(&mut self, phrase: &str, gender: Gender) -> usize {
+        let person = self.keyed(phrase, gender);
+        self.cast[person].add(phrase, 1);
+        person
+    }
+
+    fn keyed(&mut self, key: &str, gender: Gender) -> usize {
+        if let Some(&person) = self.roles.get(key) {
+            return person;
+        }
+        let person = self.cast.len();
+        self.roles.insert(key.to_owned(), person);
+        let fixed = (gender != Gender::Unknown).then_some(gender);
+        self.cast.push(Draft { role: true, fixed, ..Draft::default() });
+        person
+    }
+
+    fn printed(&self, from: usize, to: usize) -> String {
+        self.chars[from..to].iter().collect()
+    }
+
+    /// Notes who is given a name in a stretch: `这女子叫X` after `一个撑篙的女子`.
+    pub(super) fn name(&mut self, at: usize, end: usize) {
+        for mention in self.names.between(at, end) {
+            let person = self.names.people[mention.name];
+            let Some(noun) = introduced(self.text, mention.start) else { continue };
+            let brought = self.introduced.iter().rev().take(6).find(|other| {
+                other.noun.ends_with(&noun) && other.at < mention.start && mention.start < other.at + BOUND
+            });
+            if let Some(other) = brought.map(|other| other.person)
+                && other != person
+                && self.cast[other].role
+                && !self.cast[person].role
+                && self.cast[other].forms.keys().all(|form| self.given.allows(form, &self.cast[person]))
+            {
+                self.merged.insert(other, person);
+            }
+        }
+    }
+
+    /// Notes the subject of a clause.
+    pub(super) fn notice(&mut self, who: &Nominal, at: usize) {
+        let person = match self.resolve(who) {
+            Referent::Sure(person) | Referent::Likely(person, _) => person,
+            Referent::Pronoun(gender) => match self.focused(at, gender).first() {
+                Some(&person) => person,
+                None => return,
+            },
+            Referent::Several => return,
+        };
+        self.focus.push((at, person));
+    }
+
+    /// Returns the last subject between two offsets.
+    pub(super) fn last(&self, start: usize, end: usize) -> Option<usize> {
+        self.focus
+            .iter()
+            .rev()
+            .find(|&&(place, _)| place < end)
+            .filter(|&&(place, _)| place >= start)
+            .map(|&(_, person)| person)
+    }
+
+    /// Returns those without a name who were subjects between two offsets, the last first.
+    pub(super) fn nameless(&self, start: usize, end: usize) -> Vec<usize> {
+        let inside =
+            self.focus.iter().rev().skip_while(|&&(place, _)| place >= end).take_while(|&&(place, _)| place >= start);
+        inside.take(6).map(|&(_, person)| person).filter(|&person| self.cast[person].role).collect()
+    }
+
+    /// Returns those who were subjects shortly before, the last first.
+    pub(super) fn focused(&self, at: usize, gender: Gender) -> Vec<usize> {
+        let mut people: Vec<usize> = Vec::new();
+        for &(place, person) in self.focus.iter().rev().take(12) {
+            let own = self.cast[person].gender();
+            let fits = gender == Gender::Unknown || own == Gender::Unknown || own == gender;
+            if at > place + 1200 || people.len() > 3 {
+                break;
+            }
+            if place < at && fits && !people.contains(&person) && self.narrator != Some(person) {
+                people.push(person);
+            }
+        }
+        people
+    }
+}
