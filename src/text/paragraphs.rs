@@ -34,7 +34,11 @@ impl Shape {
         for c in line {
             if c.is_whitespace() {
                 within &= !begun;
-                if begun { blanks += columns(c) } else { shape.indent = shape.indent.saturating_add(columns(c)) }
+                if begun {
+                    blanks += columns(c)
+                } else {
+                    shape.indent = shape.indent.saturating_add(columns(c))
+                }
                 continue;
             }
             begun = true;
@@ -59,7 +63,9 @@ impl Shape {
 const fn columns(c: char) -> u16 {
     match c as u32 {
         0x09 => 4,
-        0x2E80..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0xFE30..=0xFE4F | 0xFF00..=0xFF60 | 0x20000..=0x3FFFF => 2,
+        0x2E80..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0xFE30..=0xFE4F | 0xFF00..=0xFF60 | 0x20000..=0x3FFFF => {
+            2
+        }
         _ => 1,
     }
 }

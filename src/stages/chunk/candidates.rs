@@ -148,8 +148,7 @@ pub(super) fn found(book: &Book, lines: &Lines) -> Vec<Heading> {
             }
             continue;
         }
-        let before =
-            at == 0 || lines.is_blank(at - 1) || headings.last().is_some_and(|heading| heading.last + 1 == at);
+        let before = at == 0 || lines.is_blank(at - 1) || headings.last().is_some_and(|heading| heading.last + 1 == at);
         // No rule of English takes a line within a paragraph.
         if !before && !dense && words.starts_with(|c: char| c.is_ascii()) {
             continue;
@@ -188,13 +187,12 @@ fn with_title(lines: &Lines, at: usize) -> (String, usize) {
     }
     let letters = title.chars().filter(|c| c.is_alphabetic()).count();
     let loud = headings::is_loud(title);
-    let short = title.chars().count() <= if loud { 120 } else { 70 }
-        && title.chars().filter(|c| is_han(*c)).count() <= 24;
+    let short =
+        title.chars().count() <= if loud { 120 } else { 70 } && title.chars().filter(|c| is_han(*c)).count() <= 24;
     let begins = title.starts_with(|c: char| c.is_uppercase() || is_han(c) || matches!(c, '“' | '‘' | '"'));
     // A full stop ends a title where the book sets one behind each heading.
     let stopped = title.ends_with('.') && (loud || (below == at + 1 && own.ends_with('.')));
-    let ends = stopped
-        || !title.ends_with(['.', ',', ';', ':', '!', '。', '，', '；', '：', '！', '—', '-']);
+    let ends = stopped || !title.ends_with(['.', ',', ';', ':', '!', '。', '，', '；', '：', '！', '—', '-']);
     // A line of dialogue in quotation marks opens a text as well as a title does: only one straight below is a title.
     let quoted = title.ends_with(['”', '"', '’', '」']) && below != at + 1;
     // Without blank lines anywhere, what has the form of a title and a long line below it.
@@ -283,4 +281,3 @@ impl Depths {
         }
     }
 }
-

@@ -84,9 +84,21 @@ const RULES: &[Rule] = &[
         Room::Alone,
         true,
     ),
-    rule(r"^(?:PROLOGUE|Prologue|PRELUDE|Prelude|INDUCTION)(?P<t>T)$", Level::Front, Strength::Strong, Room::Before, true),
+    rule(
+        r"^(?:PROLOGUE|Prologue|PRELUDE|Prelude|INDUCTION)(?P<t>T)$",
+        Level::Front,
+        Strength::Strong,
+        Room::Before,
+        true,
+    ),
     rule(r"^(?:EPILOGUE|Epilogue)(?P<t>T)$", Level::Back, Strength::Strong, Room::Before, true),
-    rule(r"^(?:CONCLUSION|Conclusion|FINALE|Finale|CODA|Coda)(?P<t>T)$", Level::Back, Strength::Strong, Room::Alone, true),
+    rule(
+        r"^(?:CONCLUSION|Conclusion|FINALE|Finale|CODA|Coda)(?P<t>T)$",
+        Level::Back,
+        Strength::Strong,
+        Room::Alone,
+        true,
+    ),
     rule(r"^(?:INTERLUDE|Interlude|INTERMEZZO)(?P<t>T)$", Level::Chapter, Strength::Strong, Room::Alone, true),
     rule(
         r"^(?:(?i:the )?(?:PREFACE|Preface|FOREWORD|Foreword)|INTRODUCTION|Introduction|INTRODUCTORY|DEDICATION|Dedication|TO THE READER|ACKNOWLEDGE?MENTS|Acknowledge?ments)(?P<t>T)$",
@@ -171,13 +183,7 @@ const RULES: &[Rule] = &[
         Room::Alone,
         true,
     ),
-    rule(
-        r"^[\[(]?\s*(?P<n>[IVXLC]{1,8})(?P<t>)\s*[\])]?\.?$",
-        Level::Chapter,
-        Strength::Sequence,
-        Room::Alone,
-        true,
-    ),
+    rule(r"^[\[(]?\s*(?P<n>[IVXLC]{1,8})(?P<t>)\s*[\])]?\.?$", Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(
         r"^(?P<n>[0-9]{1,3}|[IVXLC]{1,8})(?:\.|:|\s*[—–]|\s+-)\s*(?P<t>[A-Z‘“].{1,60})$",
         Level::Chapter,

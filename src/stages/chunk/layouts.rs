@@ -164,7 +164,10 @@ fn check(source: &str, language: Language, settings: &[Setting]) -> usize {
             }
             // The text below each heading of the story stands in a chunk, whatever is left out around it.
             let (chunks, rejects) = chunk(&book, &found, &Params::default());
-            let held: usize = chunks.iter().map(|chunk| chunk.text.matches(WITNESS[usize::from(language == Language::Zh)]).count()).sum();
+            let held: usize = chunks
+                .iter()
+                .map(|chunk| chunk.text.matches(WITNESS[usize::from(language == Language::Zh)]).count())
+                .sum();
             let all = text.matches(WITNESS[usize::from(language == Language::Zh)]).count();
             let outside = outside(&text, &found, WITNESS[usize::from(language == Language::Zh)]);
             if held + outside != all {
@@ -197,12 +200,19 @@ fn english_books_of_many_layouts_have_their_headings() {
 
 #[test]
 fn chinese_books_of_many_layouts_have_their_headings() {
-    assert!(check(ZH, Language::Zh, &[Setting::Lines, Setting::Dense, Setting::Indented, Setting::Packed, Setting::Flush]) >= 30);
+    assert!(
+        check(ZH, Language::Zh, &[Setting::Lines, Setting::Dense, Setting::Indented, Setting::Packed, Setting::Flush])
+            >= 30
+    );
 }
 
 /// Sets a book of two chapters in a way that books are printed.
 fn printed(language: Language, paragraphs: &[String], way: usize) -> String {
-    let heads = if language == Language::Zh { ["第一章 看灯", "第二章 听雨"] } else { ["CHAPTER I. MUD", "CHAPTER II. SUN"] };
+    let heads = if language == Language::Zh {
+        ["第一章 看灯", "第二章 听雨"]
+    } else {
+        ["CHAPTER I. MUD", "CHAPTER II. SUN"]
+    };
     let (setting, indent) = match way {
         0 | 1 => (Setting::Lines, ""),
         2 => (Setting::Wrapped, ""),

@@ -35,7 +35,9 @@ pub(super) const fn rank(level: Level) -> u8 {
 
 /// A 下 is the second where no 中 is.
 fn number_halves(found: &mut [Heading]) {
-    let half = |heading: &Heading, sign: &str| rank(heading.candidate.level) < 2 && heading.title.trim_start_matches('卷').starts_with(sign);
+    let half = |heading: &Heading, sign: &str| {
+        rank(heading.candidate.level) < 2 && heading.title.trim_start_matches('卷').starts_with(sign)
+    };
     if found.iter().any(|heading| half(heading, "下")) && !found.iter().any(|heading| half(heading, "中")) {
         for heading in found.iter_mut().filter(|heading| half(heading, "下")) {
             heading.candidate.number = Some(2);
@@ -297,7 +299,9 @@ fn in_sequence(found: &[Heading], lines: &Lines) -> Vec<Heading> {
             Strength::Strong if gap(2) => true,
             // Said again: another heading all the same below a new part, or of another level.
             Strength::Strong if number == last => {
-                since || last_level != Some(candidate.level) || kept.last().is_some_and(|before| another(before, heading, lines))
+                since
+                    || last_level != Some(candidate.level)
+                    || kept.last().is_some_and(|before| another(before, heading, lines))
             }
             // A mention of a chapter when the count goes on as if it were not there.
             Strength::Strong => below_part || !gap(1),

@@ -179,7 +179,9 @@ fn titles(known: &[Heading], lines: &Lines, book: &str) -> Vec<Heading> {
     };
     let titles: Vec<Heading> = titles
         .iter()
-        .filter(|(line, _)| texts[line.name.as_str()] == 1 && !(Some(line.at) == first && line.name == own && !opens(line)))
+        .filter(|(line, _)| {
+            texts[line.name.as_str()] == 1 && !(Some(line.at) == first && line.name == own && !opens(line))
+        })
         .map(|(line, _)| heading(line, lines, line.candidate.clone()))
         .collect();
     if titles.len() < 3 { Vec::new() } else { titles }
@@ -190,13 +192,7 @@ fn heading(line: &Line, lines: &Lines, candidate: Candidate) -> Heading {
 }
 
 /// Finds the lines of a stretch that have the form of titles, or that a table lists, and the room of one.
-fn title_lines(
-    known: &[Heading],
-    lines: &Lines,
-    start: usize,
-    end: usize,
-    listed: &BTreeSet<String>,
-) -> Vec<Line> {
+fn title_lines(known: &[Heading], lines: &Lines, start: usize, end: usize, listed: &BTreeSet<String>) -> Vec<Line> {
     let mut found: Vec<Line> = Vec::new();
     for at in start..end {
         let words = lines.at(at);
@@ -206,7 +202,8 @@ fn title_lines(
         let nth = known.partition_point(|heading| heading.last < at);
         // A title below a part's heading may be a chapter's.
         let joined = |heading: &Heading| heading.line < at && rank(heading.candidate.level) < 2;
-        if known.get(nth).is_some_and(|heading| heading.line <= at && !joined(heading)) || matter::kind(words).is_some() {
+        if known.get(nth).is_some_and(|heading| heading.line <= at && !joined(heading)) || matter::kind(words).is_some()
+        {
             continue;
         }
         let by_form = headings::title(words);
@@ -230,7 +227,9 @@ fn has_room(lines: &Lines, at: usize, words: &str) -> bool {
     }
     let ended = |line: &str| line.is_empty() || line.ends_with(['。', '！', '？', '”', '」', '…', '．', '）', '"']);
     let set_in = lines.indented && lines.is_flush(at);
-    let parted = !lines.indented && (at == 0 || ended(lines.at(at - 1)) || headings::candidate(lines.at(at - 1)).is_some()) && words.chars().count() <= 12;
+    let parted = !lines.indented
+        && (at == 0 || ended(lines.at(at - 1)) || headings::candidate(lines.at(at - 1)).is_some())
+        && words.chars().count() <= 12;
     let below = (at + 1..at + 3).map(|next| lines.at(next)).find(|line| !line.is_empty()).unwrap_or_default();
     let one = || headings::candidate(below).is_some_and(|below| below.number == Some(1));
     (set_in || parted) && (below.chars().take(16).count() == 16 || one())
