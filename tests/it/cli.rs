@@ -715,7 +715,7 @@ fn extract_shows_who_speaks() {
     TIDE (novels/tide.txt)
           people  2
                2 lines  named      2    male  Mr. Hale: Hale
-               1 line   named      1          Ruth Hallow
+               1 line   named      1  female  Ruth Hallow
       quotations  3
                      7 to 17   explicit 0.98  Ruth Hallow: Is it out?
                     40 to 46   explicit 0.98  Mr. Hale: It is,

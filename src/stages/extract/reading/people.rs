@@ -56,7 +56,8 @@ impl Draft {
         self.forms.values().sum()
     }
 
-    /// Returns the longest form among those used at least a tenth as often as the most frequent.
+    /// Returns the form of the most words among those used at least a tenth as often as the most frequent; of one word, the commonest
+    /// in Latin letters and the longest in others.
     fn fullest(&self) -> String {
         if let Some(name) = &self.name {
             return name.clone();
@@ -66,7 +67,8 @@ impl Draft {
             .iter()
             .filter(|&(_, &count)| count * 10 >= most)
             .max_by_key(|&(form, &count)| {
-                (!form.starts_with("the "), form.split(' ').count(), form.chars().count(), count)
+                let latin = if form.is_ascii() { count } else { 0 };
+                (!form.starts_with("the "), form.split(' ').count(), latin, form.chars().count(), count)
             })
             .map(|(form, _)| form.clone())
             .unwrap_or_default()

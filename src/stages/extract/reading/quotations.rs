@@ -245,8 +245,14 @@ fn elided(chars: &[char], at: usize, end: usize) -> bool {
 fn speech(chars: &[char], span: &Span, start: usize, end: usize, language: Language) -> bool {
     let words = &chars[span.start..span.end];
     let before = (start..span.outer_start).rev().find(|&i| !chars[i].is_whitespace());
-    let Some(before) = before else { return true };
     let last = words[words.len() - 1];
+    let alone = (span.outer_end..end).all(|i| chars[i].is_whitespace());
+    if language == Language::En && !alone && titled(words) {
+        return false;
+    }
+    let Some(before) = before else {
+        return alone || language == Language::Zh || !held(chars, span, None, end);
+    };
     match language {
         Language::Zh => {
             let c = chars[before];
@@ -277,6 +283,9 @@ fn speech(chars: &[char], span: &Span, start: usize, end: usize, language: Langu
         }
         Language::En => {
             let c = chars[before];
+            if held(chars, span, Some(before), end) {
+                return false;
+            }
             if !c.is_alphanumeric() || matches!(last, '!' | '?' | '.' | '-' | '—' | '…') {
                 return true;
             }
@@ -293,6 +302,52 @@ fn speech(chars: &[char], span: &Span, start: usize, end: usize, language: Langu
             ENGLISH.is(&tag, SPEECH) || words.iter().filter(|c| c.is_whitespace()).count() > 5
         }
     }
+}
+
+/// Whether words are the name of a thing: several, each with a capital but for the small ones, and no mark of punctuation.
+fn titled(words: &[char]) -> bool {
+    let (mut capitals, mut others) = (0, 0);
+    for word in words.split(|c| c.is_whitespace()) {
+        let Some(first) = word.first() else { continue };
+        if !word.iter().all(|c| c.is_alphabetic() || matches!(c, '’' | '\'' | '-')) {
+            return false;
+        }
+        if first.is_uppercase() {
+            capitals += 1;
+        } else if word.len() > 3 {
+            others += 1;
+        }
+    }
+    capitals > 1 && others == 0
+}
+
+/// Whether words without an end of their own are held up in a sentence: `“Here” was all of it`, `what she calls “a cry.”`.
+fn held(chars: &[char], span: &Span, before: Option<usize>, end: usize) -> bool {
+    let words = &chars[span.start..span.end];
+    if words.iter().filter(|c| c.is_whitespace()).count() > 3 {
+        return false;
+    }
+    let word = |at: Option<usize>| -> String {
+        at.map_or_else(String::new, |at| {
+            chars[at..end].iter().take_while(|c| c.is_alphabetic()).flat_map(|c| c.to_lowercase()).collect()
+        })
+    };
+    let next = word((span.outer_end..end).find(|&i| !chars[i].is_whitespace()));
+    if words[words.len() - 1].is_alphanumeric()
+        && matches!(next.as_str(), "was" | "were" | "is" | "are" | "had" | "meant")
+    {
+        return true;
+    }
+    let Some(before) = before.filter(|&before| words[0].is_lowercase() && chars[before].is_alphanumeric()) else {
+        return false;
+    };
+    // Words that go on with the sentence are said only where it says so.
+    let clause: String = chars[before.saturating_sub(40)..=before].iter().flat_map(|c| c.to_lowercase()).collect();
+    let said = clause
+        .rsplit(|c: char| !c.is_alphabetic())
+        .take(5)
+        .any(|word| ENGLISH.class(word) & (SPEECH | FAINT) == SPEECH);
+    !said && !ENGLISH.is(&next, SPEECH)
 }
 
 #[cfg(test)]
@@ -324,6 +379,10 @@ mod tests {
         check("The inn was called “The Anchor,” and it meant it.", Language::En, &[]);
         check("It is entered under “Paid” in the book.", Language::En, &[]);
         check("She only said “no” and went.", Language::En, &["no"]);
+        check("“The Blue Boat”; “The Two Weirs”; these were all. “The Locks” had gone.", Language::En, &[]);
+        check("She went home and had what she calls “a good cry.”", Language::En, &[]);
+        check("“Tide” was all of it.", Language::En, &[]);
+        check("He was heard to say “be quiet.”", Language::En, &["be quiet."]);
         check("门上写着“公账房”三个字。", Language::Zh, &[]);
         check("他问“是谁？”便走了。", Language::Zh, &["是谁？"]);
     }

@@ -49,6 +49,16 @@ pub(super) const BEAST: u32 = 1 << 19;
 pub(super) const PLACE: u32 = 1 << 20;
 /// A word whose point ends no sentence.
 pub(super) const ABBREVIATION: u32 = 1 << 21;
+/// A given name of women.
+pub(super) const GIVEN_FEMALE: u32 = 1 << 22;
+/// A given name of men.
+pub(super) const GIVEN_MALE: u32 = 1 << 23;
+/// A word that opens a clause within a sentence.
+pub(super) const SUBORDINATOR: u32 = 1 << 24;
+/// A word for anybody of a sex or an age, which stands for whoever is about.
+pub(super) const GENERIC: u32 = 1 << 25;
+/// A noun for what is said.
+pub(super) const UTTERANCE: u32 = 1 << 26;
 
 /// The English tables.
 pub(super) static ENGLISH: LazyLock<English> = LazyLock::new(English::load);
@@ -86,6 +96,17 @@ struct EnglishFile {
     abbreviations: String,
     stop: String,
     elided: String,
+    subordinators: String,
+    generic: String,
+    utterances: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EnglishNamesFile {
+    female: String,
+    male: String,
+    short: String,
 }
 
 /// What English words are.
@@ -93,12 +114,16 @@ pub(super) struct English {
     classes: HashMap<String, u32>,
     /// Words that begin with an apostrophe.
     pub(super) elided: HashSet<String>,
+    /// Short forms of given names, each with the names that it may stand for.
+    short: HashMap<String, Vec<String>>,
 }
 
 impl English {
     fn load() -> Self {
         let file: EnglishFile =
             toml::from_str(include_str!("../words/english.toml")).expect("the shipped table is valid");
+        let given: EnglishNamesFile =
+            toml::from_str(include_str!("../words/english_names.toml")).expect("the shipped table is valid");
         let mut classes = HashMap::new();
         for (words, class) in [
             (&file.speech, SPEECH),
@@ -127,12 +152,28 @@ impl English {
             (&file.places, PLACE),
             (&file.abbreviations, ABBREVIATION),
             (&file.stop, STOP),
+            (&file.subordinators, SUBORDINATOR),
+            (&file.generic, GENERIC),
+            (&file.utterances, UTTERANCE),
+            (&given.female, GIVEN_FEMALE),
+            (&given.male, GIVEN_MALE),
         ] {
             for word in words.split_whitespace() {
                 *classes.entry(word.to_owned()).or_insert(0) |= class;
             }
         }
-        Self { classes, elided: file.elided.split_whitespace().map(str::to_owned).collect() }
+        let mut short: HashMap<String, Vec<String>> = HashMap::new();
+        for (pets, names) in given.short.lines().filter_map(|line| line.split_once('=')) {
+            for pet in pets.split_whitespace() {
+                short.entry(pet.to_owned()).or_default().extend(names.split_whitespace().map(str::to_owned));
+            }
+        }
+        Self { classes, elided: file.elided.split_whitespace().map(str::to_owned).collect(), short }
+    }
+
+    /// Whether a lower-case name may be a short form of another.
+    pub(super) fn shortens(&self, short: &str, long: &str) -> bool {
+        self.short.get(short).is_some_and(|names| names.iter().any(|name| name == long))
     }
 
     /// Returns the classes of a lower-case word, as bits.
@@ -339,6 +380,8 @@ mod tests {
     fn tables_hold_what_rules_ask_for() {
         assert!(ENGLISH.is("said", SPEECH) && !ENGLISH.is("said", FAINT));
         assert!(ENGLISH.is("mrs", FEMALE) && ENGLISH.is("captain", TITLE));
+        assert!(ENGLISH.is("ruth", GIVEN_FEMALE) && ENGLISH.shortens("tom", "thomas"));
+        assert!(!ENGLISH.shortens("tom", "theodore"));
         let clause: Vec<char> = "那人說".chars().map(|c| CHINESE.fold(c)).collect();
         assert!(CHINESE.ends_in_speech(&clause));
         assert_eq!(CHINESE.surnames.head(&['欧', '阳', '木']), 2);

@@ -2,11 +2,19 @@
 //!
 //! Gathers what names, pronouns, vocatives and deeds say of each turn; the weighing is done in `speakers`.
 
+mod clauses;
+mod groups;
+mod lessons;
+mod merging;
 mod names;
+mod narrator;
+mod roles;
 mod tags;
 mod tokens;
 mod turns;
+mod weights;
 
+use self::lessons::Knowledge;
 use self::names::Names;
 use self::tokens::Tokens;
 use self::turns::Scene;
@@ -26,16 +34,153 @@ pub(super) fn attribute(
     let book = Tokens::read(chars, paragraphs, spans);
     let mut names = Names::read(&book, chars, given);
     let cast = names.settle(&book, &[], given);
-    let scene = Scene::read(chars, paragraphs, spans, &book, &names, cast, given);
+    let scene = Scene::read(chars, paragraphs, spans, &book, &names, cast, Knowledge::default(), given);
     let verdicts = decide(&scene.turns, &scene.genders());
-    let links = scene.links(&verdicts);
-    if links.is_empty() {
-        return scene.finish(verdicts);
-    }
+    let (links, knowledge) = scene.lessons(&verdicts);
     drop(scene);
-    // The talk has shown names to be one person's: read it again with them joined.
+    // The talk has shown names to be one person's, and who tells the book: read it again with that known.
     let cast = names.settle(&book, &links, given);
-    let scene = Scene::read(chars, paragraphs, spans, &book, &names, cast, given);
+    let scene = Scene::read(chars, paragraphs, spans, &book, &names, cast, knowledge, given);
     let verdicts = decide(&scene.turns, &scene.genders());
     scene.finish(verdicts)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::schema::Language;
+
+    use super::super::{Gender, Kind, Reading, read};
+
+    fn english(text: &str) -> Reading {
+        read(text, Language::En, false)
+    }
+
+    fn person(reading: &Reading, name: &str) -> Option<usize> {
+        reading.people.iter().position(|person| person.name == name || person.aliases.iter().any(|alias| alias == name))
+    }
+
+    /// Checks who speaks each quotation, by any of his names.
+    fn check(text: &str, expected: &[&str]) {
+        let reading = english(text);
+        let found: Vec<Option<usize>> = reading.quotations.iter().map(|quotation| quotation.speaker).collect();
+        let wanted: Vec<Option<usize>> = expected.iter().map(|name| person(&reading, name)).collect();
+        assert!(wanted.iter().all(Option::is_some), "{expected:?} among {:?}", reading.people);
+        assert_eq!(found, wanted, "{expected:?} among {:?}", reading.people);
+    }
+
+    #[test]
+    fn reads_the_subject_of_a_tag_before_speech() {
+        let cast = "“Good day,” said Ruth Hallow.\n\n“Good day,” said Tom Pell.\n\n* * *\n\n";
+        for (tag, speaker) in [
+            ("Ruth was bid to hold her tongue; but Tom, much offended, laid aside his book, and said,", "Tom"),
+            ("Before Ruth had time for more than a look, Tom instantly answered,", "Tom"),
+            ("Tom, drawing near Ruth, said to her,", "Tom"),
+            ("She was met at the door by Ruth, who, flying up to her, cried,", "Ruth"),
+            ("Tom was thinking of the tide, when thus accosted by Ruth,", "Ruth"),
+            ("More than once did Tom say to Ruth,", "Tom"),
+            ("Tom knew that Ruth had gone, and said,", "Tom"),
+        ] {
+            check(&format!("{cast}{tag} “The tide will not wait.”\n"), &["Ruth Hallow", "Tom Pell", speaker]);
+        }
+    }
+
+    #[test]
+    fn reads_tags_that_the_table_of_verbs_does_not_hold() {
+        let cast = "“Good day,” said Ruth Hallow.\n\n“Good day,” said Tom Pell.\n\n* * *\n\n";
+        for (tag, speaker) in [
+            ("hazarded Tom.", "Tom"),
+            ("unwisely put in Ruth.", "Ruth"),
+            ("was Tom’s answer.", "Tom"),
+            ("were the words of Ruth.", "Ruth"),
+            ("Tom’s voice answered.", "Tom"),
+        ] {
+            check(&format!("{cast}“It is not the tide,” {tag}\n"), &["Ruth Hallow", "Tom Pell", speaker]);
+        }
+    }
+
+    #[test]
+    fn calls_the_first_person_what_others_call_him() {
+        let text = "“You are late, Wren,” said Mr. Hallow.\n\n“I missed the ferry,” I said.\n\n“Sit down, Wren,” said Mr. Hallow. \
+                    “Is it deep?”\n\n“It is, sir,” I answered. I sat down.\n\n“Tell us, Wren,” said Ruth.\n\n“There is little to tell,” \
+                    said I.\n\n“He never tells,” said Mr. Hallow.\n";
+        let reading = english(text);
+        let wren = person(&reading, "Wren").expect("the narrator is named");
+        let own: Vec<bool> = reading.quotations.iter().map(|quotation| quotation.speaker == Some(wren)).collect();
+        assert_eq!(own, [false, true, false, false, true, false, true, false], "{:?}", reading.people);
+        let plain = english(
+            "My name is Peter Wren. “Is it deep?” I said.\n\n“It is,” said Ruth Hallow.\n\n“Row on,” I said.\n",
+        );
+        assert_eq!(plain.quotations[0].speaker, person(&plain, "Peter Wren"), "{:?}", plain.people);
+    }
+
+    #[test]
+    fn never_takes_the_first_person_for_him_or_her() {
+        let text = "“Is it deep?” I asked.\n\n“Very,” said Tom Pell. Tom looked at the water.\n\n“Then row,” I said.\n\n“Row yourself,” he said.\n";
+        check(text, &["I", "Tom", "I", "Tom"]);
+    }
+
+    #[test]
+    fn knows_who_says_his_own_name() {
+        let text = "“Who comes there?” said Ruth Hallow. Tom Pell laughed, and so did Hugh Arden.\n\n“My name is Hugh Arden,” he said. \
+                    “I have the licence.”\n";
+        check(text, &["Ruth Hallow", "Hugh Arden", "Hugh Arden"]);
+    }
+
+    #[test]
+    fn takes_animals_and_capitalised_roles_for_people() {
+        let text = "“It is the wrong moon,” said the Hare.\n\n“There is only one,” said Nell. The Marchioness looked at her.\n\n\
+                    “Do not answer back,” said the Marchioness, and the Hare nodded.\n\n“I did not,” said Nell.\n\n“You do it now,” the \
+                    Marchioness said.\n\n“The moon!” said the Hare. Then the Hare and the Marchioness went home.\n";
+        check(text, &["Hare", "Nell", "Marchioness", "Nell", "Marchioness", "Hare"]);
+    }
+
+    #[test]
+    fn keeps_couples_and_sisters_apart() {
+        let text = "“We are late,” said Mrs. Hallow.\n\n“We are not,” said Mr. Hallow. Mr. and Mrs. Hallow sat down, and Jane Hallow and Lucy \
+                    Hallow came in.\n\n“Good morning,” said Jane.\n\n“Good morning, Miss Hallow,” said Captain Pell. “And Miss Lucy?”\n\n\
+                    “I am well,” said Miss Lucy. “Captain, sit by me.” She looked at Mr. Pell.\n\n“With joy,” said Pell.\n";
+        let reading = english(text);
+        let of = |name| person(&reading, name).expect(name);
+        assert_ne!(of("Mr. Hallow"), of("Mrs. Hallow"));
+        assert_ne!(of("Jane"), of("Lucy Hallow"));
+        assert_eq!(of("Miss Lucy"), of("Lucy Hallow"));
+        assert_eq!(of("Miss Hallow"), of("Jane"));
+        assert_eq!(of("Mr. Pell"), of("Captain Pell"));
+        assert_eq!(of("Pell"), of("Captain Pell"));
+        assert_eq!(reading.people[of("Jane")].gender, Gender::Female);
+    }
+
+    #[test]
+    fn joins_short_forms_and_leaves_a_late_full_name_to_another() {
+        let text = "“Here,” said Tom Pell.\n\n“Where?” said Will. “Thomas Pell, where?”\n\n“There,” said Tom. William laughed. William \
+                    sat down.\n\n“Ah,” said Will.\n";
+        let reading = english(text);
+        assert_eq!(person(&reading, "Tom Pell"), person(&reading, "Thomas Pell"));
+        assert_eq!(person(&reading, "Will"), person(&reading, "William"));
+        let many = "“Quite,” said Mary. Mary looked out. ".repeat(14);
+        let reading = english(&format!("{many}\n\n“It is Mary Orme,” said Tom Pell. Miss Orme bowed.\n"));
+        assert_ne!(person(&reading, "Mary"), person(&reading, "Mary Orme"));
+    }
+
+    #[test]
+    fn gives_a_title_to_the_one_who_bears_it() {
+        let text = "“Open the gate,” said Dr. Arden. Dr. Arden was cold.\n\n“It is open,” said Tom.\n\n“So it is,” said the doctor.\n";
+        check(text, &["Dr. Arden", "Tom", "Dr. Arden"]);
+        let mother = "“Is it deep?” I asked.\n\n“It is,” said my mother. Mrs. Hallow had gone home.\n\n“Come in,” my mother said.\n";
+        check(mother, &["I", "my mother", "my mother"]);
+    }
+
+    #[test]
+    fn follows_a_pronoun_to_the_last_subject() {
+        let text = "“Cards?” said Mr. Hallow.\n\n“A book,” said Mr. Pell.\n\nMr. Arden looked at Mr. Pell with astonishment.\n\n“Do you \
+                    prefer reading to cards?” said he.\n";
+        check(text, &["Mr. Hallow", "Mr. Pell", "Mr. Arden"]);
+    }
+
+    #[test]
+    fn leaves_cries_for_cries() {
+        let reading = english("“Hurrah!” said Tom Pell. “Aye, aye! Bravo!”\n\n“Hush!” said Ruth. “Sh! Sh!”\n");
+        assert_eq!(reading.people.len(), 2, "{:?}", reading.people);
+        assert!(reading.quotations.iter().all(|quotation| quotation.kind == Some(Kind::Explicit)));
+    }
 }

@@ -1,14 +1,18 @@
 //! English names: where they stand, which of them are people, and which are the same person.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::Gender;
 use super::super::given::{Given, Phrases};
 use super::super::people::Draft;
 use super::super::tables::{
-    BEAST, DEED, DETERMINER, FEMALE, HE, KIN, MALE, PARTICLE, PLACE, POSSESSIVE, ROLE, SHE, SPEECH, STOP, TITLE,
-    TITLE_GIVEN, TITLE_LOOSE,
+    BEAST, DEED, DETERMINER, FEMALE, GIVEN_FEMALE, GIVEN_MALE, HE, KIN, MALE, PARTICLE, PLACE, POSSESSIVE, ROLE, SHE,
+    SPEECH, STOP, TITLE, TITLE_GIVEN, TITLE_LOOSE,
 };
+use super::clauses::{Place, place};
+use super::merging::Merger;
+use super::narrator::stated;
+
 use super::tokens::{NONE, Tokens};
 
 /// A form of a name, such as `Mr. Hale` or `Margaret`.
@@ -21,6 +25,10 @@ pub(super) struct Name {
     /// The other words.
     pub(super) words: Vec<u32>,
     pub(super) count: u32,
+    /// Its first mention, as an index into [`Names::mentions`].
+    pub(super) first: usize,
+    /// How often it stands within a sentence, where its capital says something.
+    pub(super) inner: u32,
     /// How often narration has it.
     pub(super) narrated: u32,
     /// How often it stands beside a verb of speech.
@@ -47,7 +55,14 @@ pub(super) struct Mention {
     pub(super) possessive: bool,
     /// Whether somebody is called by it.
     pub(super) vocative: bool,
+    /// How it stands in its sentence.
+    pub(super) place: Place,
+    /// Who is meant, where it is somebody.
+    pub(super) person: Option<usize>,
 }
+
+/// As many pronouns as a given name weighs.
+const GIVEN: u32 = 6;
 
 /// All names of a book.
 pub(super) struct Names {
@@ -70,6 +85,23 @@ impl Names {
         names
     }
 
+    /// Returns the mention that begins at a token.
+    pub(super) fn mention(&self, at: usize) -> Option<Mention> {
+        let mention = *self.at.get(at)?;
+        (mention != NONE).then(|| self.mentions[mention as usize])
+    }
+
+    /// Returns the person whose name begins at a token.
+    pub(super) fn person(&self, at: usize) -> Option<usize> {
+        self.mention(at).and_then(|mention| self.people[mention.name])
+    }
+
+    /// Whether a name is a role noun alone: `the Captain` of a book that writes it so.
+    pub(super) fn is_role(&self, book: &Tokens, name: usize) -> bool {
+        let name = &self.list[name];
+        name.title.is_none() && name.words.len() == 1 && book.words[name.words[0] as usize].class & (ROLE | TITLE) != 0
+    }
+
     fn find(&mut self, book: &Tokens, chars: &[char], phrases: &Phrases) {
         let mut index: HashMap<(Option<u32>, Vec<u32>), usize> = HashMap::new();
         let mut i = 0;
@@ -80,13 +112,15 @@ impl Names {
             };
             let name = *index.entry((title, words.clone())).or_insert_with(|| {
                 let form = form(chars, book, first, end);
-                self.list.push(Name { form, title, words, ..Name::default() });
+                self.list.push(Name { form, title, words, first: self.mentions.len(), ..Name::default() });
                 self.list.len() - 1
             });
             let possessive = book.list[end - 1].possessive;
             let vocative = !possessive && vocative(book, first, end);
+            let last = self.mentions.last().map(|last| (last.end, last.place));
+            let place = place(book, first, book.opening(first), last);
             self.at[first] = super::super::number(self.mentions.len());
-            self.mentions.push(Mention { first, end, name, possessive, vocative });
+            self.mentions.push(Mention { first, end, name, possessive, vocative, place, person: None });
             i = end;
         }
     }
@@ -95,9 +129,12 @@ impl Names {
         for mention in &self.mentions {
             let name = &mut self.list[mention.name];
             name.count += 1;
+            name.inner += u32::from(!book.list[mention.first].initial);
             if mention.vocative {
                 name.vocative += 1;
             }
+            // Whoever gives it as his name bears it.
+            name.deeds += if stated(book, mention) { 2 } else { 0 };
             if book.list[mention.first].quote != NONE {
                 continue;
             }
@@ -108,14 +145,26 @@ impl Names {
                 continue;
             }
             let after = book.class(mention.end);
-            let before = mention.first.checked_sub(1).map_or(0, |at| book.class(at));
+            let mut head = mention.first;
+            head -= usize::from(head > 0 && book.class(head - 1) & DETERMINER != 0);
+            let before = head.checked_sub(1).map_or(0, |at| book.class(at));
             name.speech += u32::from((after | before) & SPEECH != 0);
             name.deeds += u32::from(after & DEED != 0);
         }
     }
 
-    /// Counts the pronouns that follow a name alone in its sentence.
+    /// Counts the pronouns that follow a name alone in its sentence, and what a given name says.
     fn genders(&mut self, book: &Tokens) {
+        for name in &mut self.list {
+            let given = name.words.len() > 1
+                || name.title.is_none_or(|title| book.words[title as usize].class & TITLE_GIVEN != 0);
+            let class = name.words.first().map_or(0, |&word| book.words[word as usize].class);
+            if given && class & GIVEN_FEMALE != 0 {
+                name.female += GIVEN;
+            } else if given && class & GIVEN_MALE != 0 {
+                name.male += GIVEN;
+            }
+        }
         for pair in book.starts.windows(2) {
             let mut alone: Option<usize> = None;
             let mut several = false;
@@ -157,24 +206,10 @@ impl Names {
 
     /// Decides which names are people and which are the same; `links` are pairs that the talk itself has shown to be one.
     pub(super) fn settle(&mut self, book: &Tokens, links: &[(usize, usize)], given: &Given) -> Vec<Draft> {
-        let person = |name: &Name| !given.ignores(&name.form) && (is_person(name) || given.owner(&name.form).is_some());
+        let person =
+            |name: &Name| !given.ignores(&name.form) && (is_person(book, name) || given.owner(&name.form).is_some());
         let person: Vec<bool> = self.list.iter().map(person).collect();
-        let signs = self.list.iter().map(|name| {
-            let Some(title) = name.title else { return 0 };
-            let sex = match title_gender(book, title) {
-                Gender::Female => 1,
-                Gender::Male => 2,
-                Gender::Unknown => 0,
-            };
-            match book.words[title as usize].text.as_str() {
-                "mrs" => sex | 4,
-                "miss" => sex | 8,
-                _ => sex,
-            }
-        });
-        let counts = self.list.iter().map(|name| (name.female, name.male));
-        let mut groups = Groups::new(signs.collect(), counts.collect());
-        self.merge(book, &person, &mut groups);
+        let (mut groups, shared) = Merger::merge(book, &self.list, &self.mentions, &person);
         for &(a, b) in links {
             groups.join(a, b);
         }
@@ -212,195 +247,58 @@ impl Names {
                 }
             }
         }
+        let shared: BTreeMap<usize, Vec<usize>> = shared
+            .into_iter()
+            .map(|(name, sets)| {
+                let people = sets.into_iter().filter_map(|root| places.get(&roots[root]).copied());
+                (name, people.collect())
+            })
+            .collect();
+        self.resolve(&shared);
         given.mark(&mut drafts);
         drafts
     }
 
-    /// Joins the forms of one name: never by a surname alone where several people bear it.
-    fn merge(&self, book: &Tokens, person: &[bool], groups: &mut Groups) {
-        let mut fulls: Vec<usize> = (0..self.list.len()).filter(|&i| self.list[i].words.len() > 1).collect();
-        fulls.sort_by_key(|&i| (std::cmp::Reverse(self.list[i].count), i));
-        let mut by_words: HashMap<&[u32], Vec<usize>> = HashMap::new();
-        let mut by_first: HashMap<u32, Vec<usize>> = HashMap::new();
-        let mut by_last: HashMap<u32, Vec<usize>> = HashMap::new();
-        let letter = |word: u32| book.words[word as usize].text.chars().count() == 1;
-        for &i in &fulls {
-            let words = &self.list[i].words;
-            if letter(words[0]) {
-                continue;
-            }
-            let same = by_words.entry(words).or_default();
-            let twin = same.iter().copied().find(|&other| groups.agree(i, other));
-            same.push(i);
-            if let Some(twin) = twin {
-                groups.join(twin, i);
-                continue;
-            }
-            by_first.entry(words[0]).or_default().push(i);
-            by_last.entry(words[words.len() - 1]).or_default().push(i);
-        }
-        // `H. Hale` is the one Hale whose first name begins so.
-        for &i in fulls.iter().filter(|&&i| letter(self.list[i].words[0])) {
-            let words = &self.list[i].words;
-            let initial = &book.words[words[0] as usize].text;
-            let bearers = by_last.get(&words[words.len() - 1]).map_or(&[][..], Vec::as_slice);
-            let fit: Vec<usize> = bearers
-                .iter()
-                .copied()
-                .filter(|&other| book.words[self.list[other].words[0] as usize].text.starts_with(initial.as_str()))
-                .collect();
-            if let [only] = fit[..] {
-                groups.join(only, i);
-            }
-        }
-        let companions = self.companions(book);
-        let mut titled: HashMap<u32, u32> = HashMap::new();
-        for name in &self.list {
-            if let ([word], Some(title)) = (&name.words[..], name.title)
-                && book.words[title as usize].class & TITLE_GIVEN == 0
-            {
-                *titled.entry(*word).or_default() += name.count;
-            }
-        }
-        // A first name alone, or behind a title that first names take.
-        let mut given: Vec<bool> = vec![false; self.list.len()];
-        for (i, name) in self.list.iter().enumerate() {
-            let [word] = name.words[..] else { continue };
-            if name.title.is_some_and(|title| book.words[title as usize].class & TITLE_GIVEN == 0) {
-                continue;
-            }
-            let Some(bearers) = by_first.get(&word) else { continue };
-            let fit: Vec<usize> = bearers.iter().copied().filter(|&other| groups.agree(i, other)).collect();
-            // `Hale` is rather Colonel Hale than the first name of Hale Morton, where the colonel is the better known.
-            let surname = name.title.is_none()
-                && fit.iter().all(|&other| titled.get(&word).is_some_and(|&count| count > self.list[other].count));
-            if surname {
-                continue;
-            }
-            let best = fit.first().copied();
-            let clear = match fit[..] {
-                [] => false,
-                [_] => true,
-                [a, b, ..] => self.list[a].count >= 3 * self.list[b].count,
-            };
-            if let Some(best) = best.filter(|_| clear) {
-                groups.join(best, i);
-                given[i] = true;
-            }
-        }
-        // The same single word with titles that may be one person's: `Captain Hale`, `Mr. Hale`, `Hale`.
-        let mut singles: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (i, name) in self.list.iter().enumerate() {
-            if let [word] = name.words[..]
-                && !given[i]
-                && (person[i] || name.title.is_none())
-            {
-                singles.entry(word).or_default().push(i);
-            }
-        }
-        for (word, forms) in &singles {
-            let bearers: &[usize] = by_last.get(word).map_or(&[], Vec::as_slice);
-            let titled: Vec<usize> = forms.iter().copied().filter(|&i| self.list[i].title.is_some()).collect();
-            for &i in &titled {
-                let fit: Vec<usize> = bearers.iter().copied().filter(|&other| groups.agree(i, other)).collect();
-                // A wife and a daughter share the name; only the talk can tell which of them this is.
-                let wife = self.list[i].title.is_some_and(|title| book.words[title as usize].text == "mrs");
-                if let [only] = fit[..]
-                    && (!wife || self.list[only].title == self.list[i].title)
-                    && !companions.contains(&(i.min(only), i.max(only)))
-                {
-                    groups.join(only, i);
+    /// Says whom each mention means: whoever is called by a name of several is the one named last.
+    fn resolve(&mut self, shared: &BTreeMap<usize, Vec<usize>>) {
+        let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
+        let bearers: BTreeSet<usize> = shared.values().flatten().copied().collect();
+        for (i, mention) in self.mentions.iter_mut().enumerate() {
+            mention.person = self.people[mention.name];
+            if let Some(people) = shared.get(&mention.name) {
+                let last = people.iter().filter_map(|person| Some((*seen.get(person)?, *person))).max();
+                if let Some((_, person)) = last.filter(|(at, _)| mention.vocative && i - at < 80) {
+                    mention.person = Some(person);
                 }
-            }
-            let bare = forms.iter().copied().find(|&i| self.list[i].title.is_none());
-            let Some(bare) = bare else { continue };
-            let rank = |i: &usize| std::cmp::Reverse(self.list[*i].count);
-            let mut fit: Vec<usize> = titled.iter().copied().filter(|&i| groups.agree(bare, i)).collect();
-            fit.sort_by_key(rank);
-            // A bare surname is a man's in most books.
-            let men: Vec<usize> = fit.iter().copied().filter(|&i| groups.gender(i) != Gender::Female).collect();
-            let choice = match (&men[..], &fit[..]) {
-                ([only], _) | ([], [only]) => Some(*only),
-                ([a, b, ..], _) if self.list[*a].count >= 4 * self.list[*b].count => Some(*a),
-                ([], []) => {
-                    let fit: Vec<usize> = bearers.iter().copied().filter(|&other| groups.agree(bare, other)).collect();
-                    match fit[..] {
-                        [only] => Some(only),
-                        _ => None,
-                    }
-                }
-                _ => None,
-            };
-            if let Some(choice) = choice {
-                groups.join(choice, bare);
+            } else if let Some(person) = mention.person.filter(|person| bearers.contains(person)) {
+                seen.insert(person, i);
             }
         }
-        self.shorten(book, person, groups);
-    }
-
-    /// Joins pet names that only the talk uses to the name that they shorten.
-    fn shorten(&self, book: &Tokens, person: &[bool], groups: &mut Groups) {
-        for (i, name) in self.list.iter().enumerate() {
-            let [word] = name.words[..] else { continue };
-            if name.title.is_some_and(|title| book.words[title as usize].class & TITLE_GIVEN == 0)
-                || name.narrated * 4 > name.count
-            {
-                continue;
-            }
-            let short = &book.words[word as usize].text;
-            let mut fit: Vec<usize> = Vec::new();
-            for (k, other) in self.list.iter().enumerate() {
-                let Some(&first) = other.words.first() else { continue };
-                let surname = other.words.len() == 1
-                    && other.title.is_some_and(|title| book.words[title as usize].class & TITLE_GIVEN == 0);
-                if person[k]
-                    && !surname
-                    && first != word
-                    && other.narrated * 2 > other.count
-                    && other.count > name.count
-                    && shortens(short, &book.words[first as usize].text)
-                    && groups.agree(i, k)
-                {
-                    let root = groups.root(k);
-                    if !fit.contains(&root) {
-                        fit.push(root);
-                    }
-                }
-            }
-            if let [only] = fit[..] {
-                groups.join(only, i);
-            }
-        }
-    }
-
-    /// Returns the pairs of forms that stand in one sentence of narration, as two people do.
-    fn companions(&self, book: &Tokens) -> HashSet<(usize, usize)> {
-        let mut pairs = HashSet::new();
-        for window in self.mentions.windows(4) {
-            let first = window[0];
-            for second in &window[1..] {
-                let between = &book.list[first.end..second.first];
-                let near = between.len() > 1
-                    && between.len() < 30
-                    && book.list[first.first].quote == NONE
-                    && !between.iter().any(|token| token.initial || token.quote != NONE);
-                if near && first.name != second.name {
-                    pairs.insert((first.name.min(second.name), first.name.max(second.name)));
-                }
-            }
-        }
-        pairs
     }
 }
 
 /// Whether the book shows a name to be somebody's.
-fn is_person(name: &Name) -> bool {
+fn is_person(book: &Tokens, name: &Name) -> bool {
     if name.words.is_empty() {
         return false;
     }
+    if name.title.is_some() {
+        return true;
+    }
     let place = name.local * 4 > name.narrated && name.speech * 4 < name.local;
-    name.title.is_some()
-        || !place && (name.speech > 0 || name.vocative > 1 || name.deeds > 1 || name.words.len() > 1 && name.deeds > 0)
+    if place {
+        return false;
+    }
+    if let [word] = name.words[..] {
+        let word = &book.words[word as usize];
+        let doubled = word.text.split_once('-').is_some_and(|(a, b)| b.starts_with(a));
+        // `Papa` is as many people as there are children; a cry stands at the head of its sentence.
+        if doubled || word.class & KIN != 0 && name.speech + name.deeds < 3 || name.narrated == 0 && name.inner == 0 {
+            return false;
+        }
+        return name.speech > 0 || name.vocative > 1 && name.inner > 0 || name.deeds > 1;
+    }
+    name.speech > 0 || name.vocative > 1 || name.deeds > 0
 }
 
 /// Returns the name that begins at a token and was given beforehand, as `run` does, unless that finds as much.
@@ -470,7 +368,11 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
         }
         let own_title = title.is_some() && i == start;
         let word = &book.words[next.word as usize];
-        let fits = next.capital && (book.nameable(next.word) || own_title && word.class & STOP == 0);
+        // `Will` within a sentence is nobody's verb.
+        let given = word.class & (GIVEN_FEMALE | GIVEN_MALE) != 0
+            && !next.initial
+            && (i == 0 || book.class(i - 1) & POSSESSIVE == 0);
+        let fits = next.capital && (book.nameable(next.word) || given || own_title && word.class & STOP == 0);
         let initial =
             next.capital && next.end - next.start == 1 && word.text != "i" && word.text != "a" && word.text != "o";
         if !fits && !initial
@@ -494,12 +396,17 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
     }
     if title.is_none() && words.len() == 1 {
         let class = book.class(start);
-        // `the Doctor` is a role; a beast with a capital is somebody.
-        let role = class & (ROLE | KIN) != 0
-            && class & BEAST == 0
-            && start > 0
-            && book.class(start - 1) & (DETERMINER | POSSESSIVE) != 0;
-        if class & TITLE != 0 || role {
+        let determined = start > 0 && book.class(start - 1) & (DETERMINER | POSSESSIVE) != 0;
+        // `the doctor` is a role; in a book that always writes `the Doctor` he is somebody, as a beast with a capital is.
+        let word = &book.words[book.list[start].word as usize];
+        let called = class & (ROLE | TITLE) != 0
+            && class & KIN == 0
+            && determined
+            && book.text(start - 1) == "the"
+            && word.inner > 2
+            && word.inner > word.lower * 2;
+        let role = class & (ROLE | KIN) != 0 && class & BEAST == 0 && determined;
+        if (class & TITLE != 0 || role) && !called {
             return None;
         }
     }
@@ -556,88 +463,12 @@ fn vocative(book: &Tokens, first: usize, end: usize) -> bool {
     opens && closes && (!whole || after.is_some_and(|token| token.mark == '!'))
 }
 
-fn title_gender(book: &Tokens, title: u32) -> Gender {
+pub(super) fn title_gender(book: &Tokens, title: u32) -> Gender {
     let class = book.words[title as usize].class;
     // A word may be in both lists; then it says nothing.
     match (class & FEMALE != 0, class & MALE != 0) {
         (true, false) => Gender::Female,
         (false, true) => Gender::Male,
         _ => Gender::Unknown,
-    }
-}
-
-/// Whether a pet name may stand for a name: the same beginning or a clear piece of it, and shorter.
-pub(super) fn shortens(short: &str, long: &str) -> bool {
-    let stem = ["sie", "sy", "zie", "zy", "kie", "ky", "ie", "ey", "y", "s", ""]
-        .iter()
-        .find_map(|ending| short.strip_suffix(ending).filter(|stem| stem.chars().count() > 2))
-        .unwrap_or(short);
-    let doubled = stem.chars().rev().take(2).collect::<Vec<_>>();
-    let stem = match doubled[..] {
-        [a, b] if a == b && stem.chars().count() > 3 => &stem[..stem.len() - a.len_utf8()],
-        _ => stem,
-    };
-    // `Nellie`: the piece before the doubled letter, three letters at least, anywhere in the longer name.
-    stem.chars().count() > 2
-        && short.chars().count() <= long.chars().count() + 1
-        && (long.starts_with(stem) || stem.chars().count() > 2 && long.contains(stem))
-}
-
-/// Sets of names that are one person's.
-struct Groups {
-    parents: Vec<usize>,
-    /// By root: what the titles of the set say, as bits: woman, man, Mrs., Miss.
-    signs: Vec<u8>,
-    /// By root: pronouns for a woman and for a man.
-    counts: Vec<(u32, u32)>,
-}
-
-impl Groups {
-    fn new(signs: Vec<u8>, counts: Vec<(u32, u32)>) -> Self {
-        Self { parents: (0..signs.len()).collect(), signs, counts }
-    }
-
-    /// Returns the gender that titles or, without one, pronouns give a set.
-    fn gender(&mut self, at: usize) -> Gender {
-        let root = self.root(at);
-        match self.signs[root] & 3 {
-            1 => return Gender::Female,
-            2 => return Gender::Male,
-            _ => {}
-        }
-        let (female, male) = self.counts[root];
-        Draft { female, male, ..Draft::default() }.gender()
-    }
-
-    /// Whether nothing in titles or pronouns tells two sets apart.
-    fn agree(&mut self, a: usize, b: usize) -> bool {
-        let (first, second) = (self.gender(a), self.gender(b));
-        let (a, b) = (self.root(a), self.root(b));
-        let wed = (self.signs[a] | self.signs[b]) & 0b1100 == 0b1100;
-        (first == Gender::Unknown || second == Gender::Unknown || first == second) && !wed
-    }
-
-    fn root(&mut self, mut at: usize) -> usize {
-        while self.parents[at] != at {
-            self.parents[at] = self.parents[self.parents[at]];
-            at = self.parents[at];
-        }
-        at
-    }
-
-    /// Joins two sets, unless their titles are of two people.
-    fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.root(a), self.root(b));
-        let (a, b) = (a.min(b), a.max(b));
-        let signs = self.signs[a] | self.signs[b];
-        if signs & 0b0011 != 0b0011 && signs & 0b1100 != 0b1100 {
-            if a != b {
-                let (female, male) = self.counts[b];
-                self.counts[a].0 += female;
-                self.counts[a].1 += male;
-            }
-            self.parents[b] = a;
-            self.signs[a] = signs;
-        }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::super::Gender;
 use super::super::tables::{
-    DEED, DETERMINER, FAINT, FEMALE, KIN, MALE, NARRATOR, POSSESSIVE, PREPOSITION, ROLE, SPEECH,
+    DETERMINER, FAINT, FEMALE, KIN, MALE, NARRATOR, POSSESSIVE, PREPOSITION, ROLE, SPEECH, UTTERANCE,
 };
+use super::clauses::{past, subject};
 use super::names::Names;
 use super::tokens::{NONE, Tokens};
 
@@ -57,6 +58,10 @@ fn named(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nominal
         return Some((Nominal::Name(mention.name), mention.end));
     }
     let (head, after) = head(book, names, mention.end, end)?;
+    if book.text(head) == "voice" {
+        names.people[mention.name]?;
+        return Some((Nominal::Name(mention.name), after));
+    }
     let class = book.class(head);
     let phrase = format!("{}’s {}", names.list[mention.name].form, book.text(head));
     Some((Nominal::Role(phrase, gender(class), class & KIN != 0), after))
@@ -65,7 +70,7 @@ fn named(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nominal
 /// A phrase with an article or possessive: `the old clerk`, `her mother`, `the astonished Hale`.
 fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
     for i in at + 1..end.min(at + 5) {
-        if names.at[i] != NONE && !names.mentions[names.at[i] as usize].possessive {
+        if names.person(i).is_some() && names.mention(i).is_some_and(|mention| !mention.possessive) {
             return nominal(book, names, i, end);
         }
         if book.list[i].word == NONE || book.class(i) & (SPEECH | PREPOSITION) != 0 && book.class(i) & (ROLE | KIN) == 0
@@ -77,6 +82,15 @@ fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nom
             let (head, after) = head(book, names, i, end)?;
             let class = book.class(head);
             let text = book.text(head);
+            let owner = match book.text(at) {
+                "his" => Some(Nominal::Pronoun(Gender::Male)),
+                "her" => Some(Nominal::Pronoun(Gender::Female)),
+                "my" => Some(Nominal::Narrator),
+                _ => None,
+            };
+            if let Some(owner) = owner.filter(|_| text == "voice") {
+                return Some((owner, after));
+            }
             if matches!(
                 text,
                 "other" | "others" | "former" | "latter" | "first" | "second" | "third" | "another" | "voice"
@@ -102,7 +116,7 @@ fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nom
 fn head(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(usize, usize)> {
     let mut head = None;
     for i in at..end.min(at + 4) {
-        if book.list[i].word == NONE || names.at[i] != NONE {
+        if book.list[i].word == NONE || names.person(i).is_some() {
             break;
         }
         if book.class(i) & (ROLE | KIN) != 0 {
@@ -135,14 +149,19 @@ pub(super) enum Tag {
 pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma: bool) -> Option<Tag> {
     let mut i = at;
     while i < end
-        && (book.list[i].word == NONE || matches!(book.text(i), "and" | "then" | "so" | "thus" | "here" | "again"))
+        && (book.list[i].word == NONE
+            || matches!(book.text(i), "and" | "then" | "so" | "thus" | "here" | "again")
+            || book.text(i).len() > 4 && book.text(i).ends_with("ly") && !book.list[i].capital)
     {
         if matches!(book.list[i].mark, '.' | '!' | '?' | ':') {
             return None;
         }
         i += 1;
     }
-    if book.class(i) & SPEECH != 0 && i < end && !book.list[i].capital {
+    if i >= end {
+        return None;
+    }
+    if !book.list[i].capital && (book.class(i) & SPEECH != 0 || comma && past(book.text(i))) {
         for k in i + 1..end.min(i + 3) {
             if let Some((who, _)) = nominal(book, names, k, end) {
                 return Some(Tag::Says(who));
@@ -150,7 +169,9 @@ pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma:
         }
         return None;
     }
-    // `was the reply of Hale`, `came in a voice`: the first phrase behind the verb stays unread.
+    if !book.list[i].capital && matches!(book.text(i), "was" | "were" | "came" | "is" | "are") {
+        return uttered(book, names, i + 1, end).map(Tag::Says);
+    }
     let (who, after) = nominal(book, names, i, end)?;
     let reach = if comma { 10 } else { 7 };
     for k in after..end.min(after + reach) {
@@ -169,6 +190,25 @@ pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma:
     Some(Tag::Acts(who))
 }
 
+/// Returns whose words `Hale’s reply`, `his answer` or `the reply of Hale` are.
+fn uttered(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<Nominal> {
+    if at >= end {
+        return None;
+    }
+    let noun = (at..end.min(at + 6)).find(|&i| book.class(i) & UTTERANCE != 0)?;
+    if let Some(mention) = names.mention(at).filter(|mention| mention.possessive && mention.end <= noun) {
+        names.people[mention.name]?;
+        return Some(Nominal::Name(mention.name));
+    }
+    match book.text(at) {
+        "his" => Some(Nominal::Pronoun(Gender::Male)),
+        "her" => Some(Nominal::Pronoun(Gender::Female)),
+        "my" => Some(Nominal::Narrator),
+        _ if book.text(noun + 1) == "of" => nominal(book, names, noun + 2, end).map(|(who, _)| who),
+        _ => None,
+    }
+}
+
 /// Reads the narration `[at, end)` before speech. `open` says that the speech stands in the same paragraph.
 pub(super) fn before(book: &Tokens, names: &Names, at: usize, end: usize, open: bool) -> Option<Tag> {
     if at >= end {
@@ -176,11 +216,13 @@ pub(super) fn before(book: &Tokens, names: &Names, at: usize, end: usize, open: 
     }
     let last = book.list[end - 1];
     let leads = last.word != NONE && open || matches!(last.mark, ',' | ':' | '—' | '-');
-    let stop = if last.word == NONE { end - 1 } else { end };
+    let mut stop = end;
+    while stop > at && book.list[stop - 1].word == NONE {
+        stop -= 1;
+    }
     let start = (at..stop).rev().find(|&i| matches!(book.list[i].mark, '.' | '!' | '?')).map_or(at, |i| i + 1);
-    let subject = subject(book, names, start, stop);
     if !leads {
-        return subject.map(Tag::Acts);
+        return subject(book, names, start, stop, None).map(Tag::Acts);
     }
     let verb = (start..stop).rev().take(25).find(|&i| {
         book.class(i) & SPEECH != 0
@@ -188,44 +230,17 @@ pub(super) fn before(book: &Tokens, names: &Names, at: usize, end: usize, open: 
             && (book.class(i) & FAINT == 0 || i + 4 > stop)
     });
     let Some(verb) = verb else {
-        return if last.mark == ':' { subject.map(Tag::Says) } else { subject.map(Tag::Acts) };
+        let who = subject(book, names, start, stop, None)?;
+        return Some(if last.mark == ':' { Tag::Says(who) } else { Tag::Acts(who) });
     };
+    // `thus accosted by Hale`: the one who speaks stands behind the verb.
+    if book.text(verb + 1) == "by"
+        && let Some((who, _)) = nominal(book, names, verb + 2, stop)
+    {
+        return Some(Tag::Says(who));
+    }
     // `said Hale:` names the speaker behind the verb where nobody stands before it.
-    self::subject(book, names, start, verb)
+    subject(book, names, start, verb, Some(verb))
         .or_else(|| (verb + 1..stop.min(verb + 3)).find_map(|i| nominal(book, names, i, stop)).map(|(who, _)| who))
         .map(Tag::Says)
-}
-
-/// Returns who acts in `[at, end)`: the first phrase that no preposition or verb governs; a pronoun of the other sex behind it wins.
-fn subject(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<Nominal> {
-    let mut found: Option<Nominal> = None;
-    let mut i = at;
-    while i < end {
-        let Some((who, after)) = nominal(book, names, i, end) else {
-            i += 1;
-            continue;
-        };
-        let governed = i > at
-            && (book.class(i - 1) & (PREPOSITION | SPEECH | DEED) != 0
-                && !matches!(book.text(i - 1), "as" | "till" | "until" | "before" | "after"));
-        if !governed {
-            match (&found, &who) {
-                (None, _) => found = Some(who),
-                (Some(Nominal::Name(name)), Nominal::Pronoun(gender)) => {
-                    let (female, male) = (names.list[*name].female, names.list[*name].male);
-                    let apart = match gender {
-                        Gender::Female => male > female * 2,
-                        Gender::Male => female > male * 2,
-                        Gender::Unknown => false,
-                    };
-                    if apart {
-                        found = Some(who);
-                    }
-                }
-                _ => {}
-            }
-        }
-        i = after.max(i + 1);
-    }
-    found
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::Paragraph;
 use super::super::quotations::Span;
-use super::super::tables::{ABBREVIATION, ENGLISH, STOP};
+use super::super::tables::{ABBREVIATION, ENGLISH, GIVEN_FEMALE, GIVEN_MALE, STOP};
 
 /// Stands for no word, or no quotation.
 pub(super) const NONE: u32 = u32::MAX;
@@ -153,6 +153,16 @@ impl Tokens {
         }
     }
 
+    /// Returns where the sentence of a token begins, as far as it is not too long to matter.
+    pub(super) fn opening(&self, at: usize) -> usize {
+        let quote = self.list[at].quote;
+        (at.saturating_sub(60)..at)
+            .rev()
+            .take_while(|&i| !matches!(self.list[i].mark, '.' | '!' | '?') && self.list[i].quote == quote)
+            .last()
+            .unwrap_or(at)
+    }
+
     /// Returns the bits of a token's word, 0 for a mark.
     pub(super) fn class(&self, at: usize) -> u32 {
         self.list.get(at).map_or(0, |token| if token.word == NONE { 0 } else { self.words[token.word as usize].class })
@@ -170,7 +180,8 @@ impl Tokens {
         let word = &self.words[word as usize];
         word.class & STOP == 0
             && word.text.len() > 1
-            && (word.inner > 0 && word.inner * 3 >= word.lower || word.lower == 0 && word.first > 1)
+            && (word.inner > 0 && word.inner * 3 >= word.lower
+                || word.lower == 0 && (word.first > 1 || word.class & (GIVEN_FEMALE | GIVEN_MALE) != 0))
     }
 }
 

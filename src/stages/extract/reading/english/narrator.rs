@@ -1,0 +1,87 @@
+//! The first person: who says `I` in the narration, where the book names him.
+
+use std::collections::BTreeMap;
+
+use super::super::speakers::{Cue, Turn, Verdict};
+use super::names::{Mention, Names};
+use super::tokens::{NONE, Tokens};
+
+/// As many answers to a name as one plain statement of it weighs.
+const STATED: u32 = 4;
+
+/// Whether somebody gives the name as his own: `my name is Hale`, `I am Hale`, `call me Hale`.
+pub(super) fn stated(book: &Tokens, mention: &Mention) -> bool {
+    if mention.possessive {
+        return false;
+    }
+    let quote = book.list[mention.first].quote;
+    let back = |n: usize| {
+        mention.first.checked_sub(n).map_or("", |at| if book.list[at].quote == quote { book.text(at) } else { "" })
+    };
+    match back(1) {
+        "i'm" | "name's" => true,
+        "am" => back(2) == "i",
+        "is" | "was" => back(2) == "name" && back(3) == "my",
+        "me" => matches!(back(2), "call" | "called" | "christened" | "named"),
+        _ => false,
+    }
+}
+
+/// Returns the names that the one who tells the book answers to, the surest first. `own` is the person that stands for him.
+pub(super) fn names_of(
+    book: &Tokens,
+    names: &Names,
+    turns: &[Turn],
+    called: &[Vec<(usize, usize)>],
+    verdicts: &[Verdict],
+    own: usize,
+) -> Vec<usize> {
+    let mut votes: BTreeMap<usize, u32> = BTreeMap::new();
+    let mut tagged: BTreeMap<usize, u32> = BTreeMap::new();
+    for turn in turns {
+        if let Cue::Named(person) = turn.cue {
+            *tagged.entry(person).or_default() += 1;
+        }
+    }
+    let speaks = |i: usize| verdicts.get(i).is_some_and(|verdict| verdict.speaker == Some(own));
+    for (i, called) in called.iter().enumerate() {
+        let answered = turns.get(i + 1).is_some_and(|next| !next.fresh) && speaks(i + 1);
+        let answering = i > 0 && !turns[i].fresh && speaks(i - 1);
+        if speaks(i) || !answered && !answering {
+            continue;
+        }
+        for &(name, _) in called {
+            *votes.entry(name).or_default() += u32::from(answered) + u32::from(answering);
+        }
+    }
+    for mention in &names.mentions {
+        if book.list[mention.first].quote == NONE && names.people[mention.name].is_some() && stated(book, mention) {
+            *votes.entry(mention.name).or_default() += STATED;
+        }
+    }
+    // Whoever the narration tells of by name is somebody else.
+    let mut people: BTreeMap<usize, u32> = BTreeMap::new();
+    votes.retain(|&name, count| {
+        let Some(person) = names.people[name] else { return false };
+        let told = tagged.get(&person).copied().unwrap_or(0) * 4 > *count || names.list[name].speech * 4 > *count;
+        if !told {
+            *people.entry(person).or_default() += *count;
+        }
+        !told
+    });
+    let Some((&best, &most)) = people.iter().max_by_key(|&(&person, &count)| (count, std::cmp::Reverse(person))) else {
+        return Vec::new();
+    };
+    if most < 3 {
+        return Vec::new();
+    }
+    let mut found: Vec<(usize, u32)> = votes
+        .into_iter()
+        .filter(|&(name, count)| {
+            let of = &names.list[name];
+            names.people[name] == Some(best) || count > 2 && of.narrated * 8 < of.count
+        })
+        .collect();
+    found.sort_by_key(|&(name, count)| (names.people[name] != Some(best), std::cmp::Reverse(count), name));
+    found.into_iter().map(|(name, _)| name).collect()
+}

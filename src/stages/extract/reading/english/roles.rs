@@ -1,0 +1,247 @@
+//! People by what they are: roles, titles and kinship, and whom they stand for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::Gender;
+use super::super::people::Draft;
+use super::super::speakers::{Cue, Turn};
+use super::super::tables::{BEAST, DETERMINER, ENGLISH, GENERIC, POSSESSIVE, ROLE, TITLE};
+use super::clauses::place;
+use super::merging::canonical;
+use super::names::Mention;
+use super::tags::{Nominal, nominal};
+use super::tokens::NONE;
+use super::turns::Scene;
+
+/// What speaks for the only one who ever speaks as a relative of that kind.
+const RELATED: f32 = 2.5;
+
+/// Stands for no name in a mention of somebody by a role.
+pub(super) const ROLE_ONLY: usize = usize::MAX;
+
+impl Scene<'_> {
+    /// Returns what people are said to be: `Hale, the old clerk`; `Hale, who was a clerk`; `Captain Hale` of `the captain`. Then
+    /// which capitalised roles are somebody's name, as pairs of names.
+    pub(super) fn appositions(&self) -> (BTreeMap<String, usize>, Vec<(usize, usize)>) {
+        let mut votes: BTreeMap<String, BTreeMap<usize, u32>> = BTreeMap::new();
+        let mut ranks: BTreeMap<String, BTreeMap<usize, u32>> = BTreeMap::new();
+        let mut roles: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
+        let book = self.book;
+        let mut titled: BTreeMap<&str, usize> = BTreeMap::new();
+        for (i, name) in self.names.list.iter().enumerate() {
+            if self.names.is_role(book, i) && self.names.people[i].is_some() {
+                titled.entry(canonical(&book.words[name.words[0] as usize].text)).or_insert(i);
+            }
+        }
+        for mention in &self.names.mentions {
+            let Some(person) = mention.person else { continue };
+            if mention.possessive || self.names.is_role(book, mention.name) {
+                continue;
+            }
+            if let Some(title) = self.names.list[mention.name].title {
+                let title = canonical(&book.words[title as usize].text);
+                if let Some(&role) = titled.get(title) {
+                    *roles.entry(role).or_default().entry(person).or_default() += 1;
+                }
+                if ENGLISH.is(title, ROLE) && !ENGLISH.is(title, GENERIC) {
+                    *ranks.entry(format!("the {title}")).or_default().entry(person).or_default() += 2;
+                }
+            }
+            if book.list[mention.first].quote != NONE {
+                continue;
+            }
+            let mut at = mention.end;
+            let comma = book.list.get(at).is_some_and(|token| token.mark == ',');
+            at += usize::from(comma);
+            at += usize::from(book.text(at) == "who");
+            let copula = matches!(book.text(at), "was" | "is");
+            at += usize::from(copula);
+            // `Hale, the clerk, and the boy` are three people.
+            let listed = mention.first > 0
+                && (book.list[mention.first - 1].mark == ',' || book.text(mention.first - 1) == "and");
+            if !comma && !copula || comma && listed || book.class(at) & DETERMINER == 0 {
+                continue;
+            }
+            let Some((who, after)) = nominal(book, self.names, at, book.list.len()) else { continue };
+            let ends =
+                book.list.get(after).is_none_or(|token| token.word == NONE || copula || book.text(after) == "who");
+            if !ends || book.list[after - 1].quote != NONE {
+                continue;
+            }
+            match who {
+                // `the boy` is every boy of the book by turns.
+                Nominal::Role(phrase, _, false)
+                    if !ENGLISH.is(phrase.rsplit(' ').next().unwrap_or_default(), GENERIC | BEAST) =>
+                {
+                    *votes.entry(phrase).or_default().entry(person).or_default() += 3;
+                }
+                Nominal::Name(role) if self.names.is_role(book, role) => {
+                    *roles.entry(role).or_default().entry(person).or_default() += 3;
+                }
+                _ => {}
+            }
+        }
+        // Whoever bears the word as a title is meant rather than whom a list puts beside it.
+        votes.extend(ranks);
+        let known = votes.into_iter().filter_map(|(phrase, people)| Some((phrase, clear(people)?))).collect();
+        let pairs = roles
+            .into_iter()
+            .filter_map(|(role, people)| {
+                let person = clear(people)?;
+                let name = self.names.people.iter().position(|own| *own == Some(person))?;
+                (self.names.people[role] != Some(person)).then_some((name, role))
+            })
+            .collect();
+        (known, pairs)
+    }
+
+    /// Returns the person that a phrase stands for where no named one fits.
+    pub(super) fn role(&mut self, phrase: &str, gender: Gender) -> usize {
+        if let Some(&person) = self.known.get(phrase) {
+            self.cast[person].add(phrase, 1);
+            return person;
+        }
+        let cast = &mut self.cast;
+        let person = *self.roles.entry(phrase.to_owned()).or_insert_with(|| {
+            let fixed = (gender != Gender::Unknown).then_some(gender);
+            let name = (phrase == "I").then(|| "the narrator".to_owned());
+            cast.push(Draft { role: true, fixed, name, ..Draft::default() });
+            cast.len() - 1
+        });
+        self.cast[person].add(phrase, 1);
+        person
+    }
+
+    /// Returns who was last named with the title that a phrase consists of: `Captain Hale` for `the captain`.
+    pub(super) fn titled(&self, phrase: &str, before: usize) -> Option<usize> {
+        let noun = phrase.strip_prefix("the ").filter(|noun| ENGLISH.is(noun, TITLE))?;
+        let to = self.names.mentions.partition_point(|mention| self.book.list[mention.first].start < before);
+        self.names.mentions[to.saturating_sub(150)..to].iter().rev().find_map(|mention| {
+            let title = self.names.list[mention.name].title?;
+            (canonical(&self.book.words[title as usize].text) == canonical(noun)).then_some(mention.person)?
+        })
+    }
+
+    /// Whether somebody who is known by a role alone is one among many no more.
+    pub(super) fn specific(&self, person: usize) -> bool {
+        self.cast[person].forms.keys().any(|form| singular(form))
+    }
+
+    /// Weighs who may be `her mother` or `his wife`: the nearest with the fitting title, above all one who shares a surname with
+    /// somebody about.
+    pub(super) fn kin(&self, turn: &mut Turn, phrase: &str, gender: Gender) {
+        // `my mother` is one person, whoever tells the book.
+        if phrase.starts_with("my ") {
+            return;
+        }
+        if let Cue::Role(_, own) = turn.cue
+            && self.cast[own].role
+        {
+            turn.weights.push((own, -1.5));
+        }
+        let word = phrase.rsplit(' ').next().unwrap_or_default();
+        for &(name, share) in self.knowledge.kin.get(word).into_iter().flatten() {
+            turn.weights.extend(self.names.people[name].map(|person| (person, share * RELATED)));
+        }
+        let elder = matches!(
+            word,
+            "mother"
+                | "father"
+                | "wife"
+                | "husband"
+                | "lady"
+                | "aunt"
+                | "uncle"
+                | "mamma"
+                | "mama"
+                | "papa"
+                | "ladyship"
+                | "lordship"
+        );
+        let end = self.spans[turn.first].outer_start;
+        let tokens = &self.book.list;
+        let to = self.names.mentions.partition_point(|mention| tokens[mention.first].start < end);
+        let recent = &self.names.mentions[to.saturating_sub(60)..to];
+        let mut seen: Vec<usize> = Vec::new();
+        for mention in recent.iter().rev() {
+            let Some(person) = mention.person else { continue };
+            if seen.contains(&person) || self.cast[person].gender() != gender {
+                continue;
+            }
+            seen.push(person);
+            let titles: &[&str] = match (word, gender) {
+                ("ladyship" | "lordship", _) => &["Lady ", "Lord "],
+                (_, Gender::Female) => &["Mrs", "Lady "],
+                _ => &["Mr.", "Mr ", "Sir ", "Lord "],
+            };
+            let fits = self.cast[person].forms.keys().any(|form| titles.iter().any(|title| form.starts_with(title)));
+            if fits != elder {
+                continue;
+            }
+            let family = elder
+                && self.surname(person).is_some_and(|surname| {
+                    recent.iter().any(|other| {
+                        other.person.is_some_and(|other| other != person && self.surname(other) == Some(surname))
+                    })
+                });
+            turn.weights.push((person, if family { 2.5 } else { 1.0 }));
+            if seen.len() > 4 {
+                break;
+            }
+        }
+    }
+
+    /// Returns the last name of a person, where a form of the name shows it.
+    pub(super) fn surname(&self, person: usize) -> Option<u32> {
+        self.surnames.get(&person).copied()
+    }
+
+    /// Returns the phrases by which those who have no name are told of.
+    pub(super) fn phrases(&self) -> BTreeSet<String> {
+        self.roles.keys().chain(self.known.keys()).filter(|phrase| singular(phrase)).cloned().collect()
+    }
+
+    /// Notes where the narration tells of somebody by a role that speaks.
+    pub(super) fn roles_about(&mut self) {
+        if self.knowledge.phrases.is_empty() {
+            return;
+        }
+        let mut last = None;
+        for at in 0..self.book.list.len() {
+            if self.book.list[at].quote != NONE || self.book.class(at) & (DETERMINER | POSSESSIVE) == 0 {
+                continue;
+            }
+            let Some((Nominal::Role(phrase, gender, _), end)) =
+                nominal(self.book, self.names, at, self.book.list.len())
+            else {
+                continue;
+            };
+            if !self.knowledge.phrases.contains(&phrase) || self.book.list[end - 1].quote != NONE {
+                continue;
+            }
+            let person = self.role(&phrase, gender);
+            let place = place(self.book, at, self.book.opening(at), last);
+            last = Some((end, place));
+            let possessive = self.book.text(end - 1).ends_with("'s");
+            let (vocative, person) = (false, Some(person));
+            self.about.push(Mention { first: at, end, name: ROLE_ONLY, possessive, vocative, place, person });
+        }
+        self.about.sort_by_key(|mention| mention.first);
+    }
+}
+
+/// Whether a phrase with a role noun means one person for a while: `the miller’s boy` and `my mother`, and not `the boy`.
+fn singular(phrase: &str) -> bool {
+    let mut words = phrase.rsplit(' ');
+    phrase.starts_with("my ")
+        || phrase.starts_with("the ")
+            && (!ENGLISH.is(words.next().unwrap_or_default(), GENERIC)
+                || words.next().is_some_and(|word| word.ends_with("’s")))
+}
+
+/// Returns the one for whom nearly all votes are, where there is more than one vote.
+fn clear(votes: BTreeMap<usize, u32>) -> Option<usize> {
+    let total: u32 = votes.values().sum();
+    let (person, count) = votes.into_iter().max_by_key(|&(person, count)| (count, std::cmp::Reverse(person)))?;
+    (count > 1 && count * 4 > total * 3).then_some(person)
+}

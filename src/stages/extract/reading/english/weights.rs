@@ -1,0 +1,195 @@
+//! What speaks for whom at a turn: who is named before it, who acts, who is about.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::Gender;
+use super::super::speakers::{Cue, Turn};
+use super::clauses::Place;
+use super::names::Mention;
+use super::roles::ROLE_ONLY;
+use super::tokens::NONE;
+use super::turns::{Scene, Stretch};
+
+/// How much more a name in the narration before counts for a pronoun than for speech without a tag.
+const PRONOUN: f32 = 1.6;
+
+/// Narration of more words and marks than this between two turns parts conversations.
+const APART: usize = 300;
+
+/// What speaks against somebody of whom only the talk has ever told.
+const HEARSAY: f32 = 1.5;
+
+/// What speaks for the last subject in the narration where a pronoun speaks.
+const FOCUS: f32 = 2.5;
+
+/// What speaks for somebody who is known to speak a few turns away.
+const NEAR: f32 = 0.8;
+
+impl<'a> Scene<'a> {
+    /// Weighs what stands before a turn: the turn before, the narration since, a border.
+    pub(super) fn surroundings(&self, turn: &mut Turn, paragraph: usize, start: usize, stretches: &[Stretch]) {
+        let from = self.spans[turn.first].outer_start;
+        let Some(last) = self.turns.last() else {
+            turn.fresh = true;
+            self.about(turn, paragraph, from);
+            return;
+        };
+        let last_span = self.spans[last.end - 1];
+        let between = paragraph - last_span.paragraph;
+        if between == 0 {
+            turn.same = -0.5;
+            turn.alternate = 0.5;
+        } else {
+            let border = self.paragraphs[last_span.paragraph..paragraph].iter().any(|paragraph| paragraph.border);
+            let narration = self.book.starts[paragraph] - self.book.starts[last_span.paragraph + 1];
+            turn.fresh = border || narration > APART || between > 6;
+            if between > 1 {
+                turn.same = -1.0;
+                turn.alternate = 0.5;
+            } else if start == 0 && stretches[0].1 > stretches[0].0 {
+                turn.same = -1.5;
+            }
+            if turn.fresh {
+                turn.same = -0.3;
+                turn.alternate = 0.0;
+                self.about(turn, paragraph, from);
+                return;
+            }
+        }
+        // Who was called is likely to answer.
+        if let Some(called) = self.called.last() {
+            for &(_, person) in called.iter().take(3) {
+                turn.weights.push((person, 1.6));
+            }
+        }
+        let share = if matches!(turn.cue, Cue::Pronoun(_)) { PRONOUN } else { 1.0 };
+        self.narrated(turn, last_span.outer_end, from, share);
+    }
+
+    /// Weighs who is named in the paragraphs before a conversation's beginning.
+    pub(super) fn about(&self, turn: &mut Turn, paragraph: usize, from: usize) {
+        let mut since = paragraph;
+        while since > 0 && paragraph - since < 6 && !self.paragraphs[since - 1].border {
+            since -= 1;
+        }
+        let share = if matches!(turn.cue, Cue::Pronoun(_)) { PRONOUN } else { 0.8 };
+        self.narrated(turn, self.paragraphs[since].start as usize, from, share);
+    }
+
+    /// Weighs who is named in narration between two offsets: the nearer, the more; who acts, the more.
+    pub(super) fn narrated(&self, turn: &mut Turn, start: usize, end: usize, share: f32) {
+        let mut weights: BTreeMap<usize, f32> = BTreeMap::new();
+        let tokens = &self.book.list;
+        let from = self.about.partition_point(|mention| tokens[mention.first].start < start);
+        let to = from + self.about[from..].partition_point(|mention| tokens[mention.first].start < end);
+        let mentions = &self.about[from..to];
+        for (age, mention) in mentions.iter().rev().enumerate().take(24) {
+            let token = self.book.list[mention.first];
+            let Some(person) = mention.person else { continue };
+            if !self.knowledge.read && mention.name != ROLE_ONLY && self.names.is_role(self.book, mention.name) {
+                continue;
+            }
+            #[expect(clippy::cast_precision_loss, reason = "at most 24")]
+            let fade = 1.0 / (1.0 + age as f32 * 0.25);
+            let weight = match (token.quote == NONE, mention.possessive, mention.place) {
+                (false, ..) => 0.2,
+                (true, true, _) => 0.3,
+                (true, false, Place::Main) => 1.1,
+                (true, false, Place::Sub) => 0.9,
+                (true, false, Place::Object) => 0.6,
+            };
+            let entry = weights.entry(person).or_default();
+            *entry = entry.max(weight * fade * share);
+        }
+        turn.weights.extend(weights);
+        if let Some((person, place)) = self.focus(turn, mentions) {
+            turn.weights.push((person, if place == Place::Main { FOCUS } else { FOCUS * 0.5 }));
+        }
+    }
+
+    /// Returns whom the pronoun of a turn most likely means: the last subject of its gender in the narration before.
+    pub(super) fn focus(&self, turn: &Turn, mentions: &[Mention]) -> Option<(usize, Place)> {
+        let gender = match turn.cue {
+            Cue::Pronoun(gender) => gender,
+            Cue::None => turn.acts,
+            _ => Gender::Unknown,
+        };
+        if gender == Gender::Unknown {
+            return None;
+        }
+        let subjects = mentions.iter().rev().filter(|mention| {
+            !mention.possessive && mention.place != Place::Object && self.book.list[mention.first].quote == NONE
+        });
+        let mut fit = subjects
+            .filter_map(|mention| Some((mention.person?, mention.place)))
+            .filter(|&(person, _)| self.cast[person].gender() == gender);
+        let last = fit.next()?;
+        if last.1 == Place::Main {
+            return Some(last);
+        }
+        Some(fit.take(2).find(|(_, place)| *place == Place::Main).unwrap_or(last))
+    }
+
+    /// Weighs who is known to speak near each turn of a conversation.
+    pub(super) fn presence(&mut self) {
+        let mut weights: Vec<Vec<(usize, f32)>> = vec![Vec::new(); self.turns.len()];
+        for forward in [true, false] {
+            let mut heard: Vec<(usize, usize)> = Vec::new();
+            for step in 0..self.turns.len() {
+                let i = if forward { step } else { self.turns.len() - 1 - step };
+                for &(person, at) in heard.iter().rev() {
+                    let near = i.abs_diff(at);
+                    let weight = if near < 4 { NEAR } else { NEAR * 0.5 };
+                    weights[i].push((person, weight));
+                }
+                if let Cue::Named(person) = self.turns[i].cue {
+                    heard.retain(|&(other, _)| other != person);
+                    heard.push((person, i));
+                }
+                heard.retain(|&(_, at)| i.abs_diff(at) < 10);
+                let border =
+                    if forward { self.turns.get(i + 1).is_none_or(|next| next.fresh) } else { self.turns[i].fresh };
+                if border {
+                    heard.clear();
+                }
+            }
+        }
+        for (turn, weights) in self.turns.iter_mut().zip(weights) {
+            let mut best: BTreeMap<usize, f32> = BTreeMap::new();
+            for (person, weight) in weights {
+                let entry = best.entry(person).or_default();
+                *entry = entry.max(weight);
+            }
+            turn.weights.extend(best);
+        }
+    }
+
+    /// Weighs down whom nobody but the talk knows.
+    pub(super) fn hearsay(&mut self) {
+        let mut known = vec![0_u32; self.cast.len()];
+        for (name, person) in self.names.list.iter().zip(&self.names.people) {
+            if let Some(person) = person {
+                known[*person] += name.narrated;
+            }
+        }
+        for turn in &self.turns {
+            if let Cue::Named(person) | Cue::Role(_, person) = turn.cue {
+                known[person] += 3;
+            }
+        }
+        for turn in &mut self.turns {
+            let people: BTreeSet<usize> = turn.weights.iter().map(|(person, _)| *person).collect();
+            turn.weights
+                .extend(people.into_iter().filter(|&person| known[person] < 3).map(|person| (person, -HEARSAY)));
+        }
+    }
+
+    /// Returns the mentions that begin between two offsets.
+    pub(super) fn mentions(&self, start: usize, end: usize) -> &'a [Mention] {
+        let tokens = &self.book.list;
+        let mentions = &self.names.mentions;
+        let from = mentions.partition_point(|mention| tokens[mention.first].start < start);
+        let to = from + mentions[from..].partition_point(|mention| tokens[mention.first].start < end);
+        &mentions[from..to]
+    }
+}
