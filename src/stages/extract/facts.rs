@@ -65,9 +65,11 @@ impl BookFacts {
         let manners = Manners::new(&reading, language, &names);
         let hearsay = hearsay(&reading, script, &names);
         let billed = if book.script { billed(&text, &reading, &names) } else { BTreeMap::new() };
-        let told = told(&narration, &reading, language, &names);
+        // What stands before the first line of a script is its list of persons.
+        let front = narration.partition_point(|sentence| !billed.is_empty() && sentence.start < first_line(&reading));
+        let told = told(&narration[front..], &reading, language, &names);
         let talks = talks(&reading);
-        let world = world::counted(&text, script, &names);
+        let world = world::counted(story(&text, &reading), script, &names);
         let (slug, title) = (book.slug.clone(), book.title.clone());
         Self {
             slug,
@@ -243,6 +245,16 @@ impl BookFacts {
     }
 }
 
+/// Returns the text from the first line of somebody's to the last: what stands before and after may be a publisher's.
+fn story<'t>(text: &'t str, reading: &Reading) -> &'t str {
+    let mut spoken = reading.quotations.iter().filter(|quotation| quotation.speaker.is_some());
+    let first = spoken.next();
+    let (Some(first), Some(last)) = (first, spoken.next_back().or(first)) else { return text };
+    let byte = |point: u32| text.char_indices().nth(point as usize).map_or(text.len(), |(byte, _)| byte);
+    let start = byte(first.start);
+    &text[start..byte(last.end).max(start)]
+}
+
 /// Collects with whom each person talks: whoever speaks next, within earshot.
 fn talks(reading: &Reading) -> Vec<Vec<(u32, usize)>> {
     let mut talks: Vec<Vec<(u32, usize)>> = vec![Vec::new(); reading.people.len()];
@@ -405,10 +417,13 @@ pub(super) const fn gender_word(gender: Gender, language: Language) -> Option<&'
     }
 }
 
+fn first_line(reading: &Reading) -> u32 {
+    reading.quotations.first().map_or(u32::MAX, |quotation| quotation.start)
+}
+
 /// Reads the list of persons before a script: paragraphs that begin with a name and a comma or colon.
 fn billed(text: &str, reading: &Reading, names: &Names) -> BTreeMap<usize, String> {
-    let first = reading.quotations.first().map_or(u32::MAX, |quotation| quotation.start) as usize;
-    let front: String = text.chars().take(first).collect();
+    let front: String = text.chars().take(first_line(reading) as usize).collect();
     let mut billed = BTreeMap::new();
     for line in front.lines() {
         let line = one_line(line);

@@ -161,6 +161,10 @@ fn lines<'a>(text: &Stretch<'a>) -> Vec<Line<'a>> {
             continue;
         }
         let paragraph = ask.paragraphs.partition_point(|paragraph| paragraph.end <= quotation.start);
+        // A heading may stand in quotation marks too.
+        if ask.paragraphs.get(paragraph).is_some_and(|paragraph| paragraph.border) {
+            continue;
+        }
         let before = text.cut(quotation.start.saturating_sub(40).max(ask.start), quotation.start);
         let thought = is_thought(ask.language, before, text.cut(quotation.end, quotation.end + 60));
         let most = if ask.language == Language::Zh { 24 } else { 80 };
@@ -193,8 +197,10 @@ fn lines<'a>(text: &Stretch<'a>) -> Vec<Line<'a>> {
 /// Takes the speaker off the head of an action; what another does is no action of the speaker.
 fn strip_subject<'t>(ask: &FindScenes, speaker: &str, action: &'t str) -> Option<&'t str> {
     let action = action.trim_start_matches(|c: char| c.is_whitespace() || "()（）[]，,。．.;；:：—-".contains(c));
-    let action =
-        ["But ", "And ", "Then ", "So ", "The "].iter().find_map(|word| action.strip_prefix(word)).unwrap_or(action);
+    let action = ["But ", "And ", "Then ", "So ", "The ", "the "]
+        .iter()
+        .find_map(|word| action.strip_prefix(word))
+        .unwrap_or(action);
     let mut named: Option<(usize, &str)> = None;
     for person in &ask.cast {
         for name in person.aliases.iter().chain([&person.name]) {

@@ -9,7 +9,7 @@ use super::lexicon::{Script, list, quoted};
 use super::narration::Names;
 use super::reading::Reading;
 use crate::schema::Language;
-use crate::text::is_han;
+use crate::text::{is_han, is_title};
 
 /// Words that show a voice. Those of one entry are forms of one word, the first is how it is told.
 const MARKS_EN: &[&[&str]] = &[
@@ -174,7 +174,8 @@ impl Manners {
                 *count += u32::from(point.marks >> bit & 1 == 1);
             }
             // Whoever is called by name at the head of a line is spoken to; it is no turn of speech.
-            let opening = opening(&quotation.text, language).filter(|opening| names.owner(opening).is_none());
+            let opening = opening(&quotation.text, language)
+                .filter(|opening| names.owner(opening).is_none() && !is_title(opening));
             if let Some(opening) = opening {
                 let next = u32::try_from(manners.openings.len()).unwrap_or(u32::MAX);
                 point.opening = *known.entry(opening.to_lowercase()).or_insert(next);
@@ -399,10 +400,12 @@ mod tests {
 
     #[test]
     fn favourite_words_are_those_that_others_have_less() {
-        let text = "“It is late, sir, by the mill clock.”\n“It is only late when the bell has rung.”\n".repeat(6);
+        let text = (0..6)
+            .map(|at| format!("“It is half past {at} o’clock, sir.”\n“It is only {at} when the bell has rung.”\n"))
+            .collect::<String>();
         assert_eq!(
             manner(Language::En, &text, u32::MAX).as_deref(),
-            Some("Speaks about 8 words at a time; often says “sir”.")
+            Some("Speaks about 7 words at a time; often says “sir”.")
         );
         let text =
             "「天晚了，小人要回家去。」\n「再坐一坐，喝一杯茶罷。」\n".repeat(6).replace('「', "“").replace('」', "”");

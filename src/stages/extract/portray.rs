@@ -128,10 +128,23 @@ fn said(ask: &DescribeScene, name: &str, spoken_of: &BTreeMap<String, usize>) ->
             words.dedup();
             let weight =
                 words.iter().map(|word| spoken_of.get(word).copied().unwrap_or(0).min(6).saturating_sub(1)).sum();
-            said.push(Said { text: text.to_owned(), weight, to: to.clone() });
+            // Whoever is called by name is spoken to.
+            let called = ask.cast.iter().find(|member| member.name != name && calls(text, member));
+            let to = called.map(|member| member.name.clone()).or_else(|| to.clone());
+            said.push(Said { text: text.to_owned(), weight, to });
         }
     }
     said
+}
+
+/// Whether a sentence begins or ends with somebody's name, set off by a comma.
+fn calls(text: &str, member: &CastNotes) -> bool {
+    let text = text.trim_end_matches(['.', '!', '?', '。', '！', '？']);
+    std::iter::once(&member.name).chain(&member.aliases).any(|name| {
+        let before = text.strip_suffix(name.as_str()).is_some_and(|rest| rest.ends_with([' ', '，', ',']));
+        let after = text.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with([',', '，', '!', '！']));
+        before && text.trim_end_matches(name.as_str()).trim_end().ends_with([',', '，']) || after
+    })
 }
 
 fn motivation(ask: &DescribeScene, member: &CastNotes, spoken_of: &BTreeMap<String, usize>) -> Option<Motivation> {

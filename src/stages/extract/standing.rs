@@ -119,7 +119,8 @@ pub(super) fn stand(
         !names.iter().any(|(at, gender)| *at < found.start() && (not == Gender::Unknown || *gender != not))
     });
     let closed = match language {
-        Language::En => text.trim_end_matches(['’', '”', '"', ')']).ends_with('.'),
+        // `XI.` and `An end.` tell nothing.
+        Language::En => text.split(' ').nth(2).is_some() && text.trim_end_matches(['’', '”', '"', ')']).ends_with('.'),
         Language::Zh => text.ends_with(['。', '．']),
     };
     // A Chinese sentence often leaves out of whom it tells; then it has to begin with a name, or with a time or a place.
@@ -145,7 +146,8 @@ pub(super) fn written(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '_' => {}
+            // Of a date such as `17__` they are part.
+            '_' if !written.ends_with(|before: char| before.is_ascii_digit() || before == '_') => {}
             '．' if written.chars().next_back().is_some_and(|before| is_han(before) || "’”）」』".contains(before)) =>
             {
                 written.push('。');
@@ -220,7 +222,7 @@ mod tests {
 
     #[test]
     fn the_marks_of_a_file_are_not_read() {
-        assert_eq!(written("I said _that_, once."), "I said that, once.");
+        assert_eq!(written("I said _that_, once, in 17__."), "I said that, once, in 17__.");
         assert_eq!(written("他走了．门开着．"), "他走了。门开着。");
         assert_eq!(written("Ｖｏｌ．２"), "Ｖｏｌ．２");
     }

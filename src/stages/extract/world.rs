@@ -9,7 +9,7 @@ use regex::Regex;
 use super::lexicon::{Script, Words, list};
 use super::narration::{Names, Sentence};
 use crate::schema::Language;
-use crate::text::is_han;
+use crate::text::{is_han, is_title, lead_word};
 
 /// How many sentences of a story may tell of its world.
 const OPENING: usize = 240;
@@ -344,9 +344,12 @@ fn english(text: &str, names: &Names) -> Option<String> {
     };
     let mut places: BTreeMap<&str, u32> = BTreeMap::new();
     for found in PLACE_EN.captures_iter(text).filter_map(|found| found.get(1)) {
-        let place = found.as_str();
+        let mut place = found.as_str();
         let first = place.split(' ').next().unwrap_or(place);
-        if names.find(place).is_empty() && !NO_PLACE.contains(&first) {
+        if first.len() < place.len() && first != "St." && !is_title(first) && !names.find(place).is_empty() {
+            place = first;
+        }
+        if names.find(place).is_empty() && !NO_PLACE.contains(&first) && !is_title(place) && !lead_word(place) {
             *places.entry(place).or_default() += 1;
         }
     }
@@ -404,7 +407,7 @@ fn chinese(text: &str, script: Script, names: &Names) -> Option<String> {
             *places.entry(place).or_default() += 1;
         }
     }
-    let places = most(places, least);
+    let places = most(places, (total / 50_000).max(3));
     let (ranks, things) = (top(true), top(false));
     let mut parts: Vec<String> = Vec::new();
     if !places.is_empty() {
