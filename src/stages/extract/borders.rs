@@ -117,9 +117,9 @@ pub(super) fn cuts(language: Language, speakers: &[&str], gap: &dyn Fn(usize) ->
         let moved = usize::from(gap.place.is_some());
         let later = gap.time.is_some() && (gap.characters > most / 12 || strange > 0);
         if gap.border || far || later || strange + moved + wide >= 2 {
-            let turn = if later { gap.time } else { gap.place.filter(|_| moved > 0) };
+            let turn = if later || gap.border { gap.time } else { gap.place };
             let hard = gap.border || later || gap.characters > most * 2 / 3 || strange == 2;
-            cuts.push(Cut { at: at + 1, hard, turn: turn.filter(|_| !gap.border) });
+            cuts.push(Cut { at: at + 1, hard, turn });
             begun = at + 1;
         }
     }

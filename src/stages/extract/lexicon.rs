@@ -138,6 +138,8 @@ pub(super) struct Words {
     aims: Regex,
     wants: Regex,
     bids: Regex,
+    asks: Regex,
+    holds: Regex,
     rhetoric: Regex,
     place: Regex,
     time: Regex,
@@ -205,9 +207,14 @@ impl Words {
         self.bids.is_match(text)
     }
 
-    /// Is a question that waits for no answer.
-    pub(super) fn is_rhetorical(&self, text: &str) -> bool {
-        self.rhetoric.is_match(text)
+    /// Is a question that waits for an answer.
+    pub(super) fn asks(&self, text: &str) -> bool {
+        text.ends_with(['?', '？']) && self.asks.is_match(text) && !self.rhetoric.is_match(text)
+    }
+
+    /// Says what should be, or what the speaker holds.
+    pub(super) fn holds(&self, text: &str) -> bool {
+        self.holds.is_match(text)
     }
 
     /// Brings a person in, by what stands before the name and right after it: 新任巡检祁勉, or `Brack, who had come`.
@@ -354,6 +361,13 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
                 r"^(?:(?:Oh|Now|Then|But|And|So|Well|Come|Here|Pray|Just|Please|Do|do),? )*(?:(?:Tell|Give|Show|Help|Bring|Take|Go|Leave|Listen|Promise|Stay|Stop|Wait|Send|Put|Keep|Hold|Ask|Speak|Sit|tell|give|show|help|bring|take|go|leave|listen|promise|stay|wait|send|put|keep|hold|ask|speak|sit|Don[’']t|Do not|don[’']t|do not|You (?:had|[’']d) better|you (?:had|[’']d) better)|[Ll]et (?:me|us|him|her|them|it)|(?:Come|come) (?:and|along|with|back|here|in|on|down|out|up|away)|[Yy]ou must (?:not|go|come|let|give|tell|take|promise|help|stay|leave|speak|send|keep)|[Ll]ook (?:here|out|after)) ",
             )
             .expect("the table's words are valid"),
+            asks: Regex::new(
+                r"(?i)^(?:\w+[,.!]? ){0,3}(?:who|whom|whose|what|where|when|why|how|which|is|are|was|were|do|does|did|can|may|will|would|have|has|had|shall|could|should|must)\b",
+            )
+            .expect("the table's words are valid"),
+            holds: english(
+                r"(?:we|you|he|she|they|it|one) (?:must|ought to|should|had better|shall|need not|cannot|must not)|I (?:think|believe|advise|propose|suggest|say|am sure|am afraid|hold|insist|maintain)|(?:it|that) (?:is|would be|will be) (?:better|best|right|wrong|time|impossible|necessary)",
+            ),
             rhetoric: english(
                 r"(?:do|did|is|are|was|were|have|has|will|would|can|could|shall)(?:n[’']t)? (?:you|he|she|it|we|they|I|not)\?$|how (?:can|could|should) (?:you|I|we|he|she|they|anyone)|what (?:could|should|can) (?:be )?more|do you (?:suppose|think|hear|mark|understand|see|call)|did(?:n[’']t| not) I|(?:is|are|was|were|do|does|did|ca|wo|would|could|should|have|has|ai)n[’']t (?:I|you|he|she|it|we|they|that|there)|(?:is|are|was|do|does|did|can|will|would|could|should|have|has) (?:not (?:I|you|he|she|it|we|they)|(?:I|you|he|she|it|we|they) not)|what of it|who (?:would|could|cares)|eh|have I lived|why should|what[’']s the (?:use|good)|what is the use|you know|you see",
             ),
@@ -404,7 +418,9 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
             ),
             aims: chinese("^[^。；]{0,12}?(?:想要|要想|打算|打定主意|决意|決意|决心|決心|只想|一心|盼着|盼著|希望|指望|为的是|為的是|生怕|唯恐|恐怕|不肯|不愿|不願|定要|非要|恨不得|特来|特來|前来|前來|要去|来找|來找|有心|意欲|欲待|正要)"),
             wants: chinese("我要[^是有]|我想[^了过着到起是，]|我得[去把替给找]|我须|我須|我非|我定|我必|我愿|我願|我只要|我只想|我不肯|我偏|我来找|我來找|我是来|我是來|咱要|咱得[去把替给找]|咱们得|我们得|我們得|我们要|我們要|本官要|小的想|求您|求你|请您|請您|告诉我|告訴我"),
-            bids: chinese("^(?:(?:快|且|请|請|烦|煩|求|还求|還求|别|別|不要|休|莫|好生|只管|千万|千萬|替我|给我|給我|与我|與我|告诉我|告訴我)[^？]|(?:你|您|你们|你們|先生|老爷|老爺|大家|姐姐|妈妈|媽媽)，?[^，。？说說]{0,2}(?:快|且|只管|好生|别|別|不要|不必|休|莫|须|須|该|該|替|给我|給我|把|将|將)[^？]|(?:咱们|咱們|咱|我们|我們)[^？]*(?:罢|吧|罷)[。！]?$)"),
+            bids: chinese("^(?:(?:快|且|请|請|烦|煩|求|还求|還求|[别別][^人处處的的]|不要|休|莫|好生|只管|千万|千萬|替我|给我|給我|与我|與我|告诉我|告訴我)[^？]|(?:你|您|你们|你們|先生|老爷|老爺|大家|姐姐|妈妈|媽媽)，?[^，。？说說]{0,2}(?:快|且|只管|好生|别|別|不要|不必|休|莫|须|須|该|該|替|给我|給我|把|将|將)[^？]|(?:咱们|咱們|咱|我们|我們)[^？]*(?:罢|吧|罷)[。！]?$)"),
+            asks: chinese("谁|誰|什么|什麼|甚么|甚麼|何[处處人时時事物]|[哪那][里裡儿兒个個]|[几幾多]|怎[么麼样樣生]|为何|為何|如何|可[曾有是]|[么麼麽呢没沒不否]？$|有无|有無"),
+            holds: chinese("不如|依我|我看|我说|我說|应该|應該|应当|應當|须得|須得|须要|須要|该当|該當|只该|只該|才是|纔是|便是了|就是了|要紧|要緊|使不得|不该|不該|决不|決不|断不|斷不"),
             rhetoric: chinese("岂|豈|难道|難道|何必|何苦|何尝|何嘗|何曾|何不|怎能|怎么能|怎麼能|怎敢|哪能|那能|哪里(?:有|是|敢)|那里(?:有|是|敢)|哪裡(?:有|是|敢)|谁知|誰知|不成|何况|何況|可不|不是|怎(?:么|麼)(?:不|没|沒)"),
             place: chinese("县|縣|镇|鎮|村|城|府|州|山|河|江|湖|海|渠|岛|島|街|巷|店|铺|鋪|庙|廟|寺|庄|莊|园|園|院|屋|房|码头|碼頭|埠|桥|橋|塘|船|学堂|學堂|衙门|衙門|司"),
             time: chinese("年间|年間|元年|月初|初一|初二|初三|正月|腊月|臘月|[一二三四五六七八九十]月|春|夏|秋|冬|清晨|早晨|一早|傍晚|黄昏|黃昏|夜里|夜裡|半夜|中午|晌午|时分|時分|那年|这年|這年|子年|丑年|寅年|卯年|辰年|巳年|午年|未年|申年|酉年|戌年|亥年|那日|一日"),

@@ -41,7 +41,8 @@ impl Names {
         let mut owners: Vec<(String, usize)> = Vec::new();
         for (index, person) in people.iter().enumerate() {
             for name in std::iter::once(&person.name).chain(&person.aliases) {
-                if name.trim().chars().count() > usize::from(name.is_ascii()) {
+                // `I` and 我 name nobody but whoever is speaking.
+                if name.trim().chars().count() > usize::from(name.is_ascii()) && name != "我" {
                     owners.push((key(name), index));
                 }
             }

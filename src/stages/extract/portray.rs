@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::asks::{CastNotes, DescribeScene, Profile, SceneDescription, SentenceHint};
-use super::lexicon::{Key, Words, join, list, quoted};
+use super::lexicon::{Key, Words, join, quoted};
 use super::narration::sentences;
 use crate::schema::{Attribute, Language, Motivation, Utterance};
 use crate::text::{content_words, topics};
@@ -59,11 +59,32 @@ fn situation(ask: &DescribeScene) -> String {
     parts.push(tell(&chosen, ask.teller.as_deref(), ask.language));
     parts.retain(|part| !part.is_empty());
     let names: Vec<String> = ask.cast.iter().map(|member| member.name.clone()).collect();
-    parts.push(match ask.language {
-        Language::En => format!("Present: {}.", list(&names, ask.language)),
-        Language::Zh => format!("{}{}。", ask.script.write("在场的有"), ask.script.list(&names)),
+    let silent = silent(ask, &chosen);
+    let (names, others) = (ask.script.list(&names), ask.script.list(&silent));
+    parts.push(match (ask.language, silent.is_empty()) {
+        (Language::En, true) => format!("Present: {names}."),
+        (Language::En, false) => format!("Present: {names}; also there: {others}."),
+        (Language::Zh, true) => format!("{}{names}。", ask.script.write("在场的有")),
+        (Language::Zh, false) => {
+            format!("{}{names}，{}{others}。", ask.script.write("在场的有"), ask.script.write("另有"))
+        }
     });
     join(&parts, ask.language)
+}
+
+/// Returns who is there and says nothing: told of right before the talk, or again and again within it.
+fn silent(ask: &DescribeScene, before: &[&SentenceHint]) -> Vec<String> {
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    let within = ask.after.iter().filter_map(|hint| Some((hint.subject.as_deref()?, 1)));
+    let teller = |hint: &SentenceHint| ask.teller.as_deref().filter(|_| hint.first_person).map(|teller| (teller, 1));
+    let told = before.iter().filter_map(|hint| Some((hint.subject.as_deref()?, 2)));
+    for (name, weight) in within.chain(told).chain(ask.after.iter().filter_map(teller)) {
+        *times.entry(name).or_default() += weight;
+    }
+    let cast = |name: &str| ask.cast.iter().any(|member| member.name == name);
+    let there =
+        times.into_iter().filter(|(name, times)| *times >= 2 && !cast(name) && !Words::is_group(ask.language, name));
+    there.take(4).map(|(name, _)| name.to_owned()).collect()
 }
 
 /// Reads the place and the time off the heading of a scene in a script: `EXT. THE QUAY - NIGHT`.
@@ -151,6 +172,7 @@ fn motivation(ask: &DescribeScene, member: &CastNotes, spoken_of: &BTreeMap<Stri
     let words = Words::of(ask.language);
     let (least, most) = if ask.language == Language::Zh { (7, 60) } else { (20, 180) };
     let fits = |text: &str| (least..=most).contains(&text.chars().count());
+    let short = |text: &str| text.chars().count() <= most * 2 / 3;
     let said = said(ask, &member.name, spoken_of);
     let aim = ask
         .before
@@ -171,12 +193,21 @@ fn motivation(ask: &DescribeScene, member: &CastNotes, spoken_of: &BTreeMap<Stri
         best(&|text| text.ends_with(['?', '？']) && !words.is_rhetorical(text) && content_words(text).len() >= 3);
     let write = |phrase: &str| ask.script.write(phrase);
     let to = |said: &Said| said.to.clone().unwrap_or_default();
-    let motivation = match (aim, wish, bid, question, ask.language) {
+    // Whoever asks more than it tells wants to know; whoever tells holds something.
+    let asks = said.iter().filter(|said| said.text.ends_with(['?', '？'])).count() * 2 >= said.len();
+    let (view, question) = if asks && question.is_some() { (None, question) } else { (view, question) };
+    let motivation = match (aim, wish, bid.or(view), question, ask.language) {
         (Some(aim), Some(wish), .., Language::En) => format!("{aim} In so many words: {}", quoted(&wish.text)),
         (Some(aim), Some(wish), .., Language::Zh) => format!("{aim}{}{}", write("自己说："), quoted(&wish.text)),
         (Some(aim), ..) => aim.to_owned(),
         (None, Some(wish), .., Language::En) => format!("Makes no secret of it: {}", quoted(&wish.text)),
         (None, Some(wish), .., Language::Zh) => format!("{}{}", write("自己说："), quoted(&wish.text)),
+        (None, None, Some(view), _, Language::En) if bid.is_none() => {
+            format!("Stands by this: {}", quoted(&view.text))
+        }
+        (None, None, Some(view), _, Language::Zh) if bid.is_none() => {
+            format!("{}{}", write("主张："), quoted(&view.text))
+        }
         (None, None, Some(bid), _, Language::En) => match &bid.to {
             Some(to) => format!("Asks of {to}: {}", quoted(&bid.text)),
             None => format!("Asks for this: {}", quoted(&bid.text)),

@@ -68,7 +68,7 @@ static CHINESE: LazyLock<Rules> = LazyLock::new(|| {
         .expect(valid),
         head: Regex::new("^(?:([他她])|([他她]的))[^们們]").expect(valid),
         dependent: Regex::new(
-            "^(?:[他她它此其但可却卻又也便就还還再而并並则則因故遂忽方才纔说說道问問笑这這那彼随隨众眾]|一面|一时|一時|二人|两人|兩人|三人|两个|兩個|大家|只得|正说|正說|于是|於是|因此|所以|然而|不过|不過|听了|聽了|听罢|聽罢|看了|看罢|如此|如今|果然|及至|不知|只是|只因|连忙|連忙|忙|后来|後來|原来|原來|吓得|嚇得|何|岂|豈|若|凡|盖|蓋|夫|是以)",
+            "^(?:[他她它此其但可却卻又也便就还還再而并並则則因故遂忽方才纔说說道问問笑这這那彼随隨众眾]|一面|一时|一時|二人|两人|兩人|三人|两个|兩個|大家|只得|正说|正說|于是|於是|因此|所以|然而|不过|不過|听了|聽了|听罢|聽罢|看了|看罢|如此|如今|果然|及至|不知|只是|只因|连忙|連忙|忙|后来|後來|原来|原來|吓得|嚇得|何|岂|豈|若|凡|盖|蓋|夫|是以|自己|正[欲要在]|方欲|剩下|先)",
         )
         .expect(valid),
         allowed: Regex::new("^(?:[这這那](?:一?日|一?年|一?晚|一?夜|一?天|时|時)|正月|方[^才纔能可]|[这這](?:[^，。]{1,5}(?:姓|叫|名|乃|便是|本是|原是|[，]))|[说說]不|其[时時])").expect(valid),
@@ -99,6 +99,12 @@ pub(super) fn stand(
     while let Some(rest) = rules.leads.captures(&text).and_then(|found| found.get(1)) {
         text = capital(rest.as_str());
     }
+    // What somebody sees another do is told of the other.
+    if let Some(rest) = text.strip_prefix(['见', '見'])
+        && named(rest).first().is_some_and(|(at, _)| *at == 0)
+    {
+        text = rest.to_owned();
+    }
     if let (Some(subject), Some(found)) = (subject, rules.head.captures(&text)) {
         let (end, owns) = match (found.get(1), found.get(2)) {
             (Some(pronoun), _) => (pronoun.end(), ""),
@@ -127,13 +133,23 @@ pub(super) fn stand(
     let told_of = language == Language::En
         || first_name.is_some_and(|name| name <= 36)
         || PLACED.is_match(&text)
-        || Words::of(language).setting(text.split(['，', '；']).next().unwrap_or("")) > 0;
+        || text.split_once(['，', '；']).is_some_and(|(clause, _)| Words::of(language).setting(clause) > 0);
     // Of two who are named, `the former` is one.
     let formula =
         rules.formula.find(&text).is_some_and(|found| !(found.as_str().starts_with("the ") && names.len() > 1));
-    let alone = !points_back && !unclear && closed && told_of && !formula;
+    let alone = !points_back && !unclear && closed && told_of && !formula && !is_verse(&text);
     let first_person = Words::of(language).is_first_person(&text);
     Standing { text, alone, first_person }
+}
+
+/// Whether a Chinese sentence is a couplet: clauses of five or of seven characters, all of one length.
+fn is_verse(text: &str) -> bool {
+    let text = text.trim_end_matches(['。', '．']);
+    let lengths: Vec<usize> = text.split(['，', '；', '、']).map(|clause| clause.chars().count()).collect();
+    text.starts_with(is_han)
+        && lengths.len() > 1
+        && matches!(lengths[0], 5 | 7)
+        && lengths.iter().all(|length| *length == lengths[0])
 }
 
 fn capital(text: &str) -> String {
@@ -210,6 +226,8 @@ mod tests {
             ("他们敲了敲门。", Some("陆平"), None),
             ("他敲了敲门。", None, None),
             ("说罢，领牌而去。", None, None),
+            ("陆平昨夜过河桥，河上无风水自摇。", None, None),
+            ("见陆平坐在船头。", None, Some("陆平坐在船头。")),
             ("摇着头走开了。", None, None),
             ("陆平叫他坐下。", None, Some("陆平叫他坐下。")),
             ("三月初一，城外起了大雾。", None, Some("三月初一，城外起了大雾。")),

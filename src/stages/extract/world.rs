@@ -346,8 +346,12 @@ fn english(text: &str, names: &Names) -> Option<String> {
     for found in PLACE_EN.captures_iter(text).filter_map(|found| found.get(1)) {
         let mut place = found.as_str();
         let first = place.split(' ').next().unwrap_or(place);
-        if first.len() < place.len() && first != "St." && !is_title(first) && !names.find(place).is_empty() {
+        // `In Quern Anna` names a place and a person.
+        if first.len() < place.len() && !names.find(&place[first.len() + 1..]).is_empty() {
             place = first;
+        }
+        if known.contains_key(first.to_lowercase().as_str()) && first.len() == place.len() {
+            continue;
         }
         if names.find(place).is_empty() && !NO_PLACE.contains(&first) && !is_title(place) && !lead_word(place) {
             *places.entry(place).or_default() += 1;
