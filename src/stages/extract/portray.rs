@@ -189,8 +189,8 @@ fn motivation(ask: &DescribeScene, member: &CastNotes, spoken_of: &BTreeMap<Stri
     };
     let wish = best(&|text| words.wants(text) && !text.ends_with(['?', '？']));
     let bid = best(&|text| words.bids(text) && !text.ends_with(['?', '？']));
-    let question =
-        best(&|text| text.ends_with(['?', '？']) && !words.is_rhetorical(text) && content_words(text).len() >= 3);
+    let view = best(&|text| words.holds(text) && !text.ends_with(['?', '？']));
+    let question = best(&|text| words.asks(text) && short(text) && content_words(text).len() >= 3);
     let write = |phrase: &str| ask.script.write(phrase);
     let to = |said: &Said| said.to.clone().unwrap_or_default();
     // Whoever asks more than it tells wants to know; whoever tells holds something.

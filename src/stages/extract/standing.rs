@@ -44,7 +44,7 @@ static ENGLISH: LazyLock<Rules> = LazyLock::new(|| {
         .expect(valid),
         head: Regex::new(r"^(?:(He|She)|(His|Her)) ").expect(valid),
         dependent: Regex::new(
-            r"^(?:(?:He|She|It|They|His|Her|Its|Their|Him|This|That|These|Those|Such|But|And|Then|So|Or|Nor|Yet|For|Here|There|Thus|Hence|Which|Whereupon|Thereupon|Hereupon|Another|Others|Neither|Both|None|Once more|Again|Not|Also|Still|Even|Likewise|Instead|Otherwise|Next|Besides|Moreover|Therefore|Perhaps|Well|Oh|No|Yes|Ah)\b|The (?:former|latter|other|others|same|two|three|rest|second|first|next|last|reply|answer|question|words?)\b|(?:At|With|On|Upon|In|By|For|After|From|To|Of|All|Some|One|Most|Each|Between|During|Without) (?:this|that|these|those|which|whom|it|them|him|her|such|all|of (?:them|these|those))\b|(?:One|Two|Three|Some|Many|Most|Several|Each) of (?:the|them|these|those)\b|Had |Was |Were |Did )",
+            r"^(?:(?:He|She|It|They|His|Her|Its|Their|Him|This|That|These|Those|Such|But|And|Then|So|Or|Nor|Yet|For|Here|There|Thus|Hence|Which|Whereupon|Thereupon|Hereupon|Another|Others|Neither|Both|None|Once more|Again|Not|Also|Still|Even|Likewise|Instead|Otherwise|Next|Besides|Moreover|Therefore|Perhaps|Well|Oh|No|Yes|Ah|Add|Consider|What)\b|The (?:former|latter|other|others|same|two|three|rest|second|first|next|last|reply|answer|question|words?)\b|(?:At|With|On|Upon|In|By|For|After|From|To|Of|All|Some|One|Most|Each|Between|During|Without) (?:this|that|these|those|which|whom|it|them|him|her|such|all|of (?:them|these|those))\b|(?:One|Two|Three|Some|Many|Most|Several|Each) of (?:the|them|these|those)\b|Had |Was |Were |Did )",
         )
         .expect(valid),
         allowed: Regex::new(
@@ -95,7 +95,7 @@ pub(super) fn stand(
     named: impl Fn(&str) -> Vec<(usize, Gender)>,
 ) -> Standing {
     let rules = if language == Language::En { &*ENGLISH } else { &*CHINESE };
-    let mut text = text.to_owned();
+    let mut text = if language == Language::En { small(text) } else { text.to_owned() };
     while let Some(rest) = rules.leads.captures(&text).and_then(|found| found.get(1)) {
         text = capital(rest.as_str());
     }
@@ -140,6 +140,18 @@ pub(super) fn stand(
     let alone = !points_back && !unclear && closed && told_of && !formula && !is_verse(&text);
     let first_person = Words::of(language).is_first_person(&text);
     Standing { text, alone, first_person }
+}
+
+/// Writes small the words that open a chapter in capitals.
+fn small(text: &str) -> String {
+    let loud =
+        |word: &&str| word.chars().filter(|c| c.is_alphabetic()).count() > 1 && !word.chars().any(char::is_lowercase);
+    let opening = text.split(' ').take_while(loud).count();
+    let words = text
+        .split(' ')
+        .enumerate()
+        .map(|(at, word)| if at < opening { capital(&word.to_lowercase()) } else { word.to_owned() });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a Chinese sentence is a couplet: clauses of five or of seven characters, all of one length.
@@ -212,6 +224,8 @@ mod tests {
             ("It was more than Anna could bear.", None, None),
             ("If only Anna had stayed!", None, None),
             ("Then came the flood.", None, None),
+            ("AS soon as Anna came, it rained.", None, Some("As soon as Anna came, it rained.")),
+            ("XI.", None, None),
         ] {
             check(Language::En, &["Anna", "Boris", "miller"], text, subject, expected);
         }
