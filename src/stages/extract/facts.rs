@@ -31,6 +31,8 @@ pub struct BookFacts {
     told: Vec<Vec<(u32, Key, String)>>,
     /// With whom each person has talked, in order: where, and with whom. By index of people.
     talks: Vec<Vec<(u32, usize)>>,
+    /// Who tells the book as `I`.
+    teller: Option<usize>,
     /// What the book names again and again.
     world: Option<String>,
     /// What others say of each person: where it ends, and the sentence. By index of people.
@@ -70,6 +72,7 @@ impl BookFacts {
         let told = told(&narration[front..], &reading, language, &names);
         let talks = talks(&reading);
         let world = world::counted(story(&text, &reading), script, &names);
+        let teller = teller(&narration, &reading);
         let (slug, title) = (book.slug.clone(), book.title.clone());
         Self {
             slug,
@@ -84,6 +87,7 @@ impl BookFacts {
             manners,
             told,
             talks,
+            teller,
             world,
             hearsay,
             billed,
@@ -102,10 +106,7 @@ impl BookFacts {
 
     /// Returns the name of whoever tells the book as `I`.
     pub(super) fn teller(&self) -> Option<&str> {
-        let teller = |person: &&Person| {
-            person.aliases.iter().chain([&person.name]).any(|name| matches!(name.as_str(), "I" | "我" | "the narrator"))
-        };
-        self.reading.people.iter().find(teller).map(|person| person.name.as_str())
+        self.teller.map(|person| self.person(person).name.as_str())
     }
 
     /// Returns the text between two offsets in code points.
@@ -243,6 +244,15 @@ impl BookFacts {
             }
         })
     }
+}
+
+/// Finds who tells a book as `I`. Where less than a tenth of what is told has an `I`, that is somebody who is quoted.
+fn teller(narration: &[Sentence], reading: &Reading) -> Option<usize> {
+    let own = narration.iter().filter(|sentence| sentence.first_person).count();
+    let teller = |person: &Person| {
+        person.aliases.iter().chain([&person.name]).any(|name| matches!(name.as_str(), "I" | "我" | "the narrator"))
+    };
+    (own > 0 && own * 10 >= narration.len()).then(|| reading.people.iter().position(teller)).flatten()
 }
 
 /// Returns the text from the first line of somebody's to the last: what stands before and after may be a publisher's.

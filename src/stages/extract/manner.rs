@@ -23,7 +23,7 @@ const MARKS_EN: &[&[&str]] = &[
     &["ain’t", "ain't"],
     &["’em", "'em"],
     &["’tis", "'tis"],
-    &["oh", "o"],
+    &["oh"],
     &["ah"],
     &["eh"],
     &["well"],

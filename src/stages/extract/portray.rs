@@ -188,7 +188,7 @@ fn motivation(ask: &DescribeScene, member: &CastNotes, spoken_of: &BTreeMap<Stri
         fitting.max_by_key(|(at, said)| (said.weight, std::cmp::Reverse(*at))).map(|(_, said)| said)
     };
     let wish = best(&|text| words.wants(text) && !text.ends_with(['?', '？']));
-    let bid = best(&|text| words.bids(text) && !text.ends_with(['?', '？']));
+    let bid = best(&|text| words.bids(text) && !text.ends_with(['?', '？']) && !text.ends_with("了。"));
     let view = best(&|text| words.holds(text) && !text.ends_with(['?', '？']));
     let question = best(&|text| words.asks(text) && short(text) && content_words(text).len() >= 3);
     let write = |phrase: &str| ask.script.write(phrase);

@@ -451,10 +451,10 @@ mod tests {
             counted(text, Script::Latin, &names(EN_PEOPLE, EN)).as_deref(),
             Some("It is a world of millers, of ledgers; places named most are Quern.")
         );
-        let text = "陆平到渠县，知县请他喝茶。陆平在渠县见了知县，喝了茶。周老七回渠县去，知县又叫人送茶。";
+        let text = "陆平到清水县，知县请他喝茶。陆平在清水县见了知县，喝了茶。周老七回清水县去，知县又叫人送茶。";
         assert_eq!(
             counted(text, Script::Simplified, &names(ZH_PEOPLE, ZH)).as_deref(),
-            Some("故事多在渠县一带，来往的人里有知县，常说起的是茶。")
+            Some("故事多在清水县一带，来往的人里有知县，常说起的是茶。")
         );
         assert_eq!(counted("A cat.", Script::Latin, &names(EN_PEOPLE, EN)), None);
     }
