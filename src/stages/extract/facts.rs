@@ -284,13 +284,13 @@ fn told(narration: &[Sentence], reading: &Reading, language: Language, names: &N
     let (least, most, reach) = if language == Language::Zh { (8, 100, 24) } else { (24, 260, 110) };
     let mut told: Vec<Vec<(u32, Key, String)>> = vec![Vec::new(); reading.people.len()];
     // How often the narration has named each, up to what still brings in.
-    let mut named: Vec<u32> = vec![0; reading.people.len()];
+    let mut times: Vec<u32> = vec![0; reading.people.len()];
     for sentence in narration {
         let spans = names.spans(&sentence.text);
         let mut seen: BTreeSet<usize> = BTreeSet::new();
         for (_, _, person) in &spans {
             if seen.insert(*person) {
-                named[*person] += 1;
+                times[*person] += 1;
             }
         }
         let Some(person) = sentence.subject.filter(|_| !sentence.first_person) else { continue };
@@ -321,7 +321,7 @@ fn told(narration: &[Sentence], reading: &Reading, language: Language, names: &N
         };
         let others = sentence.people.iter().filter(|other| **other != person).count();
         let before = &sentence.text[..start];
-        let key = if named[person] <= 6 && words.introduces(before, after) && has(book, Key::PublicBackground) == 0 {
+        let key = if times[person] <= 6 && words.introduces(before, after) && has(book, Key::PublicBackground) == 0 {
             Some((Key::PublicBackground, 1))
         } else if words.tells_kin(after) {
             Some((Key::Relationships, 2))
@@ -556,5 +556,38 @@ mod tests {
             reading.paragraphs.iter().map(|paragraph| paragraph.border).collect::<Vec<_>>(),
             [false, false, true]
         );
+    }
+
+    /// What is told of the first of the people.
+    fn told_of(language: Language, text: &str) -> Vec<(String, String)> {
+        let people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE };
+        let book = facts(language, text, reading(text, people, &[]));
+        notes(&book, 0, u32::MAX).into_iter().filter(|(key, _)| key != "gender" && key != "性别").collect()
+    }
+
+    #[test]
+    fn a_profile_is_told_of_its_owner_alone() {
+        for (language, text, key) in [
+            (Language::En, "Anna, who had come from the coast, had long grey hair.\n", Some("public background")),
+            (Language::En, "Anna had long grey hair under her hat.\n", Some("appearance")),
+            (Language::En, "Anna looked at the old man and his tall sons.\n", None),
+            (Language::En, "Anna had put her hat over the lamp.\n", None),
+            (Language::En, "Anna was always proud and careful.\n", Some("persona")),
+            (Language::En, "Anna was proud of the new wheel that day.\n", None),
+            (Language::Zh, "陆平身材瘦长，穿着一件旧长衫。\n", Some("外貌")),
+            (Language::Zh, "陆平走进门来，只见一个身材瘦长的人。\n", None),
+            (Language::Zh, "周老七把陆平打扮得身材高大。\n", None),
+            (Language::Zh, "陆平为人忠厚，从不与人争。\n", Some("性格")),
+            (Language::Zh, "陆平姓陆，是渠县人氏。\n", Some("公开背景")),
+        ] {
+            let found = told_of(language, text);
+            assert_eq!(found.first().map(|(key, _)| key.as_str()), key, "{text}{found:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_not_everybody_is_makes_a_name() {
+        assert!(names_a_trade("the miller"));
+        assert!(!names_a_trade("the boy") && !names_a_trade("the old man") && !names_a_trade("Anna"));
     }
 }

@@ -349,10 +349,10 @@ fn stretch(text: &Stretch<'_>, run: &Run<'_, '_>) -> (u32, u32) {
     let border =
         paragraphs.iter().rev().find(|paragraph| paragraph.border).map_or(ask.start, |paragraph| paragraph.end);
     let floor = run.floor.max(ask.start).max(border);
-    let least = floor.max(first.start.saturating_sub(most_characters(ask.language) / 2));
+    let earliest = floor.max(first.start.saturating_sub(most_characters(ask.language) / 2));
     // A scene begins where a paragraph does, or a sentence of what is told.
-    let paragraph = ask.paragraphs.iter().map(|paragraph| paragraph.start).find(|start| *start >= least);
-    let sentence = text.narration(least, first.start).first().map(|sentence| sentence.start);
+    let paragraph = ask.paragraphs.iter().map(|paragraph| paragraph.start).find(|start| *start >= earliest);
+    let sentence = text.narration(earliest, first.start).first().map(|sentence| sentence.start);
     let start = [paragraph, sentence].into_iter().flatten().min().filter(|start| *start <= first.start);
     let start = start.unwrap_or(first.start);
     let end = ask.paragraphs.get(last.paragraph).map_or(last.end, |paragraph| paragraph.end);
@@ -545,5 +545,40 @@ mod tests {
         let params = Params::default();
         let label = "They were called “Paid” and “Owed”.\n";
         assert_eq!(found(&format!("{}{label}", talk(6)), &[0, 1].repeat(4), &params), [6]);
+    }
+
+    /// The lines of the only scene: speaker, thought, action.
+    fn dialogue(text: &str) -> Vec<(String, bool, Option<String>)> {
+        let book = facts(Language::En, text, reading(text, EN_PEOPLE, &[0, 1].repeat(20)));
+        let chunk = chunk(Language::En, text, 0, 0, length(text));
+        let mut found = scenes(&find_scenes(&Params::default(), &book, &chunk, None)).scenes;
+        let lines = found.remove(0).dialogue.into_iter();
+        lines.map(|line| (line.speaker, line.thought.is_some(), line.action)).collect()
+    }
+
+    #[test]
+    fn deeds_thoughts_and_events_stand_where_they_belong() {
+        let text = "Anna shut the heavy gate.\n“Late.”\n“Late.”\n“Early,” thought Anna, and sat down.\n“Tea?” said Boris. Boris put the kettle on.\n\
+                    “Tea.”\n“Here.”\nThe wind rose over the pond.\n“Thanks.”\n“Well.”\n";
+        let found = dialogue(text);
+        assert_eq!(found[0].2.as_deref(), Some("shut the heavy gate"));
+        assert!(found[2].1 && found.iter().filter(|line| line.1).count() == 1, "{found:?}");
+        assert_eq!(found[3].2.as_deref(), Some("put the kettle on"));
+        let wind = found.iter().position(|line| line.0 == "Environment").expect("the wind");
+        assert_eq!((wind, found[wind].2.as_deref()), (6, Some("The wind rose over the pond")));
+    }
+
+    #[test]
+    fn a_heading_in_quotation_marks_is_no_line() {
+        let params = Params::default();
+        assert_eq!(found(&format!("Chapter “Rain”\n{}", talk(6)), &[0, 1].repeat(4), &params), [6]);
+    }
+
+    #[test]
+    fn another_day_is_another_scene() {
+        let night = "The next morning the mill stood still, and the river was white with frost to the far bank, as it had not been \
+                     for years; nobody had come to the door yet, and the gate was shut.\n";
+        let text = format!("{}{night}{}", talk(6), talk(6));
+        assert_eq!(found(&text, &[0, 1].repeat(6), &Params::default()), [6, 6]);
     }
 }

@@ -366,7 +366,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
             )
             .expect("the table's words are valid"),
             holds: english(
-                r"(?:we|you|he|she|they|it|one) (?:must|ought to|should|had better|shall|need not|cannot|must not)|I (?:think|believe|advise|propose|suggest|say|am sure|am afraid|hold|insist|maintain)|(?:it|that) (?:is|would be|will be) (?:better|best|right|wrong|time|impossible|necessary)",
+                r"(?:we|you|he|she|they|one) (?:must (?:not|be|do|go|make|take|keep|let|give|find|get|stand|see|wait|try|all)|ought (?:not )?to|should|had better|need not)|[Ii]t (?:must|ought to|should) (?:not|be|go|come)|I (?:advise|propose|suggest|insist|maintain|think (?:we|you|it|that|he|she|they))|(?:it|that) (?:is|would be|will be) (?:better|best|right|wrong|time|impossible|necessary)",
             ),
             rhetoric: english(
                 r"(?:do|did|is|are|was|were|have|has|will|would|can|could|shall)(?:n[’']t)? (?:you|he|she|it|we|they|I|not)\?$|how (?:can|could|should) (?:you|I|we|he|she|they|anyone)|what (?:could|should|can) (?:be )?more|do you (?:suppose|think|hear|mark|understand|see|call)|did(?:n[’']t| not) I|(?:is|are|was|were|do|does|did|ca|wo|would|could|should|have|has|ai)n[’']t (?:I|you|he|she|it|we|they|that|there)|(?:is|are|was|do|does|did|can|will|would|could|should|have|has) (?:not (?:I|you|he|she|it|we|they)|(?:I|you|he|she|it|we|they) not)|what of it|who (?:would|could|cares)|eh|have I lived|why should|what[’']s the (?:use|good)|what is the use|you know|you see",

@@ -400,17 +400,19 @@ mod tests {
 
     #[test]
     fn favourite_words_are_those_that_others_have_less() {
-        let text = (0..6)
-            .map(|at| format!("“It is half past {at} o’clock, sir.”\n“It is only {at} when the bell has rung.”\n"))
-            .collect::<String>();
+        let line = |at: u32| {
+            [format!("“It is half past {at} o’clock, sir.”\n"), format!("“It is only {at} when the bell has rung.”\n")]
+        };
+        let text = (0..6).flat_map(line).collect::<String>();
         assert_eq!(
             manner(Language::En, &text, u32::MAX).as_deref(),
             Some("Speaks about 7 words at a time; often says “sir”.")
         );
-        let text =
-            "「天晚了，小人要回家去。」\n「再坐一坐，喝一杯茶罷。」\n".repeat(6).replace('「', "“").replace('」', "”");
-        let text = text.replace("天晚了", "這時天晚了");
-        assert_eq!(manner(Language::Zh, &text, u32::MAX).as_deref(), Some("每次約說11字；口頭常帶“小人”。"));
+        let text = "“這時天晚了，小人要回家去。”\n“再坐一坐，喝一杯茶罷。”\n".repeat(6);
+        assert_eq!(
+            manner(Language::Zh, &text, u32::MAX).as_deref(),
+            Some("每次約說11字；開口愛說“這時天晚了”；口頭常帶“小人”。")
+        );
     }
 
     #[test]

@@ -170,7 +170,8 @@ fn calls(text: &str, member: &CastNotes) -> bool {
 
 fn motivation(ask: &DescribeScene, member: &CastNotes, spoken_of: &BTreeMap<String, usize>) -> Option<Motivation> {
     let words = Words::of(ask.language);
-    let (least, most) = if ask.language == Language::Zh { (7, 60) } else { (20, 180) };
+    // A Chinese question says as much with two words that carry matter as an English one with three.
+    let (least, most, matter) = if ask.language == Language::Zh { (7, 60, 2) } else { (20, 180, 3) };
     let fits = |text: &str| (least..=most).contains(&text.chars().count());
     let short = |text: &str| text.chars().count() <= most * 2 / 3;
     let said = said(ask, &member.name, spoken_of);
@@ -190,7 +191,7 @@ fn motivation(ask: &DescribeScene, member: &CastNotes, spoken_of: &BTreeMap<Stri
     let wish = best(&|text| words.wants(text) && !text.ends_with(['?', '？']));
     let bid = best(&|text| words.bids(text) && !text.ends_with(['?', '？']) && !text.ends_with("了。"));
     let view = best(&|text| words.holds(text) && !text.ends_with(['?', '？']));
-    let question = best(&|text| words.asks(text) && short(text) && content_words(text).len() >= 3);
+    let question = best(&|text| words.asks(text) && short(text) && content_words(text).len() >= matter);
     let write = |phrase: &str| ask.script.write(phrase);
     let to = |said: &Said| said.to.clone().unwrap_or_default();
     // Whoever asks more than it tells wants to know; whoever tells holds something.
@@ -263,4 +264,102 @@ fn profile(ask: &DescribeScene, member: &CastNotes) -> Profile {
         visibility: key.visibility(),
     });
     Profile { character: member.name.clone(), attributes: attributes.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::grounding::Ground;
+    use super::super::sample::{EN_PEOPLE, ZH_PEOPLE, chunk, facts, length, reading};
+    use super::super::{Carry, Params, describe_scene, find, find_scenes, scenes};
+    use super::*;
+
+    /// Asks about the one scene of a text that Anna and Boris, or 陆平 and 周老七, have in turns.
+    fn ask(language: Language, text: &str) -> DescribeScene {
+        let people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE };
+        let book = facts(language, text, reading(text, people, &[0, 1].repeat(20)));
+        let chunk = chunk(language, text, 0, 0, length(text));
+        let params = Params { min_utterances: 2, ..Params::default() };
+        let found = find::scenes(&find_scenes(&params, &book, &chunk, None));
+        let draft = scenes::drafts(found, &params, &book, &chunk, &Ground::new(&book, 0, chunk.end)).remove(0);
+        describe_scene(&book, 0, &draft, &Carry::default())
+    }
+
+    fn told(language: Language, text: &str) -> Vec<String> {
+        let wants = |motivation: Motivation| format!("{}: {}", motivation.character, motivation.motivation);
+        motivations(&ask(language, text)).into_iter().map(wants).collect()
+    }
+
+    #[test]
+    fn what_each_wants_is_what_it_says_it_wants_asks_for_holds_or_asks() {
+        for (language, text, expected) in [
+            (
+                Language::En,
+                "“I want the stones of this mill back.”\n“Leave the mill alone, then.”\n“Why?”\n“So.”\n",
+                [
+                    "Anna: Makes no secret of it: “I want the stones of this mill back.”",
+                    "Boris: Asks of Anna: “Leave the mill alone, then.”",
+                ],
+            ),
+            (
+                Language::En,
+                "“Who carried the stones out of the mill, Boris?”\n“We should ask the mayor about the stones.”\n“Do you hear?”\n“Aye.”\n",
+                [
+                    "Anna: Wants to know from Boris: “Who carried the stones out of the mill, Boris?”",
+                    "Boris: Stands by this: “We should ask the mayor about the stones.”",
+                ],
+            ),
+            (
+                Language::Zh,
+                "“我要把磨盘讨回来。”\n“你且坐下喝一杯茶。”\n“好。”\n“嗯。”\n",
+                ["陆平: 自己说：“我要把磨盘讨回来。”", "周老七: 要陆平这样做：“你且坐下喝一杯茶。”"],
+            ),
+            (
+                Language::Zh,
+                "“磨盘是谁抬走的？”\n“不如去问一问知县。”\n“怎么说？”\n“嗯。”\n",
+                ["陆平: 想从周老七那里问明白：“磨盘是谁抬走的？”", "周老七: 主张：“不如去问一问知县。”"],
+            ),
+        ] {
+            assert_eq!(told(language, text), expected);
+        }
+    }
+
+    #[test]
+    fn a_question_that_waits_for_no_answer_tells_no_aim() {
+        for (language, text) in [
+            (Language::En, "“How could you think that of the miller?”\n“So.”\n“It is cold, isn’t it?”\n“Aye.”\n"),
+            (Language::Zh, "“难道磨盘自己会走路不成？”\n“嗯。”\n“何必问我这许多话呢？”\n“嗯。”\n"),
+        ] {
+            assert_eq!(told(language, text), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn a_situation_says_who_is_there_and_nothing_that_leans() {
+        let text = "Anna came to the mill at dusk. He was not there. At that the dog barked.\n“Boris?”\n“Here.”\n";
+        assert_eq!(situation(&ask(Language::En, text)), "Anna came to the mill at dusk. Present: Anna and Boris.");
+        let text = "话说陆平到了磨坊。摇着头走开了。\n“周老七？”\n“在。”\n";
+        assert_eq!(situation(&ask(Language::Zh, text)), "陆平到了磨坊。在场的有陆平和周老七。");
+    }
+
+    #[test]
+    fn the_heading_of_a_scene_tells_its_place() {
+        assert_eq!(place("Act 1 EXT. MILL YARD - NIGHT").as_deref(), Some("Mill yard, night."));
+        assert_eq!(place("Chapter 3"), None);
+    }
+
+    #[test]
+    fn an_i_is_said_to_tell() {
+        let hint = SentenceHint {
+            start: 0,
+            end: 9,
+            text: "I came to the mill.".to_owned(),
+            people: Vec::new(),
+            subject: None,
+            after: String::new(),
+            alone: true,
+            first_person: true,
+        };
+        assert_eq!(tell(&[&hint], Some("Anna"), Language::En), "As Anna tells it: “I came to the mill.”");
+        assert_eq!(tell(&[], Some("Anna"), Language::En), "");
+    }
 }

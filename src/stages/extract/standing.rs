@@ -86,13 +86,13 @@ static PLACED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the table's words are valid")
 });
 
-/// Returns how a sentence reads by itself. `subject` is the name of whom a pronoun at its head stands for; `named` tells
+/// Returns how a sentence reads by itself. `subject` is the name of whom a pronoun at its head stands for; `people` tells
 /// where a text names people, in bytes, and whether they are he or she.
 pub(super) fn stand(
     text: &str,
     language: Language,
     subject: Option<&str>,
-    named: impl Fn(&str) -> Vec<(usize, Gender)>,
+    people: impl Fn(&str) -> Vec<(usize, Gender)>,
 ) -> Standing {
     let rules = if language == Language::En { &*ENGLISH } else { &*CHINESE };
     let mut text = if language == Language::En { small(text) } else { text.to_owned() };
@@ -101,9 +101,9 @@ pub(super) fn stand(
     }
     // What somebody sees another do is told of the other.
     if let Some(rest) = text.strip_prefix(['见', '見'])
-        && named(rest).first().is_some_and(|(at, _)| *at == 0)
+        && people(rest).first().is_some_and(|(at, _)| *at == 0)
     {
-        text = rest.to_owned();
+        text.drain(..text.len() - rest.len());
     }
     if let (Some(subject), Some(found)) = (subject, rules.head.captures(&text)) {
         let (end, owns) = match (found.get(1), found.get(2)) {
@@ -114,7 +114,7 @@ pub(super) fn stand(
         text = format!("{}{owns}{}", capital(subject), &text[end..]);
     }
     let points_back = rules.dependent.is_match(&text) && !rules.allowed.is_match(&text);
-    let names = named(&text);
+    let names = people(&text);
     let first_name = names.first().map(|(at, _)| *at);
     let unclear = rules.pronoun.find_iter(&text).any(|found| {
         let not = match found.as_str() {
@@ -191,14 +191,14 @@ mod tests {
     use super::*;
 
     fn check(language: Language, names: &[&str], text: &str, subject: Option<&str>, expected: Option<&str>) {
-        let named = |text: &str| {
+        let people = |text: &str| {
             let gender = |name: &str| if name == "Anna" { Gender::Female } else { Gender::Male };
             let mut found: Vec<(usize, Gender)> =
                 names.iter().flat_map(|name| text.match_indices(name)).map(|(at, name)| (at, gender(name))).collect();
             found.sort_by_key(|(at, _)| *at);
             found
         };
-        let standing = stand(text, language, subject, named);
+        let standing = stand(text, language, subject, people);
         assert_eq!(standing.alone.then_some(standing.text.as_str()), expected, "{text}: {standing:?}");
     }
 
