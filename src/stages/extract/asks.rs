@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::lexicon::Script;
 use super::{find, portray};
 use crate::llm::{Ask, Offline};
 use crate::prompt::{PromptError, Prompts};
@@ -52,6 +53,12 @@ pub(super) struct SentenceHint {
     pub(super) people: Vec<String>,
     /// Whom it is about.
     pub(super) subject: Option<String>,
+    /// What stands after the first name of whom it is about.
+    pub(super) after: String,
+    /// Whether it can be told by itself.
+    pub(super) alone: bool,
+    /// Whether it is told by an `I`.
+    pub(super) first_person: bool,
 }
 
 /// A scene that the stretch before broke off.
@@ -94,6 +101,12 @@ pub struct FindScenes {
     pub(super) paragraphs: Vec<ParagraphHint>,
     #[serde(skip)]
     pub(super) narration: Vec<SentenceHint>,
+    /// The script of the text.
+    #[serde(skip)]
+    pub(super) script: Script,
+    /// The name of whoever tells the book as `I`.
+    #[serde(skip)]
+    pub(super) teller: Option<String>,
 }
 
 /// The scenes of a stretch, in order.
@@ -189,14 +202,22 @@ pub struct DescribeScene {
     pub(super) worldview: Option<String>,
     /// Sentences from the opening of the book, while the world is not known.
     pub(super) opening: Vec<String>,
+    /// What the book names again and again, while the world is not known.
+    pub(super) counted: Option<String>,
     pub(super) cast: Vec<CastNotes>,
-    /// The last that was told before the text, where the text itself begins with talk.
+    /// The last that was told before the text, where the text itself says too little before the talk.
     pub(super) lead: Vec<String>,
     pub(super) text: String,
     pub(super) dialogue: Vec<DialogueHint>,
     /// The keys of a profile, public ones first.
     pub(super) public_keys: Vec<String>,
     pub(super) private_keys: Vec<String>,
+    /// The script of the text.
+    #[serde(skip)]
+    pub(super) script: Script,
+    /// The name of whoever tells the book as `I`.
+    #[serde(skip)]
+    pub(super) teller: Option<String>,
     /// Sentences of the text before its first line of dialogue.
     #[serde(skip)]
     pub(super) before: Vec<SentenceHint>,

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::asks::Note;
-use super::lexicon::{Key, Words, list, quoted};
+use super::lexicon::{Key, Script, Words, list, quoted};
+use super::manner::Manners;
 use super::narration::{Names, Sentence, narration, one_line, sentences};
 use super::reading::{Gender, Person, Quotation, Reading};
+use super::standing::written;
+use super::world;
 use crate::schema::{Book, Language};
-use crate::text::is_han;
 
 /// A book with its reading, indexed for [`extract`](super::extract).
 #[derive(Debug)]
@@ -22,8 +24,17 @@ pub struct BookFacts {
     steps: Vec<usize>,
     names: Names,
     narration: Vec<Sentence>,
-    /// How each person speaks; by index of people.
-    manners: Vec<Option<String>>,
+    script: Script,
+    /// How each person speaks.
+    manners: Manners,
+    /// What the book tells of each person, in its order: where it is told, under which key, and the sentence. By index of people.
+    told: Vec<Vec<(u32, Key, String)>>,
+    /// With whom each person has talked, in order: where, and with whom. By index of people.
+    talks: Vec<Vec<(u32, usize)>>,
+    /// Who tells the book as `I`.
+    teller: Option<usize>,
+    /// What the book names again and again.
+    world: Option<String>,
     /// What others say of each person: where it ends, and the sentence. By index of people.
     hearsay: Vec<Vec<(u32, String)>>,
     /// What a script's list of persons says of each.
@@ -32,8 +43,8 @@ pub struct BookFacts {
 
 const STEP: usize = 256;
 
-/// How many sentences of a story may tell of its world.
-const OPENING: usize = 160;
+/// How many of the last talks count for with whom a person talks most.
+const TALKS: usize = 120;
 
 impl BookFacts {
     /// Indexes a book as told in a language. Takes time in proportion to its length. `text` is the book's, which may be gone
@@ -52,11 +63,50 @@ impl BookFacts {
             lower_capitals(&mut narration, &reading);
         }
         let steps = text.char_indices().step_by(STEP).map(|(byte, _)| byte).collect();
-        let manners = manners(&reading, language);
-        let hearsay = hearsay(&reading, language, &names);
+        let script = Script::of(language, &text);
+        let manners = Manners::new(&reading, language, &names);
+        let hearsay = hearsay(&reading, script, &names);
         let billed = if book.script { billed(&text, &reading, &names) } else { BTreeMap::new() };
+        // What stands before the first line of a script is its list of persons.
+        let front = narration.partition_point(|sentence| !billed.is_empty() && sentence.start < first_line(&reading));
+        let told = told(&narration[front..], &reading, language, &names);
+        let talks = talks(&reading);
+        let world = world::counted(story(&text, &reading), script, &names);
+        let teller = teller(&narration, &reading);
         let (slug, title) = (book.slug.clone(), book.title.clone());
-        Self { slug, title, language, reading, text, steps, names, narration, manners, hearsay, billed }
+        Self {
+            slug,
+            title,
+            language,
+            reading,
+            text,
+            steps,
+            names,
+            narration,
+            script,
+            manners,
+            told,
+            talks,
+            teller,
+            world,
+            hearsay,
+            billed,
+        }
+    }
+
+    /// Returns the script that the book is written in.
+    pub(super) const fn script(&self) -> Script {
+        self.script
+    }
+
+    /// Says what the book names again and again.
+    pub(super) fn world(&self) -> Option<&str> {
+        self.world.as_deref()
+    }
+
+    /// Returns the name of whoever tells the book as `I`.
+    pub(super) fn teller(&self) -> Option<&str> {
+        self.teller.map(|person| self.person(person).name.as_str())
     }
 
     /// Returns the text between two offsets in code points.
@@ -80,6 +130,12 @@ impl BookFacts {
         &self.reading.people[index]
     }
 
+    /// Returns what a text says right after it first names a person.
+    pub(super) fn after_name<'t>(&self, text: &'t str, index: usize) -> Option<&'t str> {
+        let (_, end, _) = self.names.spans(text).into_iter().find(|(_, _, person)| *person == index)?;
+        Some(&text[end..])
+    }
+
     /// Returns the quotations that begin in a stretch.
     pub(super) fn quotations(&self, start: u32, end: u32) -> &[Quotation] {
         let all = &self.reading.quotations;
@@ -101,147 +157,80 @@ impl BookFacts {
         paragraphs.get(next).is_some_and(|paragraph| !paragraph.border)
     }
 
-    /// Returns sentences that may tell of the book's world, from where its first chapter begins; in a script the lines
-    /// of its front that tell of no person come first.
+    /// Returns sentences that tell of the book's world, from where its first chapter begins; in a script the lines of its
+    /// front that tell of no person come first.
     pub(super) fn opening(&self, start: u32) -> Vec<String> {
         let words = Words::of(self.language);
-        let most = if self.language == Language::Zh { 110 } else { 320 };
         let mut opening: Vec<String> = Vec::new();
         if !self.billed.is_empty() {
             let front = self.narration(0, start).iter().filter(|sentence| sentence.people.is_empty());
-            opening.extend(
-                front.filter(|sentence| words.setting(&sentence.text) > 0).map(|sentence| sentence.text.clone()),
-            );
+            let front =
+                front.filter(|sentence| words.setting(&sentence.text) > 0 && sentence.text.chars().count() <= 320);
+            opening.extend(front.take(3).map(|sentence| sentence.text.clone()));
         }
         let from = self.narration.partition_point(|sentence| sentence.start < start);
-        let story = self.narration[from..].iter().take(OPENING).enumerate();
-        // The first sentence may stand for itself; a later one has to tell of more than a house or a person.
-        let world = |sentence: &Sentence| sentence.people.is_empty() && words.setting(&sentence.text) >= 2;
-        let story = story.filter(|(at, sentence)| *at == 0 || world(sentence));
-        opening.extend(story.map(|(_, sentence)| sentence.text.clone()));
-        opening.retain(|text| text.chars().count() <= most);
-        opening.truncate(16);
+        if opening.is_empty() {
+            opening = world::opening(&self.narration[from..], self.language);
+        }
         opening
     }
 
     /// Returns the last sentences told before an offset, no further back than the border before it.
-    pub(super) fn lead(&self, offset: u32) -> Vec<String> {
+    pub(super) fn lead(&self, offset: u32) -> Vec<&Sentence> {
         let far = offset.saturating_sub(if self.language == Language::Zh { 1500 } else { 5000 });
         let paragraphs = &self.reading.paragraphs;
         let before = &paragraphs[..paragraphs.partition_point(|paragraph| paragraph.end <= offset)];
         let border = before.iter().rev().find(|paragraph| paragraph.border).map_or(0, |paragraph| paragraph.end);
         let told = self.narration(far.max(border), offset);
-        let words = Words::of(self.language);
-        let own = told.iter().filter(|sentence| !words.leans(&sentence.text));
-        let mut lead: Vec<String> = own.rev().take(2).map(|sentence| sentence.text.clone()).collect();
+        let own = told.iter().filter(|sentence| sentence.alone);
+        let mut lead: Vec<&Sentence> = own.rev().take(2).collect();
         lead.reverse();
         lead
     }
 
     /// Returns what the book has told of a person up to an offset, in the book's own sentences where it can be.
     pub(super) fn notes(&self, index: usize, until: u32) -> Vec<Note> {
-        let words = Words::of(self.language);
         let person = self.person(index);
-        let (most, least) = if self.language == Language::Zh { (100, 8) } else { (260, 24) };
         let mut notes: Vec<Note> = Vec::new();
         let mut add = |key: Key, text: String| notes.push(Note { key: key.word(self.language).to_owned(), text });
-        let end = self.narration.partition_point(|sentence| sentence.end <= until);
-        let own: Vec<&Sentence> = self.narration[..end]
-            .iter()
-            .filter(|sentence| sentence.subject == Some(index) && !words.is_first_person(&sentence.text))
-            .filter(|sentence| (least..=most).contains(&sentence.text.chars().count()))
-            .collect();
         if let Some(gender) = gender_word(person.gender, self.language) {
             add(Key::Gender, gender.to_owned());
         }
         let billed = self.billed.get(&index);
-        let told_age = || own.iter().find_map(|sentence| self.age(sentence, index));
-        if let Some(age) = billed.and_then(|text| words.age(text)).or_else(told_age) {
+        let told = &self.told[index][..self.told[index].partition_point(|(end, ..)| *end <= until)];
+        if let Some(age) = billed.and_then(|text| Words::of(self.language).age(text)) {
             add(Key::Age, age.to_owned());
         }
-        // No sentence is told twice.
-        let mut used: BTreeSet<u32> = BTreeSet::new();
-        let mut pick = |key: Key, count: usize, fits: &dyn Fn(&Sentence) -> bool| {
-            let found = own.iter().filter(|sentence| !used.contains(&sentence.start) && fits(sentence)).take(count);
-            for sentence in found.collect::<Vec<_>>() {
-                used.insert(sentence.start);
-                add(key, sentence.text.clone());
+        for (_, key, text) in told {
+            let known = billed.is_some() && matches!(key, Key::Age | Key::PublicBackground);
+            if !known {
+                add(*key, text.clone());
             }
-        };
-        // Only a sentence that brings someone in tells what everyone knows of them, and it comes early.
-        let named = |sentence: &&&Sentence| sentence.people.first() == Some(&index);
-        let introduction = own.iter().filter(named).take(5).find(|sentence| self.introduces(sentence, index));
-        if let (Some(introduction), None) = (introduction, billed) {
-            pick(Key::PublicBackground, 1, &|sentence| sentence.start == introduction.start);
         }
-        // What describes is about one person alone, and says so soon.
-        let alone = |sentence: &Sentence| sentence.people.len() <= 1;
-        pick(Key::Appearance, 2, &|sentence| alone(sentence) && words.tells_looks(self.near(sentence, index)));
-        pick(Key::Persona, 2, &|sentence| alone(sentence) && words.tells_traits(self.near(sentence, index)));
-        pick(Key::Hobbies, 1, &|sentence| words.tells_likes(&sentence.text));
-        pick(Key::PrivateBackground, 2, &|sentence| alone(sentence) && words.tells_past(self.near(sentence, index)));
-        pick(Key::Relationships, 1, &|sentence| {
-            sentence.people.len() == 2 && words.tells_kin(self.near(sentence, index))
-        });
-        for alias in person.aliases.iter().filter(|alias| alias.starts_with("the ")).take(1) {
+        if let Some(text) = billed {
+            add(Key::PublicBackground, text.clone());
+        }
+        for alias in person.aliases.iter().filter(|alias| names_a_trade(alias)).take(1) {
             add(Key::PublicBackground, format!("Known as {alias}."));
         }
-        let said = self.hearsay[index].iter().take_while(|(end, _)| *end <= until).map(|(_, text)| text).take(2);
-        for text in billed.into_iter().chain(said) {
+        for (_, text) in self.hearsay[index].iter().take_while(|(end, _)| *end <= until).take(2) {
             add(Key::PublicBackground, text.clone());
         }
         if let Some(partners) = self.partners(index, until) {
             add(Key::Relationships, partners);
         }
-        if let Some(manner) = &self.manners[index] {
-            add(Key::SpeechPattern, manner.clone());
+        if let Some(manner) = self.manners.of(index, until, self.script) {
+            add(Key::SpeechPattern, manner);
         }
         notes
     }
 
-    /// Returns what a sentence says right after it names a person: further on it may have turned to others.
-    fn near<'t>(&self, sentence: &'t Sentence, index: usize) -> &'t str {
-        let most = if self.language == Language::Zh { 24 } else { 110 };
-        let start =
-            self.names.find(&sentence.text).iter().find(|(_, person)| *person == index).map_or(0, |(at, _)| *at);
-        let rest = &sentence.text[start..];
-        rest.char_indices().nth(most).map_or(rest, |(byte, _)| &rest[..byte])
-    }
-
-    /// Whether a sentence brings a person in: by words that do, or by what stands beside the name.
-    fn introduces(&self, sentence: &Sentence, index: usize) -> bool {
-        let words = Words::of(self.language);
-        let Some((at, _)) = self.names.find(&sentence.text).into_iter().find(|(_, person)| *person == index) else {
-            return false;
-        };
-        let (before, after) = sentence.text.split_at(at);
-        words.introduces(self.near(sentence, index)) || words.apposes(before, after)
-    }
-
-    /// Returns a person's age, where a sentence tells it between the person's name and the next.
-    fn age<'t>(&self, sentence: &'t Sentence, index: usize) -> Option<&'t str> {
-        let named = self.names.find(&sentence.text);
-        let start = named.iter().find(|(_, person)| *person == index).map_or(0, |(at, _)| *at);
-        let end = named
-            .iter()
-            .find(|(at, person)| *at > start && *person != index)
-            .map_or(sentence.text.len(), |(at, _)| *at);
-        Words::of(self.language).age(&sentence.text[start..end])
-    }
-
-    /// Says with whom a person has talked most.
+    /// Says with whom a person has talked most of late.
     fn partners(&self, index: usize, until: u32) -> Option<String> {
+        let talks = &self.talks[index][..self.talks[index].partition_point(|(end, _)| *end <= until)];
         let mut counts: BTreeMap<usize, u32> = BTreeMap::new();
-        for pair in self.quotations(0, until).windows(2) {
-            let (Some(first), Some(second)) = (pair[0].speaker, pair[1].speaker) else { continue };
-            if first == second || pair[1].start - pair[0].end > 600 {
-                continue;
-            }
-            if first == index {
-                *counts.entry(second).or_default() += 1;
-            } else if second == index {
-                *counts.entry(first).or_default() += 1;
-            }
+        for (_, partner) in &talks[talks.len().saturating_sub(TALKS)..] {
+            *counts.entry(*partner).or_default() += 1;
         }
         let mut partners: Vec<(u32, usize)> =
             counts.into_iter().map(|(person, count)| (count, person)).filter(|(count, _)| *count >= 3).collect();
@@ -249,9 +238,155 @@ impl BookFacts {
         let names: Vec<String> = partners.iter().take(3).map(|(_, person)| self.person(*person).name.clone()).collect();
         (!names.is_empty()).then(|| match self.language {
             Language::En => format!("Talks most with {}.", list(&names, Language::En)),
-            Language::Zh => format!("与{}往来最多。", list(&names, Language::Zh)),
+            Language::Zh => {
+                let script = self.script;
+                format!("{}{}{}。", script.write("与"), script.list(&names), script.write("往来最多"))
+            }
         })
     }
+}
+
+/// Finds who tells a book as `I`. Where less than a tenth of what is told has an `I`, that is somebody who is quoted.
+fn teller(narration: &[Sentence], reading: &Reading) -> Option<usize> {
+    let own = narration.iter().filter(|sentence| sentence.first_person).count();
+    let teller = |person: &Person| {
+        person.aliases.iter().chain([&person.name]).any(|name| matches!(name.as_str(), "I" | "我" | "the narrator"))
+    };
+    (own > 0 && own * 10 >= narration.len()).then(|| reading.people.iter().position(teller)).flatten()
+}
+
+/// Returns the text from the first line of somebody's to the last: what stands before and after may be a publisher's.
+fn story<'t>(text: &'t str, reading: &Reading) -> &'t str {
+    let mut spoken = reading.quotations.iter().filter(|quotation| quotation.speaker.is_some());
+    let first = spoken.next();
+    let (Some(first), Some(last)) = (first, spoken.next_back().or(first)) else { return text };
+    let byte = |point: u32| text.char_indices().nth(point as usize).map_or(text.len(), |(byte, _)| byte);
+    let start = byte(first.start);
+    &text[start..byte(last.end).max(start)]
+}
+
+/// Collects with whom each person talks: whoever speaks next, within earshot.
+fn talks(reading: &Reading) -> Vec<Vec<(u32, usize)>> {
+    let mut talks: Vec<Vec<(u32, usize)>> = vec![Vec::new(); reading.people.len()];
+    for pair in reading.quotations.windows(2) {
+        let (Some(first), Some(second)) = (pair[0].speaker, pair[1].speaker) else { continue };
+        if first != second && pair[1].start.saturating_sub(pair[0].end) <= 600 {
+            talks[first].push((pair[1].end, second));
+            talks[second].push((pair[1].end, first));
+        }
+    }
+    talks
+}
+
+/// Collects what a book tells of each person, under the keys of a profile; of each key the first one or two sentences.
+fn told(narration: &[Sentence], reading: &Reading, language: Language, names: &Names) -> Vec<Vec<(u32, Key, String)>> {
+    let words = Words::of(language);
+    let (least, most, reach) = if language == Language::Zh { (8, 100, 24) } else { (24, 260, 110) };
+    let mut told: Vec<Vec<(u32, Key, String)>> = vec![Vec::new(); reading.people.len()];
+    // How often the narration has named each, up to what still brings in.
+    let mut times: Vec<u32> = vec![0; reading.people.len()];
+    for sentence in narration {
+        let spans = names.spans(&sentence.text);
+        let mut seen: BTreeSet<usize> = BTreeSet::new();
+        for (_, _, person) in &spans {
+            if seen.insert(*person) {
+                times[*person] += 1;
+            }
+        }
+        let Some(person) = sentence.subject.filter(|_| !sentence.first_person) else { continue };
+        let Some(at) = spans.iter().position(|(_, _, other)| *other == person) else { continue };
+        let (start, end, _) = spans[at];
+        let next =
+            spans[at + 1..].iter().find(|(_, _, other)| *other != person).map_or(sentence.text.len(), |next| next.0);
+        let book = &mut told[person];
+        let has = |book: &Vec<(u32, Key, String)>, key: Key| book.iter().filter(|(_, known, _)| *known == key).count();
+        if has(book, Key::Age) == 0
+            && let Some(age) = words.age(&sentence.text[start..next])
+        {
+            book.push((sentence.end, Key::Age, age.to_owned()));
+        }
+        if !sentence.alone || !(least..=most).contains(&sentence.text.chars().count()) {
+            continue;
+        }
+        let rest = &sentence.text[end..];
+        let after = rest.char_indices().nth(reach).map_or(rest, |(byte, _)| &rest[..byte]);
+        // What the person sees, or what somebody else is told to be, is told of others.
+        let cut = [
+            "见", "見", "看", "听", "聽", "问", "問", "叫", "命", "令", "把", "将", "將", "一个", "一個", "一位",
+            "有个",
+        ];
+        let after = match language {
+            Language::Zh => &after[..cut.iter().filter_map(|word| after.find(word)).min().unwrap_or(after.len())],
+            Language::En => after,
+        };
+        let others = sentence.people.iter().filter(|other| **other != person).count();
+        let before = &sentence.text[..start];
+        let key = if times[person] <= 6 && words.introduces(before, after) && has(book, Key::PublicBackground) == 0 {
+            Some((Key::PublicBackground, 1))
+        } else if words.tells_kin(after) {
+            Some((Key::Relationships, 2))
+        } else if others == 0 && words.tells_looks(after) {
+            Some((Key::Appearance, 2))
+        } else if others == 0 && words.tells_traits(after) {
+            Some((Key::Persona, 2))
+        } else if others == 0 && words.tells_likes(after) {
+            Some((Key::Hobbies, 1))
+        } else if others == 0 && words.tells_past(after) {
+            Some((Key::PrivateBackground, 2))
+        } else {
+            None
+        };
+        if let Some((key, most)) = key
+            && has(book, key) < most
+        {
+            book.push((sentence.end, key, sentence.text.clone()));
+        }
+    }
+    told
+}
+
+/// Whether an alias says what somebody is by trade or office: not `the boy`, which anybody is.
+fn names_a_trade(alias: &str) -> bool {
+    const ANYBODY: &[&str] = &[
+        "boy",
+        "girl",
+        "man",
+        "woman",
+        "lady",
+        "gentleman",
+        "child",
+        "lad",
+        "fellow",
+        "stranger",
+        "other",
+        "animal",
+        "creature",
+        "person",
+        "speaker",
+        "figure",
+        "father",
+        "mother",
+        "brother",
+        "sister",
+        "son",
+        "daughter",
+        "husband",
+        "wife",
+        "uncle",
+        "aunt",
+        "friend",
+        "first",
+        "second",
+        "latter",
+        "former",
+        "youth",
+        "old man",
+    ];
+    let word = alias.strip_prefix("the ").filter(|word| word.chars().all(|c| c.is_lowercase() || c == ' '));
+    word.is_some_and(|word| {
+        let last = word.rsplit(' ').next().unwrap_or(word);
+        !ANYBODY.contains(&word) && !ANYBODY.contains(&last)
+    })
 }
 
 /// Writes names as names where a script sets them in capitals.
@@ -292,10 +427,13 @@ pub(super) const fn gender_word(gender: Gender, language: Language) -> Option<&'
     }
 }
 
+fn first_line(reading: &Reading) -> u32 {
+    reading.quotations.first().map_or(u32::MAX, |quotation| quotation.start)
+}
+
 /// Reads the list of persons before a script: paragraphs that begin with a name and a comma or colon.
 fn billed(text: &str, reading: &Reading, names: &Names) -> BTreeMap<usize, String> {
-    let first = reading.quotations.first().map_or(u32::MAX, |quotation| quotation.start) as usize;
-    let front: String = text.chars().take(first).collect();
+    let front: String = text.chars().take(first_line(reading) as usize).collect();
     let mut billed = BTreeMap::new();
     for line in front.lines() {
         let line = one_line(line);
@@ -319,13 +457,14 @@ fn billed(text: &str, reading: &Reading, names: &Names) -> BTreeMap<usize, Strin
 }
 
 /// Collects what people say of those whom they name: a plain statement of who or what someone is.
-fn hearsay(reading: &Reading, language: Language, names: &Names) -> Vec<Vec<(u32, String)>> {
+fn hearsay(reading: &Reading, script: Script, names: &Names) -> Vec<Vec<(u32, String)>> {
+    let language = script.language();
     let words = Words::of(language);
     let most = if language == Language::Zh { 50 } else { 140 };
     let mut hearsay: Vec<Vec<(u32, String)>> = vec![Vec::new(); reading.people.len()];
     for quotation in &reading.quotations {
         for (start, end, closed) in sentences(&quotation.text) {
-            let sentence = &quotation.text[start..end];
+            let sentence = &written(&quotation.text[start..end]);
             if !closed || sentence.contains(['?', '？', '“', '‘']) || sentence.chars().count() > most {
                 continue;
             }
@@ -336,125 +475,13 @@ fn hearsay(reading: &Reading, language: Language, names: &Names) -> Vec<Vec<(u32
             {
                 let text = match language {
                     Language::En => format!("It is said: {}", quoted(sentence)),
-                    Language::Zh => format!("有人说：{}", quoted(sentence)),
+                    Language::Zh => format!("{}：{}", script.write("有人说"), quoted(sentence)),
                 };
                 hearsay[person].push((quotation.end, text));
             }
         }
     }
     hearsay
-}
-
-/// Describes how each person speaks, as measured against the rest of the book.
-fn manners(reading: &Reading, language: Language) -> Vec<Option<String>> {
-    let length = |text: &str| match language {
-        Language::En => text.split_whitespace().count(),
-        Language::Zh => text.chars().filter(|c| is_han(*c)).count(),
-    };
-    let mut lines: Vec<Vec<&str>> = vec![Vec::new(); reading.people.len()];
-    let mut openings: BTreeMap<String, u32> = BTreeMap::new();
-    for quotation in &reading.quotations {
-        if let Some(person) = quotation.speaker {
-            lines[person].push(&quotation.text);
-            *openings.entry(opening(&quotation.text, language)).or_default() += 1;
-        }
-    }
-    let total: usize = lines.iter().flatten().map(|line| length(line)).sum();
-    let count: usize = lines.iter().map(Vec::len).sum();
-    let describe = |own: &Vec<&str>| {
-        if own.len() < 5 || count <= own.len() {
-            return None;
-        }
-        let words: usize = own.iter().map(|line| length(line)).sum();
-        let mean = (words + own.len() / 2) / own.len();
-        let rest = (total - words) / (count - own.len());
-        let ask = own.iter().filter(|line| line.contains(['?', '？'])).count() * 10 / own.len();
-        let cry = own.iter().filter(|line| line.contains(['!', '！'])).count() * 10 / own.len();
-        let mut favourites: BTreeMap<String, u32> = BTreeMap::new();
-        for line in own {
-            *favourites.entry(opening(line, language)).or_default() += 1;
-        }
-        // An opening is one's own when it comes back and is said by others at most as often.
-        let mut favourites: Vec<(u32, String)> = favourites
-            .into_iter()
-            .filter(|(words, times)| {
-                !words.is_empty() && *times >= 3 && *times as usize * 25 >= own.len() && openings[words] <= times * 2
-            })
-            .map(|(words, times)| (times, words))
-            .collect();
-        favourites.sort_by_key(|(times, words)| (std::cmp::Reverse(*times), words.clone()));
-        let favourites: Vec<String> = favourites.into_iter().take(3).map(|(_, words)| quoted(&words)).collect();
-        Some(phrase(mean, rest, ask, cry, &favourites, language))
-    };
-    lines.iter().map(describe).collect()
-}
-
-/// Returns the first clause of a line when it is short, in lower case and without marks.
-fn opening(line: &str, language: Language) -> String {
-    let clause = line
-        .split([',', '.', '!', '?', ';', ':', '—', '，', '。', '！', '？', '；', '：', '、', '…', '．'])
-        .next()
-        .unwrap_or("")
-        .trim();
-    let fits = match language {
-        Language::En => (1..=4).contains(&clause.split_whitespace().count()) && clause.len() > 2,
-        Language::Zh => (2..=6).contains(&clause.chars().count()),
-    };
-    if fits { clause.to_owned() } else { String::new() }
-}
-
-fn phrase(mean: usize, rest: usize, ask: usize, cry: usize, favourites: &[String], language: Language) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    match language {
-        Language::En => {
-            let manner = if mean * 4 <= rest * 3 {
-                "Speaks briefly"
-            } else if mean * 3 >= rest * 4 {
-                "Speaks at length"
-            } else {
-                ""
-            };
-            parts.push(if manner.is_empty() {
-                format!("Speaks in lines of about {mean} words, as most here do")
-            } else {
-                format!("{manner}, about {mean} words at a time (others about {rest})")
-            });
-            if ask >= 3 {
-                parts.push(format!("asks something in {ask} lines of 10"));
-            }
-            if cry >= 3 {
-                parts.push(format!("exclaims in {cry} lines of 10"));
-            }
-            if !favourites.is_empty() {
-                parts.push(format!("likes to begin with {}", list(favourites, language)));
-            }
-            format!("{}.", parts.join("; "))
-        }
-        Language::Zh => {
-            let manner = if mean * 4 <= rest * 3 {
-                "话说得短"
-            } else if mean * 3 >= rest * 4 {
-                "话说得长"
-            } else {
-                ""
-            };
-            parts.push(if manner.is_empty() {
-                format!("每次约说{mean}字，与旁人相仿")
-            } else {
-                format!("{manner}，每次约{mean}字（旁人约{rest}字）")
-            });
-            if ask >= 3 {
-                parts.push(format!("十句里约{ask}句带问"));
-            }
-            if cry >= 3 {
-                parts.push(format!("十句里约{cry}句带感叹"));
-            }
-            if !favourites.is_empty() {
-                parts.push(format!("开口爱说{}", favourites.join("")));
-            }
-            format!("{}。", parts.join("；"))
-        }
-    }
 }
 
 #[cfg(test)]
@@ -516,24 +543,6 @@ mod tests {
     }
 
     #[test]
-    fn a_way_of_speaking_is_measured_against_the_rest() {
-        let text = "“Now look, who?”\n“I have walked all day along the river to see you here.”\n".repeat(6);
-        let book = facts(Language::En, &text, reading(&text, EN_PEOPLE, &[0, 1].repeat(6)));
-        assert_eq!(
-            book.manners[0].as_deref(),
-            Some(
-                "Speaks briefly, about 3 words at a time (others about 12); asks something in 10 lines of 10; likes to begin with “Now look”."
-            )
-        );
-        let text = "“好说，何人？”\n“我沿着河走了一整天，才走到你这里来。”\n".repeat(6);
-        let book = facts(Language::Zh, &text, reading(&text, ZH_PEOPLE, &[0, 1].repeat(6)));
-        assert_eq!(
-            book.manners[0].as_deref(),
-            Some("话说得短，每次约4字（旁人约16字）；十句里约10句带问；开口爱说“好说”。")
-        );
-    }
-
-    #[test]
     fn a_cue_over_its_speech_is_no_border() {
         let text = "ANNA\n“Yes.”\n";
         let mut reading = reading(text, EN_PEOPLE, &[0]);
@@ -547,5 +556,38 @@ mod tests {
             reading.paragraphs.iter().map(|paragraph| paragraph.border).collect::<Vec<_>>(),
             [false, false, true]
         );
+    }
+
+    /// What is told of the first of the people.
+    fn told_of(language: Language, text: &str) -> Vec<(String, String)> {
+        let people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE };
+        let book = facts(language, text, reading(text, people, &[]));
+        notes(&book, 0, u32::MAX).into_iter().filter(|(key, _)| key != "gender" && key != "性别").collect()
+    }
+
+    #[test]
+    fn a_profile_is_told_of_its_owner_alone() {
+        for (language, text, key) in [
+            (Language::En, "Anna, who had come from the coast, had long grey hair.\n", Some("public background")),
+            (Language::En, "Anna had long grey hair under her hat.\n", Some("appearance")),
+            (Language::En, "Anna looked at the old man and his tall sons.\n", None),
+            (Language::En, "Anna had put her hat over the lamp.\n", None),
+            (Language::En, "Anna was always proud and careful.\n", Some("persona")),
+            (Language::En, "Anna was proud of the new wheel that day.\n", None),
+            (Language::Zh, "陆平身材瘦长，穿着一件旧长衫。\n", Some("外貌")),
+            (Language::Zh, "陆平走进门来，只见一个身材瘦长的人。\n", None),
+            (Language::Zh, "周老七把陆平打扮得身材高大。\n", None),
+            (Language::Zh, "陆平为人忠厚，从不与人争。\n", Some("性格")),
+            (Language::Zh, "陆平姓陆，是渠县人氏。\n", Some("公开背景")),
+        ] {
+            let found = told_of(language, text);
+            assert_eq!(found.first().map(|(key, _)| key.as_str()), key, "{text}{found:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_not_everybody_is_makes_a_name() {
+        assert!(names_a_trade("the miller"));
+        assert!(!names_a_trade("the boy") && !names_a_trade("the old man") && !names_a_trade("Anna"));
     }
 }

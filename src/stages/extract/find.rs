@@ -2,69 +2,113 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::asks::{CastHint, FindScenes, FoundLine, FoundScene, FoundScenes, QuotationHint, SentenceHint};
-use super::lexicon::{Words, join, list};
-use super::narration::one_line;
-use crate::schema::Language;
-use crate::text::{lead_word, topics};
+use super::asks::{FindScenes, FoundLine, FoundScene, FoundScenes, QuotationHint, SentenceHint};
+use super::borders::{Cut, Gap, cuts, most_characters, turns};
+use super::deeds::{deed, event, is_thought, phrase};
+use super::lexicon::{Words, join};
+use super::narration::{one_line, sentences};
+use super::portray::tell;
+use super::standing::written;
+use crate::schema::{Language, Utterance};
+use crate::text::{content_words, lead_word, topics};
 
 /// A line on its way into a scene: one speaker's words in one paragraph, joined over what interrupts them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Line<'a> {
     speaker: &'a str,
     speech: String,
+    /// Whether it is thought and not said.
+    thought: bool,
     action: Option<String>,
     start: u32,
     end: u32,
     paragraph: usize,
 }
 
-/// What lies between two lines.
-#[derive(Debug, Clone, Copy)]
-struct Gap {
-    border: bool,
-    paragraphs: usize,
-    characters: u32,
+/// The text of a stretch, to be cut by code points.
+struct Stretch<'a> {
+    ask: &'a FindScenes,
+    /// The byte of each code point.
+    bytes: Vec<usize>,
 }
 
-/// A gap of this many paragraphs parts two scenes.
-const MOST_PARAGRAPHS: usize = 12;
-
-/// A gap of this many characters does: some 350 English words, 600 Chinese characters.
-const fn most_characters(language: Language) -> u32 {
-    match language {
-        Language::En => 2000,
-        Language::Zh => 600,
+impl<'a> Stretch<'a> {
+    fn new(ask: &'a FindScenes) -> Self {
+        Self { ask, bytes: ask.text.char_indices().map(|(byte, _)| byte).collect() }
     }
+
+    fn cut(&self, start: u32, end: u32) -> &'a str {
+        let byte = |point: u32| {
+            self.bytes.get(point.saturating_sub(self.ask.start) as usize).copied().unwrap_or(self.ask.text.len())
+        };
+        &self.ask.text[byte(start)..byte(end.max(start))]
+    }
+
+    /// Returns what stands between two places outside of quotation marks.
+    fn told(&self, start: u32, end: u32) -> Vec<(u32, &'a str)> {
+        let quotations = &self.ask.quotations;
+        let mut pieces = Vec::new();
+        let mut at = start;
+        for quotation in &quotations[quotations.partition_point(|quotation| quotation.end <= start)..] {
+            if quotation.start >= end {
+                break;
+            }
+            if quotation.start > at {
+                pieces.push((at, self.cut(at, quotation.start)));
+            }
+            at = at.max(quotation.end);
+        }
+        if end > at {
+            pieces.push((at, self.cut(at, end)));
+        }
+        pieces
+    }
+
+    /// Returns the sentences of narration that begin between two places.
+    fn narration(&self, start: u32, end: u32) -> &'a [SentenceHint] {
+        let all = &self.ask.narration;
+        let from = all.partition_point(|sentence| sentence.start < start);
+        &all[from..from.max(all.partition_point(|sentence| sentence.start < end))]
+    }
+}
+
+/// Lines that belong together, and where the text may begin and end that goes with them.
+struct Run<'a, 'b> {
+    lines: &'b [Line<'a>],
+    floor: u32,
+    ceiling: u32,
 }
 
 /// Finds the scenes of a stretch.
 pub(super) fn scenes(ask: &FindScenes) -> FoundScenes {
-    let lines = lines(ask);
-    let runs = runs(ask, &lines);
+    let text = Stretch::new(ask);
+    let mut lines = lines(&text);
+    add_deeds(&text, &mut lines);
+    let runs = runs(&text, &lines);
     let mut scenes: Vec<FoundScene> = Vec::new();
     let mut last_end = ask.start;
     for run in runs {
-        let speakers: BTreeSet<&str> = run.iter().map(|line| line.speaker).collect();
-        if run.len() < ask.min_utterances as usize || speakers.len() < 2 {
+        let spoken: Vec<&Line<'_>> = run.lines.iter().filter(|line| !line.thought).collect();
+        let speakers: BTreeSet<&str> = spoken.iter().map(|line| line.speaker).collect();
+        if spoken.len() < ask.min_utterances as usize || speakers.len() < 2 {
             continue;
         }
-        let (start, end) = stretch(ask, run, last_end);
-        last_end = run[run.len() - 1].end;
+        let (start, end) = stretch(&text, &run);
+        last_end = run.lines[run.lines.len() - 1].end;
         let mut characters: Vec<String> = Vec::new();
-        for line in run {
+        for line in run.lines {
             if !characters.iter().any(|name| name == line.speaker) {
                 characters.push(line.speaker.to_owned());
             }
         }
-        let text = cut(ask, start, end);
+        let words_of = text.cut(start, end);
         scenes.push(FoundScene {
-            continues: scenes.is_empty() && continues(ask, run),
-            first_words: words(text, ask.language, false),
-            summary: summary(ask, start, end, &characters, run),
+            continues: scenes.is_empty() && continues(ask, run.lines),
+            first_words: words(words_of, ask.language, false),
+            summary: summary(&text, start, end, &characters, run.lines),
             characters,
-            dialogue: run.iter().map(found).collect(),
-            last_words: words(text, ask.language, true),
+            dialogue: dialogue(&text, run.lines),
+            last_words: words(words_of, ask.language, true),
             unfinished: false,
         });
     }
@@ -79,32 +123,64 @@ pub(super) fn scenes(ask: &FindScenes) -> FoundScenes {
     FoundScenes { scenes }
 }
 
-fn found(line: &Line<'_>) -> FoundLine {
-    let (speaker, speech) = (line.speaker.to_owned(), Some(line.speech.clone()));
-    FoundLine { speaker, thought: None, action: line.action.clone(), speech }
+/// Writes the lines of a scene, with what happens by itself between them: seldom, and never before the first.
+fn dialogue(text: &Stretch<'_>, lines: &[Line<'_>]) -> Vec<FoundLine> {
+    let mut dialogue: Vec<FoundLine> = Vec::new();
+    let mut since = 0;
+    for (at, line) in lines.iter().enumerate() {
+        since += 1;
+        if at > 0 && since > 4 {
+            let between = text.narration(lines[at - 1].end, line.start);
+            if let Some(action) = between.iter().find_map(|hint| event(text.ask.language, hint)) {
+                let speaker = Utterance::ENVIRONMENT.to_owned();
+                dialogue.push(FoundLine { speaker, action: Some(action), ..FoundLine::default() });
+                since = 0;
+            }
+        }
+        let (said, thought) =
+            if line.thought { (None, Some(line.speech.clone())) } else { (Some(line.speech.clone()), None) };
+        dialogue.push(FoundLine {
+            speaker: line.speaker.to_owned(),
+            thought,
+            action: line.action.clone(),
+            speech: said,
+        });
+    }
+    dialogue
 }
 
-fn lines(ask: &FindScenes) -> Vec<Line<'_>> {
+fn lines<'a>(text: &Stretch<'a>) -> Vec<Line<'a>> {
+    let ask = text.ask;
     let mut lines: Vec<Line<'_>> = Vec::new();
     for quotation in &ask.quotations {
         let Some(speaker) = quotation.speaker.as_deref() else { continue };
         if !quotation.text.chars().any(char::is_alphanumeric)
             || Words::is_group(ask.language, speaker)
-            || is_label(ask, quotation)
+            || is_label(text, quotation)
         {
             continue;
         }
         let paragraph = ask.paragraphs.partition_point(|paragraph| paragraph.end <= quotation.start);
+        // A heading may stand in quotation marks too.
+        if ask.paragraphs.get(paragraph).is_some_and(|paragraph| paragraph.border) {
+            continue;
+        }
+        let before = text.cut(quotation.start.saturating_sub(40).max(ask.start), quotation.start);
+        let thought = is_thought(ask.language, before, text.cut(quotation.end, quotation.end + 60));
+        let most = if ask.language == Language::Zh { 24 } else { 80 };
+        let action = || phrase(ask, strip_subject(ask, speaker, quotation.action.as_deref()?)?, speaker, most);
+        let words = written(&quotation.text);
         match lines.last_mut() {
-            Some(line) if line.paragraph == paragraph && line.speaker == speaker => {
-                join_speech(&mut line.speech, cut(ask, line.end, quotation.start), &quotation.text, ask.language);
+            Some(line) if line.paragraph == paragraph && line.speaker == speaker && line.thought == thought => {
+                join_speech(&mut line.speech, text.cut(line.end, quotation.start), &words, ask.language);
                 line.end = quotation.end;
-                line.action = line.action.take().or_else(|| action(ask, speaker, quotation.action.as_deref()));
+                line.action = line.action.take().or_else(action);
             }
             _ => lines.push(Line {
                 speaker,
-                speech: quotation.text.clone(),
-                action: action(ask, speaker, quotation.action.as_deref()),
+                speech: words,
+                thought,
+                action: action(),
                 start: quotation.start,
                 end: quotation.end,
                 paragraph,
@@ -116,6 +192,51 @@ fn lines(ask: &FindScenes) -> Vec<Line<'_>> {
         close(&mut line.speech, ask.language);
     }
     lines
+}
+
+/// Takes the speaker off the head of an action; what another does is no action of the speaker.
+fn strip_subject<'t>(ask: &FindScenes, speaker: &str, action: &'t str) -> Option<&'t str> {
+    let action = action.trim_start_matches(|c: char| c.is_whitespace() || "()（）[]，,。．.;；:：—-".contains(c));
+    let action = ["But ", "And ", "Then ", "So ", "The ", "the "]
+        .iter()
+        .find_map(|word| action.strip_prefix(word))
+        .unwrap_or(action);
+    let mut named: Option<(usize, &str)> = None;
+    for person in &ask.cast {
+        for name in person.aliases.iter().chain([&person.name]) {
+            let name = name.strip_prefix("the ").unwrap_or(name);
+            if action.starts_with(name) && named.is_none_or(|(length, _)| name.len() > length) {
+                named = Some((name.len(), &person.name));
+            }
+        }
+    }
+    match named {
+        Some((length, name)) if name == speaker => Some(action[length..].trim_start()),
+        Some(_) => None,
+        None => Some(
+            ["He ", "he ", "She ", "she ", "他", "她"]
+                .iter()
+                .find_map(|pronoun| action.strip_prefix(pronoun))
+                .unwrap_or(action),
+        ),
+    }
+}
+
+/// Gives lines what their speakers are told to do right before them, or after them within the paragraph.
+fn add_deeds(text: &Stretch<'_>, lines: &mut [Line<'_>]) {
+    for at in 0..lines.len() {
+        let from = if at == 0 { lines[at].start.saturating_sub(400).max(text.ask.start) } else { lines[at - 1].end };
+        if lines[at].action.is_none() {
+            let before = text.narration(from, lines[at].start);
+            lines[at].action = before.iter().rev().take(2).find_map(|hint| deed(text.ask, hint, lines[at].speaker));
+        }
+        if lines[at].action.is_none() {
+            let until = text.ask.paragraphs.get(lines[at].paragraph).map_or(lines[at].end, |paragraph| paragraph.end);
+            let until = lines.get(at + 1).map_or(until, |next| next.start.min(until));
+            let after = text.narration(lines[at].end, until);
+            lines[at].action = after.iter().take(1).find_map(|hint| deed(text.ask, hint, lines[at].speaker));
+        }
+    }
 }
 
 /// Joins two parts of a speech. Where the tag between them ends a sentence, so does the first part.
@@ -143,10 +264,10 @@ fn close(speech: &mut String, language: Language) {
 }
 
 /// Whether quotation marks stand round what something is called: a few words that end in no mark, as speech does.
-fn is_label(ask: &FindScenes, quotation: &QuotationHint) -> bool {
-    let text = quotation.text.trim();
+fn is_label(stretch: &Stretch<'_>, quotation: &QuotationHint) -> bool {
+    let (ask, text) = (stretch.ask, quotation.text.trim());
     let marked = quotation.start > ask.start
-        && cut(ask, quotation.start - 1, quotation.start).starts_with(['“', '"', '‘', '「', '『']);
+        && stretch.cut(quotation.start - 1, quotation.start).starts_with(['“', '"', '‘', '「', '『']);
     let short = match ask.language {
         Language::En => text.split_whitespace().count() <= 3,
         Language::Zh => text.chars().count() <= 8,
@@ -154,79 +275,51 @@ fn is_label(ask: &FindScenes, quotation: &QuotationHint) -> bool {
     marked && short && text.ends_with(char::is_alphanumeric)
 }
 
-/// Keeps an action that is short, clean and told of the speaker from outside.
-fn action(ask: &FindScenes, speaker: &str, action: Option<&str>) -> Option<String> {
-    let action = action?.trim_matches(|c: char| c.is_whitespace() || "()（）[]，,。．.;；:：—".contains(c));
-    let action = ["But ", "And ", "Then ", "So "].iter().find_map(|word| action.strip_prefix(word)).unwrap_or(action);
-    let named = |names: &CastHint| {
-        let names = names.aliases.iter().chain([&names.name]).filter(|name| action.starts_with(name.as_str()));
-        names.map(String::len).max()
-    };
-    let subject = ask.cast.iter().filter_map(|person| Some((named(person)?, &person.name))).max();
-    let action = match subject {
-        // The speaker's own name stands before the line already; what another does is no action of the speaker.
-        Some((length, name)) if name == speaker => action[length..].trim_start(),
-        Some(_) => return None,
-        None => ["He ", "he ", "She ", "she ", "他", "她"]
-            .iter()
-            .find_map(|pronoun| action.strip_prefix(pronoun))
-            .unwrap_or(action),
-    };
-    // What is left of `she began` tells nothing.
-    if ask.language == Language::En && subject.is_some() && action.split_whitespace().count() < 3 {
-        return None;
-    }
-    let most = if ask.language == Language::Zh { 24 } else { 80 };
-    let length = action.chars().count();
-    let clean = !action.contains(['“', '”', '"', '「', '」', '\n', '(', ')', '（', '）']);
-    let outside = !Words::of(ask.language).is_first_person(action);
-    ((2..=most).contains(&length) && clean && outside).then(|| action.to_owned())
-}
-
 /// Parts the lines where scenes part, then joins what is too short with its neighbour and cuts what is too long.
-fn runs<'a, 'b>(ask: &FindScenes, lines: &'b [Line<'a>]) -> Vec<&'b [Line<'a>]> {
+fn runs<'a, 'b>(text: &Stretch<'_>, lines: &'b [Line<'a>]) -> Vec<Run<'a, 'b>> {
+    let ask = text.ask;
     let gap = |at: usize| {
         let (before, after) = (&lines[at], &lines[at + 1]);
         let between = ask.paragraphs.get(before.paragraph + 1..after.paragraph).unwrap_or(&[]);
         let border = between.iter().any(|paragraph| paragraph.border);
-        Gap { border, paragraphs: between.len(), characters: after.start - before.end }
+        let told = text.told(before.end, after.start);
+        let characters = after.start - before.end;
+        let (time, place) = turns(ask.language, told.into_iter());
+        Gap { border, paragraphs: between.len(), characters, time, place }
     };
-    let mut cuts: Vec<(usize, bool)> = Vec::new();
-    let mut begun = 0;
-    for at in 0..lines.len().saturating_sub(1) {
-        let gap = gap(at);
-        let far = gap.paragraphs >= MOST_PARAGRAPHS || gap.characters > most_characters(ask.language);
-        let changed = gap.paragraphs > 0 && changed(&lines[begun..=at], &lines[at + 1..]);
-        if gap.border || far || changed {
-            cuts.push((at + 1, gap.border || gap.characters > 2 * most_characters(ask.language)));
-            begun = at + 1;
-        }
-    }
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    let mut start = 0;
-    let mut hard_before = true;
-    for (end, hard) in cuts.into_iter().chain([(lines.len(), true)]) {
-        let (fewest, most) = (ask.min_utterances as usize, ask.max_utterances as usize);
+    let speakers: Vec<&str> = lines.iter().map(|line| line.speaker).collect();
+    let cuts = cuts(ask.language, &speakers, &gap);
+    let (fewest, most) = (ask.min_utterances as usize, ask.max_utterances as usize);
+    let end = Cut { at: lines.len(), hard: true, turn: None };
+    let mut runs: Vec<(usize, usize, Option<u32>)> = Vec::new();
+    let mut before = Cut { at: 0, hard: true, turn: None };
+    for cut in cuts.into_iter().chain([end]) {
         match runs.last_mut() {
-            Some(run) if !hard_before && (end - start < fewest || run.1 - run.0 < fewest) && end - run.0 <= most => {
-                run.1 = end;
+            Some(run)
+                if !before.hard
+                    && (cut.at - before.at < fewest || run.1 - run.0 < fewest)
+                    && cut.at - run.0 <= most =>
+            {
+                run.1 = cut.at;
             }
-            _ => runs.push((start, end)),
+            _ => runs.push((before.at, cut.at, before.turn)),
         }
-        (start, hard_before) = (end, hard);
+        before = cut;
     }
-    let mut parts = Vec::new();
-    for (start, end) in runs {
-        even(start, end, ask.max_utterances as usize, &|at| gap(at).characters, &mut parts);
+    let mut parts: Vec<(usize, usize, Option<u32>)> = Vec::new();
+    for (start, end, turn) in runs {
+        let mut even_parts = Vec::new();
+        even(start, end, most, &|at| lines[at + 1].start - lines[at].end, &mut even_parts);
+        parts.extend(even_parts.into_iter().map(|part| (part.0, part.1, turn.filter(|_| part.0 == start))));
     }
-    parts.into_iter().map(|(start, end)| &lines[start..end]).collect()
-}
-
-/// Whether other people talk from here on than did so far.
-fn changed(before: &[Line<'_>], after: &[Line<'_>]) -> bool {
-    let before: BTreeSet<&str> = before.iter().rev().take(8).map(|line| line.speaker).collect();
-    let after: BTreeSet<&str> = after.iter().take(8).map(|line| line.speaker).collect();
-    before.len() >= 2 && after.len() >= 2 && before.is_disjoint(&after)
+    let mut found: Vec<Run<'a, 'b>> = Vec::new();
+    for (at, (start, end, turn)) in parts.iter().enumerate() {
+        let floor = turn.unwrap_or_else(|| start.checked_sub(1).map_or(ask.start, |last| lines[last].end));
+        let next = parts.get(at + 1).and_then(|(_, _, turn)| *turn);
+        let ceiling = next.unwrap_or_else(|| lines.get(*end).map_or(ask.end, |line| line.start));
+        found.push(Run { lines: &lines[*start..*end], floor, ceiling });
+    }
+    found
 }
 
 /// Cuts a run into even parts of at most `most` lines, each cut at the widest gap near where it is due.
@@ -249,22 +342,21 @@ fn even(start: usize, end: usize, most: usize, gap: &dyn Fn(usize) -> u32, parts
 }
 
 /// Returns the stretch of text that a scene plays in: its lines, and what is told just before them.
-fn stretch(ask: &FindScenes, run: &[Line<'_>], last_end: u32) -> (u32, u32) {
-    let place = |at: usize, otherwise: u32| ask.paragraphs.get(at).map_or(otherwise, |paragraph| paragraph.start);
-    let (first, last) = (&run[0], &run[run.len() - 1]);
-    let most = most_characters(ask.language) / 2;
-    let mut from = first.paragraph;
-    while from > 0 {
-        let before = ask.paragraphs[from - 1];
-        let wide = first.start.saturating_sub(before.start) > most;
-        if before.border || before.start < last_end || before.start < ask.start || wide || first.paragraph - from >= 5 {
-            break;
-        }
-        from -= 1;
-    }
-    let start = place(from, first.start).max(ask.start).min(first.start);
+fn stretch(text: &Stretch<'_>, run: &Run<'_, '_>) -> (u32, u32) {
+    let ask = text.ask;
+    let (first, last) = (&run.lines[0], &run.lines[run.lines.len() - 1]);
+    let paragraphs = &ask.paragraphs[..first.paragraph.min(ask.paragraphs.len())];
+    let border =
+        paragraphs.iter().rev().find(|paragraph| paragraph.border).map_or(ask.start, |paragraph| paragraph.end);
+    let floor = run.floor.max(ask.start).max(border);
+    let earliest = floor.max(first.start.saturating_sub(most_characters(ask.language) / 2));
+    // A scene begins where a paragraph does, or a sentence of what is told.
+    let paragraph = ask.paragraphs.iter().map(|paragraph| paragraph.start).find(|start| *start >= earliest);
+    let sentence = text.narration(earliest, first.start).first().map(|sentence| sentence.start);
+    let start = [paragraph, sentence].into_iter().flatten().min().filter(|start| *start <= first.start);
+    let start = start.unwrap_or(first.start);
     let end = ask.paragraphs.get(last.paragraph).map_or(last.end, |paragraph| paragraph.end);
-    (start, end.clamp(last.end, ask.end.max(last.end)))
+    (start, end.min(run.ceiling).clamp(last.end, ask.end.max(last.end)))
 }
 
 fn continues(ask: &FindScenes, run: &[Line<'_>]) -> bool {
@@ -273,13 +365,6 @@ fn continues(ask: &FindScenes, run: &[Line<'_>]) -> bool {
     let border = ask.paragraphs.iter().take(run[0].paragraph + 1).any(|paragraph| paragraph.border);
     let shares = run.iter().any(|line| carried.characters.iter().any(|name| name == line.speaker));
     near && !border && shares && carried.lines as usize + run.len() <= ask.max_utterances as usize
-}
-
-fn cut(ask: &FindScenes, start: u32, end: u32) -> &str {
-    let mut bytes = ask.text.char_indices().map(|(byte, _)| byte).chain([ask.text.len()]);
-    let from = bytes.nth((start - ask.start) as usize).unwrap_or(ask.text.len());
-    let to = if end > start { bytes.nth((end - start) as usize - 1).unwrap_or(ask.text.len()) } else { from };
-    &ask.text[from..to]
 }
 
 /// Returns the first or last few words of a text.
@@ -317,41 +402,78 @@ fn things(language: Language, run: &[Line<'_>]) -> Vec<String> {
     things.into_iter().take(3).map(|(_, _, phrase)| phrase).collect()
 }
 
-/// Tells a scene in the book's own sentences: of each third of it the one that names most of the cast.
-fn summary(ask: &FindScenes, start: u32, end: u32, characters: &[String], run: &[Line<'_>]) -> String {
-    let (least, most) = if ask.language == Language::Zh { (10, 90) } else { (40, 240) };
-    let third = (end - start) / 3 + 1;
+/// Tells a scene: who talks of what, then of each half of it the sentence that tells most of the cast; where little is told,
+/// the sentence of the talk that most takes up what it speaks of.
+fn summary(text: &Stretch<'_>, start: u32, end: u32, characters: &[String], run: &[Line<'_>]) -> String {
+    let ask = text.ask;
+    let (least, most) = if ask.language == Language::Zh { (10, 100) } else { (40, 240) };
+    let first = run[0].start;
+    let half = (end - first) / 2 + 1;
     let mut best: BTreeMap<u32, (usize, &SentenceHint)> = BTreeMap::new();
-    for sentence in ask.narration.iter().filter(|sentence| sentence.start >= start && sentence.end <= end) {
+    for sentence in text.narration(first.max(start), end) {
         let named = sentence.people.iter().filter(|name| characters.contains(name)).count().min(2);
         let length = sentence.text.chars().count();
-        let leans = Words::of(ask.language).leans(&sentence.text);
-        if named == 0
-            || leans
-            || !(least..=most).contains(&length)
-            || Words::of(ask.language).is_first_person(&sentence.text)
-        {
+        let teller = !sentence.first_person || ask.teller.is_some();
+        if named == 0 || !sentence.alone || !(least..=most).contains(&length) || !teller {
             continue;
         }
-        let named = named * 2 + usize::from(sentence.subject.as_ref().is_some_and(|name| characters.contains(name)));
-        let part = best.entry((sentence.start - start) / third).or_insert((0, sentence));
-        if named > part.0 {
-            *part = (named, sentence);
+        let subject = usize::from(sentence.subject.as_ref().is_some_and(|name| characters.contains(name)));
+        let score = named * 2 + 2 * subject + usize::from(!sentence.first_person);
+        let part = best.entry((sentence.start - first) / half).or_insert((0, sentence));
+        if score > part.0 {
+            *part = (score, sentence);
         }
     }
-    let cast = list(&characters[..characters.len().min(6)], ask.language);
-    let mut sentences: Vec<String> = best.values().map(|(_, sentence)| sentence.text.clone()).collect();
-    if sentences.len() < 2 {
-        let things = list(&things(ask.language, run), ask.language);
-        let talk = match (ask.language, things.is_empty()) {
-            (Language::En, true) => format!("{cast} talk."),
-            (Language::En, false) => format!("{cast} talk of {things}."),
-            (Language::Zh, true) => format!("{cast}在交谈。"),
-            (Language::Zh, false) => format!("{cast}谈起{things}。"),
-        };
-        sentences.insert(0, talk);
+    let script = ask.script;
+    let cast = script.list(&characters[..characters.len().min(6)]);
+    let things = script.list(&things(ask.language, run));
+    let talk = match (ask.language, things.is_empty()) {
+        (Language::En, true) => format!("{cast} talk."),
+        (Language::En, false) => format!("{cast} talk of {things}."),
+        (Language::Zh, true) => format!("{cast}{}。", script.write("在交谈")),
+        (Language::Zh, false) => format!("{cast}{}{things}。", script.write("谈起")),
+    };
+    let told: Vec<&SentenceHint> = best.values().map(|(_, sentence)| *sentence).collect();
+    let mut parts = vec![talk];
+    if told.len() < 2
+        && let Some((speaker, said)) = heart(ask.language, run)
+    {
+        parts.push(match ask.language {
+            Language::En => format!("{speaker} says: {}", super::lexicon::quoted(&said)),
+            Language::Zh => format!("{speaker}{}：{}", script.write("说"), super::lexicon::quoted(&said)),
+        });
     }
-    join(&sentences, ask.language)
+    parts.push(tell(&told, ask.teller.as_deref(), ask.language));
+    parts.retain(|part| !part.is_empty());
+    join(&parts, ask.language)
+}
+
+/// Returns the whole sentence of a talk that shares most words with the rest of it, and who says it.
+fn heart<'a>(language: Language, run: &[Line<'a>]) -> Option<(&'a str, String)> {
+    let (least, most) = if language == Language::Zh { (12, 60) } else { (40, 160) };
+    let distinct = |text: &str| content_words(text).into_iter().collect::<BTreeSet<String>>();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for line in run {
+        for word in distinct(&line.speech) {
+            *counts.entry(word).or_default() += 1;
+        }
+    }
+    let mut best: Option<(usize, &str, String)> = None;
+    for line in run.iter().filter(|line| !line.thought) {
+        for (start, end, closed) in sentences(&line.speech) {
+            let text = line.speech[start..end].trim();
+            let fits = (least..=most).contains(&text.chars().count()) && !text.contains(['‘', '“', '”', '「', '『']);
+            if !closed || !fits || text.ends_with(['?', '？']) || Words::of(language).leans(text) {
+                continue;
+            }
+            let weight =
+                distinct(text).iter().map(|word| counts.get(word).copied().unwrap_or(0).saturating_sub(1)).sum();
+            if weight > 1 && best.as_ref().is_none_or(|(most, ..)| weight > *most) {
+                best = Some((weight, line.speaker, text.to_owned()));
+            }
+        }
+    }
+    best.map(|(_, speaker, text)| (speaker, text))
 }
 
 #[cfg(test)]
@@ -423,5 +545,40 @@ mod tests {
         let params = Params::default();
         let label = "They were called “Paid” and “Owed”.\n";
         assert_eq!(found(&format!("{}{label}", talk(6)), &[0, 1].repeat(4), &params), [6]);
+    }
+
+    /// The lines of the only scene: speaker, thought, action.
+    fn dialogue(text: &str) -> Vec<(String, bool, Option<String>)> {
+        let book = facts(Language::En, text, reading(text, EN_PEOPLE, &[0, 1].repeat(20)));
+        let chunk = chunk(Language::En, text, 0, 0, length(text));
+        let mut found = scenes(&find_scenes(&Params::default(), &book, &chunk, None)).scenes;
+        let lines = found.remove(0).dialogue.into_iter();
+        lines.map(|line| (line.speaker, line.thought.is_some(), line.action)).collect()
+    }
+
+    #[test]
+    fn deeds_thoughts_and_events_stand_where_they_belong() {
+        let text = "Anna shut the heavy gate.\n“Late.”\n“Late.”\n“Early,” thought Anna, and sat down.\n“Tea?” said Boris. Boris put the kettle on.\n\
+                    “Tea.”\n“Here.”\nThe wind rose over the pond.\n“Thanks.”\n“Well.”\n";
+        let found = dialogue(text);
+        assert_eq!(found[0].2.as_deref(), Some("shut the heavy gate"));
+        assert!(found[2].1 && found.iter().filter(|line| line.1).count() == 1, "{found:?}");
+        assert_eq!(found[3].2.as_deref(), Some("put the kettle on"));
+        let wind = found.iter().position(|line| line.0 == "Environment").expect("the wind");
+        assert_eq!((wind, found[wind].2.as_deref()), (6, Some("The wind rose over the pond")));
+    }
+
+    #[test]
+    fn a_heading_in_quotation_marks_is_no_line() {
+        let params = Params::default();
+        assert_eq!(found(&format!("Chapter “Rain”\n{}", talk(6)), &[0, 1].repeat(4), &params), [6]);
+    }
+
+    #[test]
+    fn another_day_is_another_scene() {
+        let night = "The next morning the mill stood still, and the river was white with frost to the far bank, as it had not been \
+                     for years; nobody had come to the door yet, and the gate was shut.\n";
+        let text = format!("{}{night}{}", talk(6), talk(6));
+        assert_eq!(found(&text, &[0, 1].repeat(6), &Params::default()), [6, 6]);
     }
 }

@@ -6,16 +6,21 @@
 
 pub mod aliases;
 mod asks;
+mod borders;
+mod deeds;
 mod facts;
 mod find;
 mod grounding;
 mod lexicon;
+mod manner;
 mod narration;
 mod portray;
 pub mod reading;
 #[cfg(test)]
 mod sample;
 mod scenes;
+mod standing;
+mod world;
 
 pub use asks::{DescribeScene, FindScenes, FoundLine, FoundScene, FoundScenes, Profile, SceneDescription};
 pub use facts::BookFacts;
@@ -272,6 +277,8 @@ fn find_scenes(params: &Params, book: &BookFacts, chunk: &Chunk, carried: Option
         end: chunk.end,
         paragraphs,
         narration: book.narration(chunk.start, chunk.end).iter().map(|sentence| hint(book, sentence)).collect(),
+        script: book.script(),
+        teller: book.teller().map(str::to_owned),
     }
 }
 
@@ -282,12 +289,17 @@ fn last_lines(draft: &Draft) -> Vec<String> {
 
 fn hint(book: &BookFacts, sentence: &Sentence) -> SentenceHint {
     let name = |person: &usize| book.person(*person).name.clone();
+    let after =
+        sentence.subject.and_then(|person| book.after_name(&sentence.text, person)).unwrap_or_default().to_owned();
     SentenceHint {
         start: sentence.start,
         end: sentence.end,
         text: sentence.text.clone(),
         people: sentence.people.iter().map(name).collect(),
         subject: sentence.subject.as_ref().map(name),
+        after,
+        alone: sentence.alone,
+        first_person: sentence.first_person,
     }
 }
 
@@ -313,15 +325,19 @@ fn describe_scene(book: &BookFacts, opening: u32, draft: &Draft, carry: &Carry) 
     let hints = |start: u32, end: u32| book.narration(start, end).iter().map(|sentence| hint(book, sentence)).collect();
     let first = draft.start();
     let begin = draft.stretch.0.min(first);
-    let lead = if book.narration(begin, first).is_empty() { book.lead(begin) } else { Vec::new() };
+    let before: Vec<SentenceHint> = hints(begin, first);
+    // A text that begins with talk says nothing of where it is; what was told last before it may.
+    let lead = if before.iter().any(|sentence| sentence.alone) { Vec::new() } else { book.lead(begin) };
+    let told: Vec<SentenceHint> = lead.iter().map(|sentence| hint(book, sentence)).collect();
     DescribeScene {
         language: book.language,
         title: book.title.clone(),
         chapter: draft.chapter.clone(),
         worldview: carry.worldview.clone(),
         opening: if carry.worldview.is_none() { book.opening(opening) } else { Vec::new() },
+        counted: book.world().filter(|_| carry.worldview.is_none()).map(str::to_owned),
         cast,
-        lead,
+        lead: lead.into_iter().map(|sentence| sentence.text.clone()).collect(),
         text: book.slice(begin, end).to_owned(),
         dialogue: draft
             .dialogue
@@ -334,7 +350,9 @@ fn describe_scene(book: &BookFacts, opening: u32, draft: &Draft, carry: &Carry) 
             .collect(),
         public_keys: keys(true),
         private_keys: keys(false),
-        before: hints(begin, first),
+        script: book.script(),
+        teller: book.teller().map(str::to_owned),
+        before: told.into_iter().chain(before).collect(),
         after: hints(first, end),
     }
 }

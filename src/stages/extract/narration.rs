@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::reading::{Gender, Person, Reading};
+use super::standing::{stand, written};
 use crate::schema::Language;
 use crate::text::is_han;
 
@@ -21,6 +22,10 @@ pub(super) struct Sentence {
     pub(super) people: Vec<usize>,
     /// Whom it is about: the one named at its beginning, or the one whom a pronoun there points back to.
     pub(super) subject: Option<usize>,
+    /// Whether it can be told by itself.
+    pub(super) alone: bool,
+    /// Whether it is told by an `I`.
+    pub(super) first_person: bool,
 }
 
 /// Finds people by their names.
@@ -36,7 +41,8 @@ impl Names {
         let mut owners: Vec<(String, usize)> = Vec::new();
         for (index, person) in people.iter().enumerate() {
             for name in std::iter::once(&person.name).chain(&person.aliases) {
-                if name.trim().chars().count() > usize::from(name.is_ascii()) {
+                // `I` and 我 name nobody but whoever is speaking.
+                if name.trim().chars().count() > usize::from(name.is_ascii()) && name != "我" {
                     owners.push((key(name), index));
                 }
             }
@@ -62,6 +68,11 @@ impl Names {
 
     /// Returns the people whom a text names: (byte, person) in order.
     pub(super) fn find(&self, text: &str) -> Vec<(usize, usize)> {
+        self.spans(text).into_iter().map(|(start, _, person)| (start, person)).collect()
+    }
+
+    /// Returns where a text names people: (first byte, end, person) in order.
+    pub(super) fn spans(&self, text: &str) -> Vec<(usize, usize, usize)> {
         let Some(pattern) = &self.pattern else { return Vec::new() };
         let letter = |c: char| c.is_alphanumeric() && !is_han(c);
         pattern
@@ -77,7 +88,7 @@ impl Names {
                     !latin_start || name.chars().next().is_some_and(char::is_uppercase) || name.starts_with("the ");
                 capital && !(latin_start && before.is_some_and(letter)) && !(latin_end && after.is_some_and(letter))
             })
-            .filter_map(|found| Some((found.start(), self.owner(found.as_str())?)))
+            .filter_map(|found| Some((found.start(), found.end(), self.owner(found.as_str())?)))
             .collect()
     }
 }
@@ -257,14 +268,27 @@ fn paragraph_sentences(
             if beside || !reads_well(&text) {
                 continue;
             }
+            let by_pronoun = pronoun.is_some().then_some(about).flatten();
+            let name = by_pronoun.map(|person| reading.people[person].name.as_str());
+            let standing = stand(&written(&text), language, name, |text| {
+                names.find(text).into_iter().map(|(at, person)| (at, reading.people[person].gender)).collect()
+            });
             let mut people: Vec<usize> = Vec::new();
-            for (_, person) in mentions {
+            for person in by_pronoun.into_iter().chain(mentions.into_iter().map(|(_, person)| person)) {
                 if !people.contains(&person) {
                     people.push(person);
                 }
             }
             let point = |byte: usize| start + offset + u32::try_from(piece[..byte].chars().count()).unwrap_or(0);
-            found.push(Sentence { start: point(from), end: point(to), text, people, subject: about });
+            found.push(Sentence {
+                start: point(from),
+                end: point(to),
+                text: standing.text,
+                people,
+                subject: about,
+                alone: standing.alone,
+                first_person: standing.first_person,
+            });
         }
     }
 }
@@ -275,10 +299,20 @@ const BEFORE: &[&str] = &[
     "upon", "with", "without",
 ];
 
+/// The same in Chinese.
+const BEFORE_ZH: [char; 28] = [
+    '把', '将', '將', '被', '给', '給', '与', '與', '和', '同', '跟', '向', '对', '對', '替', '请', '請', '问', '問',
+    '叫', '令', '命', '为', '為', '由', '劝', '勸', '找',
+];
+
 /// Whether someone named acts rather than owns or stands as a place: not `Hatch's umbrella`, not 聂崇礼身后.
 fn acts(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end().rsplit(' ').next().unwrap_or("").to_lowercase();
     if BEFORE.contains(&before.as_str()) && text[..at].contains(' ') && !text[..at].eq_ignore_ascii_case("but ") {
+        return false;
+    }
+    // In Chinese somebody called, seen, told or taken along is named after the verb.
+    if text[..at].ends_with(&BEFORE_ZH[..]) {
         return false;
     }
     // Where the name ends is not known here, so what may follow is looked for within the length of a name.
@@ -289,7 +323,7 @@ fn acts(text: &str, at: usize) -> bool {
         return false;
     }
     let near: String = rest.chars().take(6).collect();
-    !["身后", "身後", "背后", "背後", "面前", "对面", "對面", "的"].iter().any(|place| near.contains(place))
+    !["身后", "身後", "背后", "背後", "面前", "对面", "對面", "的", "之"].iter().any(|place| near.contains(place))
 }
 
 /// Whether a sentence stands on its own: its marks match, and it begins as sentences do.

@@ -1,0 +1,261 @@
+//! Whether a sentence of the book can be told by itself, and the form in which it can: no word that leans on the one before,
+//! a name in place of a pronoun at its head, no storyteller's formula. Changes nothing behind the head of a sentence.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::lexicon::Words;
+use super::reading::Gender;
+use crate::schema::Language;
+use crate::text::is_han;
+
+/// A sentence as it can be told by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Standing {
+    pub(super) text: String,
+    /// Whether it says of whom and what it tells.
+    pub(super) alone: bool,
+    /// Whether it is told by an `I`.
+    pub(super) first_person: bool,
+}
+
+struct Rules {
+    /// A word at the head that only ties a sentence to the one before; the group is what may follow.
+    leads: Regex,
+    /// A pronoun at the head; the first group is a subject, the second owns.
+    head: Regex,
+    /// Heads that point back.
+    dependent: Regex,
+    /// Heads of that kind that do not.
+    allowed: Regex,
+    /// Words that stand for somebody.
+    pronoun: Regex,
+    /// Turns that point back from within, and a storyteller's formulas.
+    formula: Regex,
+}
+
+static ENGLISH: LazyLock<Rules> = LazyLock::new(|| {
+    let valid = "the table's words are valid";
+    Rules {
+        leads: Regex::new(
+            r"^(?:But|And|Then|So|Yet|Now|However|Meanwhile|Accordingly|Nevertheless|Indeed|At last|Presently|Of course|Finally),? ((?:the|an?|his|her|its|their|he|she|they|when|as|while|in|on|at|after|before|all|every|no|there|I|we|[A-Z]\w+)\b.*)$",
+        )
+        .expect(valid),
+        head: Regex::new(r"^(?:(He|She)|(His|Her)) ").expect(valid),
+        dependent: Regex::new(
+            r"^(?:(?:He|She|It|They|His|Her|Its|Their|Him|This|That|These|Those|Such|But|And|Then|So|Or|Nor|Yet|For|Here|There|Thus|Hence|Which|Whereupon|Thereupon|Hereupon|Another|Others|Neither|Both|None|Once more|Again|Not|Also|Still|Even|Likewise|Instead|Otherwise|Next|Besides|Moreover|Therefore|Perhaps|Well|Oh|No|Yes|Ah|Add|Consider|What)\b|The (?:former|latter|other|others|same|two|three|rest|second|first|next|last|reply|answer|question|words?)\b|(?:At|With|On|Upon|In|By|For|After|From|To|Of|All|Some|One|Most|Each|Between|During|Without) (?:this|that|these|those|which|whom|it|them|him|her|such|all|of (?:them|these|those))\b|(?:One|Two|Three|Some|Many|Most|Several|Each) of (?:the|them|these|those)\b|Had |Was |Were |Did )",
+        )
+        .expect(valid),
+        allowed: Regex::new(
+            r"^(?:There (?:was|were|stood|lay|came|had been|lived)\b|It (?:was|had been) (?:now |already |still |nearly |almost |about |a |an |the |in |on |just |past )*(?:\w+ ){0,3}(?:morning|evening|night|afternoon|noon|dusk|dawn|day|midnight|spring|summer|autumn|winter|o[’']clock|weather|month|week|year|January|February|March|April|May|June|July|August|September|October|November|December|Sunday|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday)\b|Both (?:[A-Z]\w+)|That (?:night|evening|morning|day|afternoon|summer|winter|autumn|spring)\b)",
+        )
+        .expect(valid),
+        pronoun: Regex::new(r"\b(?:he|she|him|her|his|hers|himself|herself|they|them|their|theirs)\b").expect(valid),
+        formula: Regex::new(
+            r"\b(?:the former|the latter|as follows|aforesaid|above-mentioned|(?:of|for|with|to|at|by|about|from) (?:it|them|this|that)[,.;])|\breader\b",
+        )
+        .expect(valid),
+    }
+});
+
+static CHINESE: LazyLock<Rules> = LazyLock::new(|| {
+    let valid = "the table's words are valid";
+    Rules {
+        leads: Regex::new(
+            "^(?:话说|話說|却说|卻說|且说|且說|再说|再說|如今且说|如今且說|闲话休题|原来|原來|只见|只見|但见|但見|却见|卻見|于是|於是|因此|所以|然而|不过|不過|可是|但是|不想|不料|谁知|誰知|哪知|当下|當下|这里|這裡|那里|那裡|单说|單說|单表|單表|不言)，?(.{6,})$",
+        )
+        .expect(valid),
+        head: Regex::new("^(?:([他她])|([他她]的))[^们們]").expect(valid),
+        dependent: Regex::new(
+            "^(?:[叫命令请請向把将將对對给給送拿问問他她它此其但可却卻又也便就还還再而并並则則因故遂忽方才纔说說道问問笑这這那彼随隨众眾]|一面|一时|一時|二人|两人|兩人|三人|两个|兩個|大家|只得|正说|正說|于是|於是|因此|所以|然而|不过|不過|听了|聽了|听罢|聽罢|看了|看罢|如此|如今|果然|及至|不知|只是|只因|连忙|連忙|忙|后来|後來|原来|原來|吓得|嚇得|何|岂|豈|若|凡|盖|蓋|夫|是以|自己|正[欲要在]|方欲|剩下|先)",
+        )
+        .expect(valid),
+        allowed: Regex::new("^(?:[这這那](?:一?日|一?年|一?晚|一?夜|一?天|时|時)|正月|方[^才纔能可]|[这這](?:[^，。]{1,5}(?:姓|叫|名|乃|便是|本是|原是|[，]))|[说說]不|其[时時])").expect(valid),
+        pronoun: Regex::new("[他她]").expect(valid),
+        formula: Regex::new(
+            "下回分解|后事如何|後事如何|且听下|且聽下|有诗|有詩|诗曰|詩曰|词曰|詞曰|云：|曰：|不提|不在话下|不在話下|按下|看官|列位|话分两头|話分兩頭|此话|此話|一語未了|一语未了|话犹未了|話猶未了|分教",
+        )
+        .expect(valid),
+    }
+});
+
+/// A Chinese sentence that begins with where somebody is.
+static PLACED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new("^[^，。]{1,8}[上下里裡中内內前后後边邊旁外](?:[坐站立走来來躺蹲挂掛有放摆擺只]|，)")
+        .expect("the table's words are valid")
+});
+
+/// Returns how a sentence reads by itself. `subject` is the name of whom a pronoun at its head stands for; `people` tells
+/// where a text names people, in bytes, and whether they are he or she.
+pub(super) fn stand(
+    text: &str,
+    language: Language,
+    subject: Option<&str>,
+    people: impl Fn(&str) -> Vec<(usize, Gender)>,
+) -> Standing {
+    let rules = if language == Language::En { &*ENGLISH } else { &*CHINESE };
+    let mut text = if language == Language::En { small(text) } else { text.to_owned() };
+    while let Some(rest) = rules.leads.captures(&text).and_then(|found| found.get(1)) {
+        text = capital(rest.as_str());
+    }
+    // What somebody sees another do is told of the other.
+    if let Some(rest) = text.strip_prefix(['见', '見'])
+        && people(rest).first().is_some_and(|(at, _)| *at == 0)
+    {
+        text.drain(..text.len() - rest.len());
+    }
+    if let (Some(subject), Some(found)) = (subject, rules.head.captures(&text)) {
+        let (end, owns) = match (found.get(1), found.get(2)) {
+            (Some(pronoun), _) => (pronoun.end(), ""),
+            (_, Some(pronoun)) => (pronoun.end(), if language == Language::En { "’s" } else { "的" }),
+            (None, None) => (0, ""),
+        };
+        text = format!("{}{owns}{}", capital(subject), &text[end..]);
+    }
+    let points_back = rules.dependent.is_match(&text) && !rules.allowed.is_match(&text);
+    let names = people(&text);
+    let first_name = names.first().map(|(at, _)| *at);
+    let unclear = rules.pronoun.find_iter(&text).any(|found| {
+        let not = match found.as_str() {
+            "he" | "him" | "his" | "himself" => Gender::Female,
+            "she" | "her" | "hers" | "herself" => Gender::Male,
+            _ => Gender::Unknown,
+        };
+        !names.iter().any(|(at, gender)| *at < found.start() && (not == Gender::Unknown || *gender != not))
+    });
+    let closed = match language {
+        // `XI.` and `An end.` tell nothing.
+        Language::En => text.split(' ').nth(2).is_some() && text.trim_end_matches(['’', '”', '"', ')']).ends_with('.'),
+        Language::Zh => text.ends_with(['。', '．']),
+    };
+    // A Chinese sentence often leaves out of whom it tells; then it has to begin with a name, or with a time or a place.
+    let told_of = language == Language::En
+        || first_name.is_some_and(|name| name <= 36)
+        || PLACED.is_match(&text)
+        || text.split_once(['，', '；']).is_some_and(|(clause, _)| Words::of(language).setting(clause) > 0);
+    // Of two who are named, `the former` is one.
+    let formula =
+        rules.formula.find(&text).is_some_and(|found| !(found.as_str().starts_with("the ") && names.len() > 1));
+    let alone = !points_back && !unclear && closed && told_of && !formula && !is_verse(&text);
+    let first_person = Words::of(language).is_first_person(&text);
+    Standing { text, alone, first_person }
+}
+
+/// Writes small the words that open a chapter in capitals.
+fn small(text: &str) -> String {
+    let loud =
+        |word: &&str| word.chars().filter(|c| c.is_alphabetic()).count() > 1 && !word.chars().any(char::is_lowercase);
+    let opening = text.split(' ').take_while(loud).count();
+    let words = text
+        .split(' ')
+        .enumerate()
+        .map(|(at, word)| if at < opening { capital(&word.to_lowercase()) } else { word.to_owned() });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a Chinese sentence is a couplet: clauses of five or of seven characters, all of one length.
+fn is_verse(text: &str) -> bool {
+    let text = text.trim_end_matches(['。', '．']);
+    let lengths: Vec<usize> = text.split(['，', '；', '、']).map(|clause| clause.chars().count()).collect();
+    text.starts_with(is_han)
+        && lengths.len() > 1
+        && matches!(lengths[0], 5 | 7)
+        && lengths.iter().all(|length| *length == lengths[0])
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Writes a stretch of the book as it is read: without the marks of a file for emphasis, and with one kind of full stop.
+pub(super) fn written(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            // Of a date such as `17__` they are part.
+            '_' if !written.ends_with(|before: char| before.is_ascii_digit() || before == '_') => {}
+            '．' if written.chars().next_back().is_some_and(|before| is_han(before) || "’”）」』".contains(before)) =>
+            {
+                written.push('。');
+            }
+            c => written.push(c),
+        }
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(language: Language, names: &[&str], text: &str, subject: Option<&str>, expected: Option<&str>) {
+        let people = |text: &str| {
+            let gender = |name: &str| if name == "Anna" { Gender::Female } else { Gender::Male };
+            let mut found: Vec<(usize, Gender)> =
+                names.iter().flat_map(|name| text.match_indices(name)).map(|(at, name)| (at, gender(name))).collect();
+            found.sort_by_key(|(at, _)| *at);
+            found
+        };
+        let standing = stand(text, language, subject, people);
+        assert_eq!(standing.alone.then_some(standing.text.as_str()), expected, "{text}: {standing:?}");
+    }
+
+    #[test]
+    fn english_sentences_say_of_whom_they_tell() {
+        for (text, subject, expected) in [
+            ("But Anna went home.", None, Some("Anna went home.")),
+            ("He went home.", Some("Boris"), Some("Boris went home.")),
+            ("His boat lay in the reeds.", Some("the miller"), Some("The miller’s boat lay in the reeds.")),
+            ("He went home.", None, None),
+            ("And then they all went home.", None, None),
+            ("Anna took off her hat.", None, Some("Anna took off her hat.")),
+            ("Boris looked at her.", None, None),
+            (
+                "When Anna and Boris were alone, the former sat down.",
+                None,
+                Some("When Anna and Boris were alone, the former sat down."),
+            ),
+            ("The lamp in his room was out.", None, None),
+            ("At that the dog barked.", None, None),
+            ("There was a mill by the river.", None, Some("There was a mill by the river.")),
+            ("It was a wet evening in March.", None, Some("It was a wet evening in March.")),
+            ("It was more than Anna could bear.", None, None),
+            ("If only Anna had stayed!", None, None),
+            ("Then came the flood.", None, None),
+            ("AS soon as Anna came, it rained.", None, Some("As soon as Anna came, it rained.")),
+            ("XI.", None, None),
+        ] {
+            check(Language::En, &["Anna", "Boris", "miller"], text, subject, expected);
+        }
+    }
+
+    #[test]
+    fn chinese_sentences_say_of_whom_they_tell() {
+        for (text, subject, expected) in [
+            ("话说陆平到了渠县。", None, Some("陆平到了渠县。")),
+            ("他敲了敲门。", Some("陆平"), Some("陆平敲了敲门。")),
+            ("他的灯灭了。", Some("陆平"), Some("陆平的灯灭了。")),
+            ("他们敲了敲门。", Some("陆平"), None),
+            ("他敲了敲门。", None, None),
+            ("说罢，领牌而去。", None, None),
+            ("陆平昨夜过河桥，河上无风水自摇。", None, None),
+            ("见陆平坐在船头。", None, Some("陆平坐在船头。")),
+            ("摇着头走开了。", None, None),
+            ("陆平叫他坐下。", None, Some("陆平叫他坐下。")),
+            ("三月初一，城外起了大雾。", None, Some("三月初一，城外起了大雾。")),
+            ("不知陆平性命如何，且听下回分解。", None, None),
+            ("陸平歎了一口氣．", None, Some("陸平歎了一口氣．")),
+        ] {
+            check(Language::Zh, &["陆平", "陸平"], text, subject, expected);
+        }
+    }
+
+    #[test]
+    fn the_marks_of_a_file_are_not_read() {
+        assert_eq!(written("I said _that_, once, in 17__."), "I said that, once, in 17__.");
+        assert_eq!(written("他走了．门开着．"), "他走了。门开着。");
+        assert_eq!(written("Ｖｏｌ．２"), "Ｖｏｌ．２");
+    }
+}
