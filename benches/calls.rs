@@ -38,7 +38,8 @@ impl Ask for Rate {
     type Answer = Rating;
 
     fn messages(&self, _: &Prompts) -> Result<Vec<Message>, PromptError> {
-        let line = format!("Line {}. {}", self.0, "“I have not seen it yet. I only tell what I have seen.” ".repeat(20));
+        let line =
+            format!("Line {}. {}", self.0, "“I have not seen it yet. I only tell what I have seen.” ".repeat(20));
         Ok(vec![Message::system("You rate lines of talk, from 1 to 5, and say why."), Message::user(line)])
     }
 
@@ -57,16 +58,15 @@ fn main() {
     }
     let number = |at: usize, default: u64| arguments.get(at).map_or(default, |text| text.parse().expect("a number"));
     let (calls, concurrency) = (number(1, 20_000), number(2, 1024));
-    let (mut server, url) = match arguments.first() {
-        Some(url) => (None, url.clone()),
-        None => {
-            let this = std::env::current_exe().expect("the benchmark has a path");
-            let mut child = Command::new(this).arg("serve").stdout(Stdio::piped()).spawn().expect("it starts");
-            let mut line = String::new();
-            BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("an address");
-            (Some(child), line.trim().to_owned())
-        }
-    };
+    let mut server = None;
+    let url = arguments.first().cloned().unwrap_or_else(|| {
+        let this = std::env::current_exe().expect("the benchmark has a path");
+        let mut child = Command::new(this).arg("serve").stdout(Stdio::piped()).spawn().expect("it starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("an address");
+        server = Some(child);
+        line.trim().to_owned()
+    });
     runtime.block_on(measure(&url, calls, concurrency));
     if let Some(server) = &mut server {
         // It may have ended by itself.
@@ -86,11 +86,15 @@ async fn measure(url: &str, calls: u64, concurrency: u64) {
     let model = Arc::new(model.expect("a client"));
     let begun = Instant::now();
     let mut tasks = tokio::task::JoinSet::new();
+    let mut answered = 0;
     for call in 0..calls {
+        // As in a run, what could be asked is made when it is soon to be asked.
+        if tasks.len() >= 2 * concurrency {
+            answered += u64::from(tasks.join_next().await.is_some_and(|is_answered| is_answered.expect("no panic")));
+        }
         let model = Arc::clone(&model);
         tasks.spawn(async move { model.ask(&Rate(call), &format!("bench/{call}")).await.is_ok() });
     }
-    let mut answered = 0;
     while let Some(is_answered) = tasks.join_next().await {
         answered += u64::from(is_answered.expect("no panic"));
     }
@@ -138,14 +142,15 @@ async fn serve() {
 
 async fn converse(mut stream: TcpStream) -> std::io::Result<()> {
     let reply = r#"{"model":"mock","choices":[{"message":{"content":"{\"why\":\"It is in his voice.\",\"score\":4}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":300,"completion_tokens":12}}"#;
-    let answer = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{reply}", reply.len());
+    let answer =
+        format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{reply}", reply.len());
     let mut bytes = Vec::new();
     loop {
         let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
-        let length = end.and_then(|end| {
+        let length = end.map(|end| {
             let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
             let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
-            Some(end + 4 + length.unwrap_or(0_usize))
+            end + 4 + length.unwrap_or(0_usize)
         });
         match length {
             Some(length) if bytes.len() >= length => {

@@ -50,10 +50,9 @@ impl Breaker {
     /// Returns `Ok` when a request may begin, else when to look again; nobody knows while a probe is out.
     pub(super) fn ready(&self, now: Instant) -> Result<(), Option<Instant>> {
         match &self.parked {
-            None => Ok(()),
             Some(parked) if parked.is_probed => Err(None),
             Some(parked) if now < parked.until => Err(Some(parked.until)),
-            Some(_) => Ok(()),
+            Some(_) | None => Ok(()),
         }
     }
 

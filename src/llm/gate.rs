@@ -22,6 +22,8 @@ const LONGEST_HOLD: Duration = Duration::from_mins(1);
 const SHORT: Duration = Duration::from_secs(2);
 /// So many refusals in a row are no chance any more.
 const MOST_REFUSALS: u32 = 3;
+/// How long an address whose pace is cut takes no more, unless its server asks for less.
+const BREATH: Duration = Duration::from_millis(200);
 /// So many holds in a row, with no answer in between, park an address.
 const MOST_HOLDS: u32 = 3;
 /// Servers that let in so many tokens a second are not worth weighing requests for.
@@ -338,7 +340,12 @@ impl Address {
         self.pace.pause(now);
         let is_chance = self.refusals < MOST_REFUSALS && !self.pace.is_over();
         if wait <= SHORT && (is_chance || self.pace.cut(now)) {
-            self.refusals *= u32::from(is_chance);
+            if !is_chance {
+                // The server's count is full for a moment yet.
+                self.refusals = 0;
+                self.opened = now + wait.min(BREATH);
+                self.pace.hold(now, self.opened);
+            }
             return (Then::Nothing, None);
         }
         self.refusals = 0;

@@ -136,7 +136,7 @@ async fn lines(fault: impl Fn(&str, usize) -> &'static str + Send + Sync + 'stat
     let answered = seen.lock().unwrap().answered.clone();
     let twice: Vec<_> = answered.iter().filter(|(_, count)| **count != 1).collect();
     assert!(twice.is_empty(), "asked again though answered, or never: {twice:?}");
-    assert_eq!(desk.ledger.totals().made as usize, QUESTIONS);
+    assert_eq!(desk.ledger.totals().made, QUESTIONS as u64);
     answers.into_iter().map(|line| serde_json::to_string(&line.expect("an answer")).unwrap()).collect()
 }
 
@@ -155,7 +155,7 @@ async fn all_faults_mixed_change_nothing() {
     for round in 0..3 {
         let spoilt = lines(move |question, asked| {
             let key = format!("{round}{question}{asked}");
-            if draws(&key, 10) == 0 { FAULTS[draws(&key, FAULTS.len() as u64 * 10) as usize / 10] } else { "none" }
+            if draws(&key, 10) == 0 { FAULTS[draws(&key, FAULTS.len() * 10) / 10] } else { "none" }
         });
         assert_eq!(spoilt.await, whole);
     }
@@ -175,8 +175,8 @@ async fn a_server_that_goes_away_for_two_seconds_changes_nothing() {
 }
 
 /// Draws a number below a bound from a word.
-fn draws(word: &str, bound: u64) -> u64 {
+fn draws(word: &str, bound: usize) -> usize {
     let mut hasher = DefaultHasher::new();
     word.hash(&mut hasher);
-    hasher.finish() % bound
+    usize::try_from(hasher.finish() % bound as u64).expect("it is below the bound")
 }
