@@ -51,6 +51,7 @@ impl From<&AskError> for Exit {
             // The template is the user's own, or one that came with the program and has its tests.
             AskError::Prompt { .. } => Self::Usage,
             AskError::Transient { .. }
+            | AskError::TooLong { .. }
             | AskError::Permanent { .. }
             | AskError::Unusable { .. }
             | AskError::Refused { .. }

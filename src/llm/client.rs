@@ -3,21 +3,22 @@
 //! Secrets leave this file in headers only.
 
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Response, Url};
 use serde_json::Value;
-use tokio::sync::Semaphore;
 
 use super::desk::Flight;
-use super::endpoint::shown;
+use super::endpoint::{parse, shown};
 use super::form::Form;
+use super::gate::{End, Gate, News, Permit, Then, Told, What};
 use super::json::without_lone_surrogates;
+use super::pace::reset_of;
 use super::retry::{Failure, Verdict, retry_after, wait, words};
-use super::{AskError, Endpoint, HttpFault, Reply, Request, Usage, completion};
+use super::{AskError, Endpoint, HttpFault, Reply, Request, Usage, completion, estimate_tokens};
 
 /// No chat completion is longer; a body that is would only fill the memory.
 const LONGEST_BODY: usize = 64 << 20;
@@ -25,23 +26,47 @@ const LONGEST_BODY: usize = 64 << 20;
 /// So much of an error's body is shown.
 const SHOWN: usize = 500;
 
-/// A client of one endpoint.
+/// A call that is refused so many times its tries, while others are let in, fails.
+const REFUSALS_PER_TRY: u32 = 10;
+
+/// What a reply is taken to weigh before it is known, where nothing bounds it.
+const USUAL_REPLY: u32 = 300;
+
+/// A client of one model at one or several addresses.
 pub(super) struct Client {
     name: String,
     endpoint: Endpoint,
-    url: Url,
-    shown_url: String,
-    http: reqwest::Client,
-    permits: Semaphore,
+    addresses: Vec<Address>,
+    gate: Gate,
     form: AtomicU8,
-    /// Whether the server has ever answered, with an error perhaps.
-    answered: AtomicBool,
+}
+
+/// Where requests go.
+struct Address {
+    url: Url,
+    shown: String,
+    http: reqwest::Client,
 }
 
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Client").field("name", &self.name).field("endpoint", &self.endpoint).finish_non_exhaustive()
     }
+}
+
+/// A question as the client needs it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Question<'a> {
+    /// What is asked.
+    pub(super) request: &'a Request,
+    /// The ask's name.
+    pub(super) ask: &'static str,
+    /// What is sent as `seed`.
+    pub(super) seed: u32,
+    /// Whether the call belongs to something that has begun: a conversation, or a call that is asked again.
+    pub(super) has_begun: bool,
+    /// Whether an earlier reply did not keep to the schema, so that the prompt has to show it.
+    pub(super) spelt_out: bool,
 }
 
 /// How a call over HTTP went.
@@ -58,99 +83,109 @@ pub(super) struct Exchange {
 impl Client {
     /// Makes a client; nothing is sent yet.
     pub(super) fn new(name: String, endpoint: Endpoint) -> Result<Self, AskError> {
-        let unusable = |url: &str, cause: String| {
-            let source = HttpFault::Broken { url: url.to_owned(), cause };
-            AskError::Unusable { model: name.clone(), source }
-        };
-        let mut url =
-            endpoint.url().ok_or_else(|| unusable("base_url", "it is no http:// or https:// URL".to_owned()))?;
-        url.set_path(&format!("{}/chat/completions", url.path().trim_end_matches('/')));
-        if endpoint.api_key.is_some() {
-            // Both go into the same header, and the key is what was set on purpose.
-            let cleared = url.set_username("").and_then(|()| url.set_password(None));
-            cleared.expect("a URL with a host may have a user");
+        let addresses = endpoint.base_urls.iter().map(|base_url| Address::new(&name, &endpoint, base_url));
+        let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
+        if addresses.is_empty() {
+            return Err(unusable(&name, "base_url", "there is none".to_owned()));
         }
-        let shown_url = shown(&url);
-        let headers = headers(&endpoint).map_err(|cause| unusable(&shown_url, cause))?;
-        let http = build(&endpoint, &url, headers).map_err(|error| unusable(&shown_url, chain(&error)))?;
-        let permits = Semaphore::new(endpoint.concurrency.clamp(1, Semaphore::MAX_PERMITS));
-        let (form, answered) = (AtomicU8::new(Form::FIRST), AtomicBool::new(false));
-        Ok(Self { name, endpoint, url, shown_url, http, permits, form, answered })
+        let gate = Gate::new(addresses.len(), endpoint.limits());
+        Ok(Self { name, endpoint, addresses, gate, form: AtomicU8::new(Form::FIRST) })
     }
 
     /// Sends a request until it is answered, its failures outlast the tries, or it is hopeless.
     ///
     /// A permit is held while a request is in flight, never while one waits for its next try.
-    pub(super) async fn complete(
-        &self,
-        request: &Request,
-        ask: &'static str,
-        seed: u32,
-        flight: &Flight<'_>,
-    ) -> Exchange {
+    pub(super) async fn complete(&self, question: Question<'_>, flight: &Flight<'_>) -> Exchange {
         let mut requests = 0;
         let mut begun = None;
-        let outcome = self.tries(request, ask, seed, flight, &mut requests, &mut begun).await;
+        let outcome = self.tries(question, flight, &mut requests, &mut begun).await;
         Exchange { requests, latency: begun.map_or(Duration::ZERO, |begun: Instant| begun.elapsed()), outcome }
     }
 
     async fn tries(
         &self,
-        request: &Request,
-        ask: &'static str,
-        seed: u32,
+        question: Question<'_>,
         flight: &Flight<'_>,
         requests: &mut u32,
         begun: &mut Option<Instant>,
     ) -> Result<(Reply, Usage), AskError> {
+        let Question { request, ask, seed, .. } = question;
         let model = || self.name.clone();
+        let weight = self.weigh(request)?;
         let mut form = Form::from_byte(self.form.load(Ordering::Relaxed));
         let mut keep_form = true;
-        let mut failed = 0;
+        let (mut failed, mut refused) = (0, 0);
+        let mut place = self.gate.place(question.has_begun);
         loop {
-            let permit = self.permits.acquire().await.expect("the semaphore is never closed");
+            let permit = tokio::select! {
+                biased;
+                permit = self.gate.enter(place, weight) => permit,
+                () = flight.stopped() => return Err(AskError::Interrupted),
+            };
             flight.may_begin()?;
             let begun = *begun.get_or_insert_with(Instant::now);
+            place = place.begun();
             *requests += 1;
-            let result = self.exchange(request, &form.body(request, ask, seed)).await;
-            drop(permit);
+            let body = form.body(request, ask, seed, question.spelt_out).to_string();
+            let in_flight = flight.request();
+            let result = self.exchange(request, body, &permit).await;
+            drop(in_flight);
             let failure = match result {
-                Ok(answer) => {
+                Ok((reply, usage)) => {
                     if keep_form {
-                        self.form.fetch_max(form.byte(), Ordering::Relaxed);
+                        self.form.fetch_or(form.byte(), Ordering::Relaxed);
                     }
-                    return Ok(answer);
+                    self.end(permit, End::Answered, usage.prompt + usage.completion, "", flight);
+                    return Ok((reply, usage));
                 }
                 Err(failure) => failure,
             };
+            flight.desk().ledger.fault(&self.name, failure.kind);
             let verdict = failure.verdict();
+            let end = match verdict {
+                Verdict::Retry => End::Failed(failure.retry_after),
+                Verdict::Slower => End::Refused(failure.retry_after),
+                _ => End::Answered,
+            };
+            // Who looks whether a parked address answers again loses no try of its own.
+            let is_free = permit.is_probe() && self.gate.has_answered();
+            let then = self.end(permit, end, 0, &failure.fault.detail(), flight);
             let source = failure.fault;
-            match verdict {
+            if then == Then::GiveUp {
+                return Err(AskError::Unusable { model: model(), source });
+            }
+            let pause = match verdict {
                 Verdict::Retry => {
-                    failed += 1;
+                    failed += u32::from(!is_free);
                     tracing::debug!(model = self.name, ask, failed, fault = %source, "a request failed");
-                    if failed >= self.endpoint.max_tries && !self.answered.load(Ordering::Relaxed) {
+                    if failed >= self.endpoint.max_tries && !self.gate.has_answered() {
                         // Every other call would wait as long for nobody.
                         return Err(AskError::Unusable { model: model(), source });
                     }
                     if failed >= self.endpoint.max_tries {
-                        return Err(AskError::Transient {
-                            model: model(),
-                            tries: failed,
-                            elapsed: begun.elapsed(),
-                            source,
-                        });
+                        let elapsed = begun.elapsed();
+                        return Err(AskError::Transient { model: model(), tries: failed, elapsed, source });
                     }
-                    tokio::select! {
-                        () = tokio::time::sleep(wait(self.endpoint.backoff, failed, failure.retry_after, seed)) => {}
-                        () = flight.stopped() => return Err(AskError::Interrupted),
+                    // Another address may answer at once.
+                    let is_elsewhere = then == Then::Queue && self.addresses.len() > 1;
+                    (!is_elsewhere).then(|| wait(self.endpoint.backoff, failed.max(1), failure.retry_after, seed))
+                }
+                Verdict::Slower => {
+                    refused += 1;
+                    tracing::debug!(model = self.name, ask, refused, fault = %source, "a request was refused");
+                    if refused >= self.endpoint.max_tries.saturating_mul(REFUSALS_PER_TRY) && then == Then::Nothing {
+                        let elapsed = begun.elapsed();
+                        return Err(AskError::Transient { model: model(), tries: refused, elapsed, source });
                     }
+                    // A closed address keeps the whole queue waiting.
+                    (then == Then::Nothing).then(|| wait(self.endpoint.backoff, refused, failure.retry_after, seed))
                 }
                 Verdict::Reform => match form.after(request, &failure.says) {
                     Some(next) => {
                         tracing::debug!(model = self.name, ask, fault = %source, "a request takes another form");
                         form = next;
                         keep_form &= !Form::is_about_one_schema(&failure.says);
+                        None
                     }
                     None => return Err(AskError::Permanent { model: model(), source }),
                 },
@@ -159,24 +194,66 @@ impl Client {
                     // The reply goes into the journal and its reason into the data set, where no address belongs.
                     return Ok((Reply { text: source.detail(), finish, ..Reply::default() }, Usage::default()));
                 }
+                Verdict::TooLong => return Err(AskError::TooLong { model: model(), cause: source.detail() }),
                 Verdict::Permanent => return Err(AskError::Permanent { model: model(), source }),
                 Verdict::Unusable => return Err(AskError::Unusable { model: model(), source }),
+            };
+            if let Some(pause) = pause {
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    () = flight.stopped() => return Err(AskError::Interrupted),
+                }
             }
         }
     }
 
+    /// Returns the tokens that a request and its reply may take, where that matters; fails when they are surely more than
+    /// the model takes. An estimate is within a tenth.
+    fn weigh(&self, request: &Request) -> Result<u32, AskError> {
+        let window = self.endpoint.context_window;
+        if window.is_none() && !self.gate.weighs() {
+            return Ok(0);
+        }
+        let prompt =
+            request.messages.iter().map(|message| estimate_tokens(&message.content)).fold(0, u32::saturating_add);
+        let most = request.sampling["max_tokens"].as_u64().and_then(|most| u32::try_from(most).ok());
+        let room = most.unwrap_or_default();
+        if let Some(window) = window.filter(|window| (prompt - prompt / 10).saturating_add(room) > *window) {
+            let cause = format!("about {prompt} tokens of prompt and {room} of reply, where the window has {window}");
+            return Err(AskError::TooLong { model: self.name.clone(), cause });
+        }
+        Ok(prompt.saturating_add(most.map_or(USUAL_REPLY, |most| most.min(USUAL_REPLY))))
+    }
+
+    /// Ends a request at the gate, and tells news of its address.
+    fn end(&self, permit: Permit<'_>, end: End, used: u64, fault: &str, flight: &Flight<'_>) -> Then {
+        let (then, news) = permit.end(end, used);
+        if let Some(News { address, what, waiting }) = news {
+            let place = format!("model `{}`: `{}`", self.name, self.addresses[address].shown);
+            let wait = |wait: Duration| format!("{waiting} calls wait; the next try is in {:.0} s", wait.as_secs_f64());
+            flight.desk().tell(match what {
+                What::Saturated(pause) => format!("{place} takes no more for now ({fault}); {}", wait(pause)),
+                What::Down(pause) => format!("{place} fails again and again ({fault}); {}", wait(pause)),
+                What::Back => format!("{place} answers again"),
+            });
+        }
+        then
+    }
+
     /// Sends one request and reads one completion.
-    async fn exchange(&self, request: &Request, body: &Value) -> Result<(Reply, Usage), Failure> {
-        let sent = self.http.post(self.url.clone()).body(body.to_string()).send().await;
-        let response = sent.map_err(|error| self.broken(error))?;
-        self.answered.store(true, Ordering::Relaxed);
+    async fn exchange(&self, request: &Request, body: String, permit: &Permit<'_>) -> Result<(Reply, Usage), Failure> {
+        let address = &self.addresses[permit.address()];
+        let sent = address.http.post(address.url.clone()).body(body).send().await;
+        let response = sent.map_err(|error| self.broken(address, error))?;
         let status = response.status().as_u16();
-        let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-        let retry_after = header(RETRY_AFTER).and_then(|value| retry_after(value, header(DATE)));
-        let bytes = self.bytes(response).await;
+        let headers = response.headers();
+        let header = |name: &str| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        let asked = retry_after_of(&header);
+        permit.hear(&told(&header));
+        let bytes = self.bytes(address, response).await;
         if !(200..300).contains(&status) {
             // An error's status says enough, even when its body breaks off.
-            return Err(self.refused(status, &String::from_utf8_lossy(&bytes.unwrap_or_default()), retry_after));
+            return Err(self.refused(address, status, &String::from_utf8_lossy(&bytes.unwrap_or_default()), asked));
         }
         let bytes = bytes?;
         let mut text = String::from_utf8_lossy(&bytes);
@@ -184,39 +261,38 @@ impl Client {
             text = secret.redact(&text).into();
         }
         if text.trim_start().starts_with('<') {
-            return Err(self.no_completion("it is a page of HTML".to_owned()));
+            return Err(no_completion(address, "it is a page of HTML".to_owned()));
         }
         let value: Value = serde_json::from_str(&without_lone_surrogates(&text))
-            .map_err(|error| self.no_completion(format!("it is not JSON: {error}")))?;
-        if let Some(error) = value.get("error").filter(|error| !error.is_null()) {
+            .map_err(|error| no_completion(address, format!("it is not JSON: {error}")))?;
+        let errors = [&value["error"], &value["choices"][0]["error"]];
+        if let Some(error) = errors.into_iter().find(|error| !error.is_null()) {
             let code = error["code"].as_u64().or_else(|| error["code"].as_str()?.parse().ok());
             let status = code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code));
-            return Err(self.refused(status.unwrap_or(500), &text, retry_after));
+            let body = serde_json::json!({ "error": error }).to_string();
+            return Err(self.refused(address, status.unwrap_or(500), &body, asked));
         }
-        completion::read(&value, request).map_err(|cause| self.no_completion(cause))
+        completion::read(&value, request).map_err(|cause| no_completion(address, cause))
     }
 
-    async fn bytes(&self, mut response: Response) -> Result<Vec<u8>, Failure> {
+    async fn bytes(&self, address: &Address, mut response: Response) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.broken(error))? {
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.broken(address, error))? {
             bytes.extend_from_slice(&chunk);
             if bytes.len() > LONGEST_BODY {
-                return Err(self.no_completion(format!("it is longer than {LONGEST_BODY} bytes")));
+                return Err(no_completion(address, format!("it is longer than {LONGEST_BODY} bytes")));
             }
         }
         Ok(bytes)
     }
 
-    fn broken(&self, error: reqwest::Error) -> Failure {
+    fn broken(&self, address: &Address, error: reqwest::Error) -> Failure {
+        let kind = if error.is_timeout() { "timed_out" } else { "broken" };
         let cause = self.endpoint.redact(&chain(&error.without_url()));
-        Failure::of(HttpFault::Broken { url: self.shown_url.clone(), cause })
+        Failure::of(kind, HttpFault::Broken { url: address.shown.clone(), cause })
     }
 
-    fn no_completion(&self, cause: String) -> Failure {
-        Failure::of(HttpFault::Body { url: self.shown_url.clone(), cause })
-    }
-
-    fn refused(&self, status: u16, body: &str, retry_after: Option<Duration>) -> Failure {
+    fn refused(&self, address: &Address, status: u16, body: &str, retry_after: Option<Duration>) -> Failure {
         let value: Value = serde_json::from_str(&without_lone_surrogates(body)).unwrap_or_default();
         let says = if value.is_object() { words(&value) } else { body.to_lowercase() };
         let message = value["error"]["message"].as_str().or_else(|| value["error"].as_str()).unwrap_or(body);
@@ -229,8 +305,59 @@ impl Client {
         if shown.is_empty() {
             "(no body)".clone_into(&mut shown);
         }
-        let fault = HttpFault::Status { status, url: self.shown_url.clone(), body: shown };
-        Failure { fault, retry_after, says }
+        let kind = match status {
+            429 => "rate_limited",
+            500.. => "server_error",
+            _ => "request_refused",
+        };
+        let fault = HttpFault::Status { status, url: address.shown.clone(), body: shown };
+        Failure { fault, retry_after, says, kind }
+    }
+}
+
+impl Address {
+    fn new(name: &str, endpoint: &Endpoint, base_url: &str) -> Result<Self, AskError> {
+        let url = parse(base_url);
+        let mut url = url.ok_or_else(|| unusable(name, "base_url", "it is no http:// or https:// URL".to_owned()))?;
+        url.set_path(&format!("{}/chat/completions", url.path().trim_end_matches('/')));
+        if endpoint.api_key.is_some() {
+            // Both go into the same header, and the key is what was set on purpose.
+            let cleared = url.set_username("").and_then(|()| url.set_password(None));
+            cleared.expect("a URL with a host may have a user");
+        }
+        let shown = shown(&url);
+        let headers = headers(endpoint).map_err(|cause| unusable(name, &shown, cause))?;
+        let http = build(endpoint, &url, headers).map_err(|error| unusable(name, &shown, chain(&error)))?;
+        Ok(Self { url, shown, http })
+    }
+}
+
+fn unusable(name: &str, url: &str, cause: String) -> AskError {
+    let source = HttpFault::Broken { url: url.to_owned(), cause };
+    AskError::Unusable { model: name.to_owned(), source }
+}
+
+fn no_completion(address: &Address, cause: String) -> Failure {
+    Failure::of("no_completion", HttpFault::Body { url: address.shown.clone(), cause })
+}
+
+/// Reads how long a server asks to wait; the milliseconds that some add are finer.
+fn retry_after_of<'a>(header: &impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
+    let milliseconds = header("retry-after-ms").and_then(|value| value.trim().parse().ok());
+    let exact = milliseconds.and_then(|milliseconds: f64| Duration::try_from_secs_f64(milliseconds / 1e3).ok());
+    exact.or_else(|| retry_after(header(RETRY_AFTER.as_str())?, header(DATE.as_str())))
+}
+
+/// Reads what the `x-ratelimit-*` headers tell.
+fn told<'a>(header: &impl Fn(&str) -> Option<&'a str>) -> Told {
+    let count = |remaining: &str, reset: &str| {
+        let remaining = header(remaining)?.trim().parse().ok().filter(|remaining: &f64| remaining.is_finite())?;
+        Some((remaining, reset_of(header(reset)?)?))
+    };
+    Told {
+        requests: count("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests")
+            .or_else(|| count("x-ratelimit-remaining", "x-ratelimit-reset")),
+        tokens: count("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
     }
 }
 

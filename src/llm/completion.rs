@@ -7,6 +7,9 @@ use super::{Reply, Request, Usage, estimate_tokens};
 /// Reads the reply and the tokens out of a body; the error says what is missing.
 pub(super) fn read(body: &Value, request: &Request) -> Result<(Reply, Usage), String> {
     let choice = body["choices"].get(0).ok_or("it has no `choices`")?;
+    if choice["finish_reason"] == "error" {
+        return Err("its `finish_reason` is `error`".to_owned());
+    }
     let message = &choice["message"];
     let (mut text, mut reasoning) = (String::new(), Vec::new());
     gather(if message.is_null() { &choice["text"] } else { &message["content"] }, &mut text, &mut reasoning);
@@ -15,7 +18,7 @@ pub(super) fn read(body: &Value, request: &Request) -> Result<(Reply, Usage), St
     let (inside, rest) = split_reasoning(&text);
     reasoning.extend(inside.map(str::to_owned));
     let mut text = rest.to_owned();
-    let mut finish = choice["finish_reason"].as_str().map(str::to_owned);
+    let mut finish = choice["finish_reason"].as_str().and_then(finish_of);
     if let Some(refusal) = message["refusal"].as_str().filter(|refusal| !refusal.is_empty()) {
         refusal.clone_into(&mut text);
         finish = Some("refusal".to_owned());
@@ -25,6 +28,22 @@ pub(super) fn read(body: &Value, request: &Request) -> Result<(Reply, Usage), St
     let usage = usage(&body["usage"], request, &text, reasoning.as_deref().unwrap_or_default());
     let served_model = body["model"].as_str().map(str::to_owned);
     Ok((Reply { text, reasoning, finish, served_model }, usage))
+}
+
+/// Returns a reason to end in the words of the original API, as far as it means one of them.
+fn finish_of(reason: &str) -> Option<String> {
+    let lower = reason.trim().to_ascii_lowercase();
+    let known = match lower.as_str() {
+        "" | "null" => return None,
+        "length" | "max_tokens" | "model_length" | "max_output_tokens" | "token_limit" => "length",
+        "content_filter" | "safety" | "prohibited_content" | "blocklist" | "recitation" | "spii" | "sensitive" => {
+            "content_filter"
+        }
+        "refusal" => "refusal",
+        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" => "stop",
+        _ => return Some(reason.trim().to_owned()),
+    };
+    Some(known.to_owned())
 }
 
 /// Gathers content that is a text, a list of parts, or null.
@@ -129,6 +148,27 @@ mod tests {
     fn a_refusal_says_so() {
         let (reply, _) = reply(&json!({"choices": [{"message": {"content": null, "refusal": "I will not."}}]}));
         assert_eq!((reply.text.as_str(), reply.finish.as_deref()), ("I will not.", Some("refusal")));
+    }
+
+    #[test]
+    fn odd_reasons_to_end_are_understood_or_kept() {
+        for (given, meant) in [
+            (json!("stop"), Some("stop")),
+            (json!("MAX_TOKENS"), Some("length")),
+            (json!("SAFETY"), Some("content_filter")),
+            (json!(""), None),
+            (json!(null), None),
+            (json!(3), None),
+            (json!("eos"), Some("stop")),
+            (json!("flagged_for_fun"), Some("flagged_for_fun")),
+        ] {
+            let (reply, _) = reply(&json!({"choices": [{"message": {"content": "Hm."}, "finish_reason": given}]}));
+            assert_eq!(reply.finish.as_deref(), meant, "{given}");
+        }
+        let request = json!({"choices": [{"message": {"content": ""}, "finish_reason": "error"}]});
+        let (sampling, schema, extra_body) = (Value::Null, Value::Null, Value::Null);
+        let nothing = Request { model: String::new(), messages: Vec::new(), sampling, schema, extra_body };
+        read(&request, &nothing).expect_err("the server failed");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jsonschema::Validator;
 use serde_json::Value;
@@ -28,6 +28,10 @@ pub struct Desk {
     pub replay: bool,
     /// Calls that this process has begun.
     begun: AtomicU64,
+    /// Requests that are being answered.
+    in_flight: AtomicU64,
+    /// Who hears of addresses that fall silent and come back.
+    listener: OnceLock<Box<dyn Fn(String) + Send + Sync>>,
     stopped: watch::Sender<bool>,
     flights: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
@@ -53,6 +57,8 @@ impl Desk {
             budget,
             replay,
             begun: AtomicU64::new(0),
+            in_flight: AtomicU64::new(0),
+            listener: OnceLock::new(),
             stopped: watch::Sender::new(false),
             flights: Mutex::default(),
             validators: Mutex::default(),
@@ -89,10 +95,24 @@ impl Desk {
         Flight { desk: self, key: key.to_owned(), guard, begun: AtomicBool::new(false) }
     }
 
-    /// Returns how many calls are in flight.
+    /// Returns how many requests are being answered. What waits for its turn or its next try is none.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        self.flights.lock().unwrap_or_else(PoisonError::into_inner).len() as u64
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// Names who hears of addresses that are parked and of those that answer again, in words; the first one named stays.
+    pub fn on_news(&self, listener: impl Fn(String) + Send + Sync + 'static) {
+        // Who is named later hears nothing: a run has one who watches.
+        let _ = self.listener.set(Box::new(listener));
+    }
+
+    /// Tells whoever watches the run.
+    pub(super) fn tell(&self, news: String) {
+        tracing::info!("{news}");
+        if let Some(listener) = self.listener.get() {
+            listener(news);
+        }
     }
 
     /// Returns the compiled form of a schema.
@@ -145,6 +165,26 @@ impl Flight<'_> {
     /// Returns once the run was asked to stop.
     pub(super) async fn stopped(&self) {
         self.desk.stopped().await;
+    }
+
+    /// Returns what all models of the run share.
+    pub(super) const fn desk(&self) -> &Desk {
+        self.desk
+    }
+
+    /// Counts a request as in flight until the value is dropped.
+    pub(super) fn request(&self) -> InFlight<'_> {
+        self.desk.in_flight.fetch_add(1, Ordering::Relaxed);
+        InFlight(&self.desk.in_flight)
+    }
+}
+
+/// A request in flight.
+pub(super) struct InFlight<'a>(&'a AtomicU64);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

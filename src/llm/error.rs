@@ -47,6 +47,29 @@ impl HttpFault {
     }
 }
 
+/// What makes a reply useless.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyFault {
+    /// There is nothing in it.
+    Empty,
+    /// The length limit cut it.
+    Cut,
+    /// It is no JSON, breaks its schema or fails the ask's own check.
+    Unfit,
+}
+
+impl ReplyFault {
+    /// Returns the word that stands for it in rejects and counts.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Empty => "empty_reply",
+            Self::Cut => "cut_reply",
+            Self::Unfit => "bad_reply",
+        }
+    }
+}
+
 /// Why a call has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
@@ -72,7 +95,15 @@ pub enum AskError {
         #[source]
         source: HttpFault,
     },
-    /// The server refuses this request and would again: the request is wrong or too long.
+    /// The prompt, with the room for its reply, is longer than the model takes; found before it was sent, or by the server.
+    #[error("the request is too long for model `{model}`: {cause}")]
+    TooLong {
+        /// The model's name.
+        model: String,
+        /// By how much, or what the server says.
+        cause: String,
+    },
+    /// The server refuses this request and would again.
     #[error("model `{model}` does not take the request")]
     Permanent {
         /// The model's name.
@@ -90,15 +121,17 @@ pub enum AskError {
         #[source]
         source: HttpFault,
     },
-    /// The model refused, or the provider's filter cut its reply.
+    /// The model refused, or the provider's filter stopped the request or cut the reply.
     #[error("model `{model}` refused: {reason}")]
     Refused {
         /// The model's name.
         model: String,
         /// In its words.
         reason: String,
+        /// Whether it was the provider's filter.
+        by_filter: bool,
     },
-    /// Every reply was empty or broke the schema; all of them stand in the journal.
+    /// Every reply was empty, cut or broke the schema; all of them stand in the journal.
     #[error("model `{model}` gave no usable reply to `{ask}` in {tries} tries: {fault}")]
     BadReply {
         /// The model's name.
@@ -109,6 +142,8 @@ pub enum AskError {
         tries: u32,
         /// What was wrong with the last reply.
         fault: String,
+        /// Which kind of fault that was.
+        kind: ReplyFault,
     },
     /// A replay met a call that the journal does not have. Ends the run.
     #[error("the journal has no answer for `{ask}`, draw `{draw}`, model `{model}` (key {key})")]
@@ -144,15 +179,28 @@ impl AskError {
             | Self::Budget(_)
             | Self::Interrupted
             | Self::Journal(_) => true,
-            Self::Transient { .. } | Self::Permanent { .. } | Self::Refused { .. } | Self::BadReply { .. } => false,
+            Self::Transient { .. }
+            | Self::TooLong { .. }
+            | Self::Permanent { .. }
+            | Self::Refused { .. }
+            | Self::BadReply { .. } => false,
         }
     }
 
     /// The reasons of items that failed because a call did.
-    pub const REASONS: [&'static str; 4] = ["no_reply", "request_refused", "model_refused", "bad_reply"];
+    pub const REASONS: [&'static str; 8] = [
+        "no_reply",
+        "request_refused",
+        "context_too_long",
+        "model_refused",
+        "content_filter",
+        "empty_reply",
+        "cut_reply",
+        "bad_reply",
+    ];
 
     /// Those of them whose replies stand in the journal, so that running again reads them back.
-    pub const KEPT: [&'static str; 2] = ["model_refused", "bad_reply"];
+    pub const KEPT: [&'static str; 5] = ["model_refused", "content_filter", "empty_reply", "cut_reply", "bad_reply"];
 
     /// Returns the error with its cause in one line, as a reject carries it: no address and no time, which belong to no
     /// data set.
@@ -174,8 +222,10 @@ impl AskError {
         match self {
             Self::Transient { .. } => "no_reply",
             Self::Permanent { .. } => "request_refused",
-            Self::Refused { .. } => "model_refused",
-            Self::BadReply { .. } => "bad_reply",
+            Self::TooLong { .. } => "context_too_long",
+            Self::Refused { by_filter: false, .. } => "model_refused",
+            Self::Refused { by_filter: true, .. } => "content_filter",
+            Self::BadReply { kind, .. } => kind.reason(),
             Self::Prompt { .. } => "prompt",
             Self::Unusable { .. } => "model_unusable",
             Self::Missing { .. } => "not_in_journal",

@@ -2,6 +2,8 @@
 //!
 //! The form never reaches the journal key, which is made from the [`Request`] before any of this.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 use super::Request;
@@ -25,6 +27,7 @@ pub(super) struct Form {
     format: Format,
     new_length_key: bool,
     seed: bool,
+    system: bool,
 }
 
 impl Form {
@@ -38,24 +41,34 @@ impl Form {
             1 => Format::Object,
             _ => Format::Words,
         };
-        Self { format, new_length_key: byte & 4 != 0, seed: byte & 8 == 0 }
+        Self { format, new_length_key: byte & 4 != 0, seed: byte & 8 == 0, system: byte & 16 == 0 }
     }
 
-    /// Returns the form as a byte that grows with each thing a server does not know.
+    /// Returns the form as a byte with a bit for each thing that a server does not know: two bytes together are the form
+    /// for a server that knows neither.
     pub(super) const fn byte(self) -> u8 {
-        self.format as u8 | (self.new_length_key as u8) << 2 | (!self.seed as u8) << 3
+        let format = match self.format {
+            Format::Schema => 0,
+            Format::Object => 1,
+            Format::Words => 3,
+        };
+        format | (self.new_length_key as u8) << 2 | (!self.seed as u8) << 3 | (!self.system as u8) << 4
     }
 
-    /// Returns the body of a request.
-    pub(super) fn body(self, request: &Request, ask: &str, seed: u32) -> Value {
+    /// Returns the body of a request. The schema stands in the prompt too when it is `spelt_out`, for a server that took the
+    /// schema and did not keep to it.
+    pub(super) fn body(self, request: &Request, ask: &str, seed: u32, spelt_out: bool) -> Value {
         let mut body = Map::new();
         body.insert("model".to_owned(), json!(request.model));
         let wants_json = !request.schema.is_null();
-        if wants_json && self.format != Format::Schema {
-            body.insert("messages".to_owned(), json!(with_schema(&request.messages, &request.schema)));
-        } else {
-            body.insert("messages".to_owned(), json!(request.messages));
+        let mut messages = Cow::Borrowed(&request.messages[..]);
+        if wants_json && (spelt_out || self.format != Format::Schema) {
+            messages = with_schema(&messages, &request.schema).into();
         }
+        if !self.system {
+            messages = without_system(&messages).into();
+        }
+        body.insert("messages".to_owned(), json!(messages));
         for (key, value) in request.sampling.as_object().into_iter().flatten() {
             let key = if key == "max_tokens" && self.new_length_key { "max_completion_tokens" } else { key };
             body.insert(key.to_owned(), value.clone());
@@ -96,6 +109,11 @@ impl Form {
         {
             return Some(Self { new_length_key: true, ..self });
         }
+        let refused = any(&["not support", "unsupported", "only user and assistant", "must alternate", "invalid role"]);
+        let has_system = request.messages.iter().any(|message| message.role == Role::System);
+        if refused && any(&["system", "role"]) && self.system && has_system {
+            return Some(Self { system: false, ..self });
+        }
         let names_seed = says.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "seed");
         (names_seed && self.seed).then_some(Self { seed: false, ..self })
     }
@@ -104,6 +122,21 @@ impl Form {
     pub(super) fn is_about_one_schema(says: &str) -> bool {
         says.contains("invalid schema") || says.contains("invalid_json_schema")
     }
+}
+
+/// Returns messages whose system message begins the first word of the user.
+fn without_system(messages: &[Message]) -> Vec<Message> {
+    let is_system = |message: &&Message| message.role == Role::System;
+    let system: Vec<&str> = messages.iter().filter(is_system).map(|message| message.content.as_str()).collect();
+    let mut others: Vec<Message> = messages.iter().filter(|message| !is_system(message)).cloned().collect();
+    if !system.is_empty() {
+        let system = system.join("\n\n");
+        match others.first_mut().filter(|first| first.role == Role::User) {
+            Some(first) => first.content = format!("{system}\n\n{}", first.content),
+            None => others.insert(0, Message::user(system)),
+        }
+    }
+    others
 }
 
 /// Returns messages whose last word of the user ends with the schema.
@@ -136,17 +169,42 @@ mod tests {
 
     #[test]
     fn extra_keys_win() {
-        let body = Form::from_byte(0).body(&request(Value::Null, json!({"temperature": 1, "top_k": 5})), "a/b", 7);
+        let body =
+            Form::from_byte(0).body(&request(Value::Null, json!({"temperature": 1, "top_k": 5})), "a/b", 7, false);
         let expected = json!({"model": "m", "messages": [{"role": "system", "content": "你是评委。"},
             {"role": "user", "content": "评一评这句话。"}], "temperature": 1, "max_tokens": 9, "seed": 7, "top_k": 5});
         assert_eq!(body, expected);
     }
 
     #[test]
+    fn what_two_calls_learn_adds_up() {
+        for (one, other) in [(1, 3), (4, 8), (16, 1)] {
+            let both = Form::from_byte(one | other);
+            assert_eq!(both.byte(), one | other);
+        }
+    }
+
+    #[test]
+    fn a_schema_that_was_not_kept_to_is_spelt_out() {
+        let request = request(json!({"type": "object"}), Value::Null);
+        let body = Form::from_byte(Form::FIRST).body(&request, "a/b", 7, true);
+        assert_eq!(body["response_format"]["type"], "json_schema");
+        assert!(body["messages"][1]["content"].as_str().unwrap().ends_with("{\"type\":\"object\"}"), "{body}");
+    }
+
+    #[test]
+    fn the_system_message_goes_into_the_first_of_the_user() {
+        let messages = [Message::system("A"), Message::user("b"), Message::assistant("c"), Message::user("d")];
+        let merged = [Message::user("A\n\nb"), Message::assistant("c"), Message::user("d")];
+        assert_eq!(without_system(&messages), merged);
+        assert_eq!(without_system(&messages[..1]), [Message::user("A")]);
+    }
+
+    #[test]
     fn each_refusal_leads_to_a_weaker_form_until_none_is_left() {
         let request = request(json!({"type": "object"}), Value::Null);
         let mut form = Form::from_byte(Form::FIRST);
-        assert_eq!(form.body(&request, "a/b", 7)["response_format"]["json_schema"]["name"], "a_b");
+        assert_eq!(form.body(&request, "a/b", 7, false)["response_format"]["json_schema"]["name"], "a_b");
         for (says, key, value) in [
             (
                 "'response_format' of type 'json_schema' is unsupported",
@@ -161,11 +219,19 @@ mod tests {
             form = form.after(&request, says).expect(says);
             assert!(form.byte() > before.byte(), "{says}");
             assert_eq!(Form::from_byte(form.byte()), form);
-            let body = form.body(&request, "a/b", 7);
+            let body = form.body(&request, "a/b", 7, false);
             assert_eq!(body.get(key).unwrap_or(&Value::Null), &value, "{says}");
             assert!(body["messages"][1]["content"].as_str().unwrap().ends_with("内容：\n{\"type\":\"object\"}"));
         }
-        assert_eq!(form.after(&request, "response_format, max_tokens and seed are unsupported"), None);
+        let says = "'messages[0].role' does not support 'system' with this model";
+        form = form.after(&request, says).expect(says);
+        let messages = form.body(&request, "a/b", 7, false)["messages"].clone();
+        assert_eq!(messages.as_array().map(Vec::len), Some(1));
+        assert!(
+            messages[0]["content"].as_str().unwrap().starts_with("你是评委。\n\n评一评这句话。\n\n只用"),
+            "{messages}"
+        );
+        assert_eq!(form.after(&request, "response_format, max_tokens, seed and the system role are unsupported"), None);
         assert_eq!(Form::from_byte(0).after(&request, "temperature must be positive; seedless"), None);
     }
 }

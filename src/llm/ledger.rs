@@ -96,6 +96,7 @@ pub(super) enum Outcome {
 #[derive(Debug, Default)]
 pub struct Ledger {
     entries: Mutex<BTreeMap<(String, &'static str), Totals>>,
+    faults: Mutex<BTreeMap<(String, &'static str), u64>>,
 }
 
 impl Ledger {
@@ -122,6 +123,21 @@ impl Ledger {
         let mut entries = self.entries.lock().expect("no panic while the ledger is held");
         let entry = entries.entry((model.to_owned(), ask)).or_insert(Totals { usd: Some(0.0), ..Totals::default() });
         entry.add(totals);
+    }
+
+    /// Counts a request or reply that was of no use, by its kind. Those of earlier processes are not counted again.
+    pub(super) fn fault(&self, model: &str, kind: &'static str) {
+        let mut faults = self.faults.lock().expect("no panic while the ledger is held");
+        *faults.entry((model.to_owned(), kind)).or_default() += 1;
+    }
+
+    /// Returns how many requests and replies of this process were of no use, by model and kind, in order: `rate_limited`,
+    /// `server_error`, `timed_out`, `broken`, `no_completion`, `form_refused`, `model_refused`, `content_filter`,
+    /// `empty_reply`, `cut_reply`, `bad_reply`, `context_too_long` …
+    #[must_use]
+    pub fn faults(&self) -> Vec<(String, &'static str, u64)> {
+        let faults = self.faults.lock().expect("no panic while the ledger is held");
+        faults.iter().map(|((model, kind), count)| (model.clone(), *kind, *count)).collect()
     }
 
     /// Returns the sum of everything.

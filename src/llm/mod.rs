@@ -5,6 +5,8 @@
 //! knows no stage, no file and no environment.
 
 mod ask;
+mod breaker;
+mod bucket;
 mod budget;
 mod client;
 mod completion;
@@ -12,22 +14,25 @@ mod desk;
 mod endpoint;
 mod error;
 mod form;
+mod gate;
 mod json;
 mod language;
 mod ledger;
 mod model;
 mod offline;
+mod pace;
 mod record;
 mod retry;
 mod secret;
 mod tokenizer;
 mod tokens;
+mod width;
 
 pub use ask::{Ask, Shape, schema_of};
 pub use budget::Budget;
 pub use desk::Desk;
 pub use endpoint::Endpoint;
-pub use error::{AskError, HttpFault};
+pub use error::{AskError, HttpFault, ReplyFault};
 pub use ledger::{Ledger, Price, Totals, Usage};
 pub use model::{Model, Sampling};
 pub use offline::{Offline, OfflineOptions};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use super::client::Client;
+use super::client::{Client, Question};
 use super::desk::Flight;
 use super::json::json_of;
 use super::language::language_of;
@@ -16,7 +16,7 @@ use super::ledger::Outcome;
 use super::offline::ENGINE_VERSION;
 use super::record::hash;
 use super::{
-    Ask, AskError, Desk, Endpoint, Offline, OfflineOptions, Price, Record, Reply, Request, Shape, Usage,
+    Ask, AskError, Desk, Endpoint, Offline, OfflineOptions, Price, Record, Reply, ReplyFault, Request, Shape, Usage,
     estimate_tokens,
 };
 use crate::schema::{Language, Message};
@@ -143,10 +143,13 @@ impl Model {
         let parent = request.key(A::NAME, draw);
         let flight = self.desk.flight(&parent).await;
         let mut only_journal = true;
-        let mut tries = 0;
+        let (mut tries, mut reasks) = (0, 0);
+        let (mut spelt_out, mut has_more_room) = (false, false);
         loop {
             let key = if tries == 0 { parent.clone() } else { hash(&json!([parent, tries])) };
-            let record = match self.desk.journal.find(&key)? {
+            let found = self.desk.journal.find(&key)?;
+            let is_new = found.is_none();
+            let record = match found {
                 Some(record) => record,
                 None if self.desk.replay => {
                     let (draw, model) = (draw.to_owned(), self.name.clone());
@@ -154,29 +157,46 @@ impl Model {
                 }
                 None => {
                     only_journal = false;
-                    let record = self.answer(ask, &request, draw, tries, key, &flight).await?;
+                    let try_ = Try { number: tries, key, spelt_out };
+                    let record = self.answer(ask, &request, draw, try_, &flight).await?;
                     self.desk.journal.write(record.clone()).await?;
                     record
                 }
             };
             tries += 1;
             self.desk.ledger.spend(&self.name, A::NAME, self.price(), record.requests, &record.usage);
-            match read(ask, &shape, &record.reply, &self.desk) {
+            let (kind, fault) = match read(ask, &shape, &record.reply, &self.desk) {
                 Ok(answer) => return Ok((answer, only_journal)),
-                Err(Fault::Refused(reason)) => {
-                    return Err(AskError::Refused { model: self.name.clone(), reason });
-                }
-                Err(Fault::Bad(fault)) if tries > max_reasks => {
-                    return Err(AskError::BadReply { model: self.name.clone(), ask: A::NAME, tries, fault });
-                }
-                Err(Fault::Bad(fault)) => {
-                    // Nothing can be said about an empty reply; another seed may do.
-                    if !record.reply.text.trim().is_empty() {
-                        let language = language_of(&request.messages);
-                        request.messages.push(Message::assistant(record.reply.text));
-                        request.messages.push(Message::user(again(&fault, &shape, language)));
+                Err(Fault::Refused(reason, by_filter)) => {
+                    let error = AskError::Refused { model: self.name.clone(), reason, by_filter };
+                    if is_new {
+                        self.desk.ledger.fault(&self.name, error.reason());
                     }
+                    return Err(error);
                 }
+                Err(Fault::Bad(kind, fault)) => (kind, fault),
+            };
+            if is_new {
+                self.desk.ledger.fault(&self.name, kind.reason());
+            }
+            if kind == ReplyFault::Cut && !has_more_room && request.sampling.is_object() {
+                // The same question with more room, once; the room for thoughts counts too.
+                has_more_room = true;
+                let before = request.sampling["max_tokens"].as_u64();
+                let room = before.unwrap_or(record.usage.completion.max(LEAST_ROOM)).saturating_mul(2);
+                request.sampling["max_tokens"] = json!(room.min(u64::from(u32::MAX)));
+                continue;
+            }
+            reasks += 1;
+            if reasks > max_reasks {
+                return Err(AskError::BadReply { model: self.name.clone(), ask: A::NAME, tries, fault, kind });
+            }
+            // Nothing can be said about an empty reply; another seed may do.
+            if !record.reply.text.trim().is_empty() {
+                let language = language_of(&request.messages);
+                request.messages.push(Message::assistant(record.reply.text));
+                request.messages.push(Message::user(again(&fault, &shape, language)));
+                spelt_out |= kind == ReplyFault::Unfit;
             }
         }
     }
@@ -186,14 +206,14 @@ impl Model {
         ask: &A,
         request: &Request,
         draw: &str,
-        tries: u32,
-        key: String,
+        Try { number: tries, key, spelt_out }: Try,
         flight: &Flight<'_>,
     ) -> Result<Record, AskError> {
         let (reply, usage, requests, latency) = match &self.engine {
             Engine::Offline(options, places) => {
                 let _place = places.acquire().await.expect("the places are never closed");
                 flight.may_begin()?;
+                let _in_flight = flight.request();
                 let begun = Instant::now();
                 let rng = seeded(self.desk.seed, &["offline", &self.id, A::NAME, draw]);
                 let answer = json!(ask.offline(&mut Offline { options, rng }));
@@ -206,10 +226,15 @@ impl Model {
             Engine::Served(served) => {
                 let seed = if tries == 0 { draw.to_owned() } else { format!("{draw}#{tries}") };
                 let seed = number(self.desk.seed, &seed);
-                let exchange = served.client.complete(request, A::NAME, seed, flight).await;
+                let has_begun = tries > 0 || is_later_turn(draw);
+                let question = Question { request, ask: A::NAME, seed, has_begun, spelt_out };
+                let exchange = served.client.complete(question, flight).await;
                 match exchange.outcome {
                     Ok((reply, usage)) => (reply, usage, exchange.requests, exchange.latency),
                     Err(error) => {
+                        if let AskError::TooLong { .. } = &error {
+                            self.desk.ledger.fault(&self.name, error.reason());
+                        }
                         let (price, usage) = (Some(&Price::FREE), Usage::default());
                         self.desk.ledger.spend(&self.name, A::NAME, price, exchange.requests, &usage);
                         return Err(error);
@@ -231,12 +256,32 @@ impl Model {
     }
 }
 
+/// A reply that a server's own limit cut is given twice this at least.
+const LEAST_ROOM: u64 = 256;
+
+/// Which try of a call this is.
+struct Try {
+    /// From 0.
+    number: u32,
+    /// The key of its record.
+    key: String,
+    /// Whether an earlier reply did not keep to the schema.
+    spelt_out: bool,
+}
+
 /// What is wrong with a reply.
 enum Fault {
-    /// The model refused, or a filter cut it off.
-    Refused(String),
-    /// It breaks its schema; asking again may help.
-    Bad(String),
+    /// The model refused, or, if so it says, a filter cut it off.
+    Refused(String, bool),
+    /// It is of no use; asking again may help.
+    Bad(ReplyFault, String),
+}
+
+/// Says whether a draw belongs to a conversation that has begun: the last number in it, such as the 12 of
+/// `zero/qwen3/7/12/scene`, counts the turns. Only the order of requests depends on it, so a guess will do.
+fn is_later_turn(draw: &str) -> bool {
+    let mut parts = draw.rsplit('/').skip(1);
+    parts.next().and_then(|part| part.parse::<u32>().ok()).is_some_and(|turn| turn > 0)
 }
 
 fn milliseconds(duration: Duration) -> u64 {
@@ -246,33 +291,37 @@ fn milliseconds(duration: Duration) -> u64 {
 /// Reads a reply as the answer of its ask.
 fn read<A: Ask>(ask: &A, shape: &Shape, reply: &Reply, desk: &Desk) -> Result<A::Answer, Fault> {
     match reply.finish.as_deref() {
-        Some("refusal") => return Err(Fault::Refused(reply.text.clone())),
+        Some("refusal") => return Err(Fault::Refused(reply.text.clone(), false)),
         Some("content_filter") if reply.text.trim().is_empty() => {
-            return Err(Fault::Refused("the provider's content filter left nothing of the reply".to_owned()));
+            return Err(Fault::Refused("the provider's content filter left nothing of the reply".to_owned(), true));
         }
         Some("content_filter") => {
-            return Err(Fault::Refused(format!("the provider's content filter: {}", short(&reply.text))));
+            return Err(Fault::Refused(format!("the provider's content filter: {}", short(&reply.text)), true));
         }
         _ => {}
     }
     let is_cut = reply.finish.as_deref() == Some("length");
     if reply.text.trim().is_empty() {
-        let fault = if is_cut { "the length limit was reached before the reply began" } else { "the reply is empty" };
-        return Err(Fault::Bad(fault.to_owned()));
+        return Err(if is_cut {
+            Fault::Bad(ReplyFault::Cut, "the length limit was reached before the reply began".to_owned())
+        } else {
+            Fault::Bad(ReplyFault::Empty, "the reply is empty".to_owned())
+        });
     }
-    let cut = || Fault::Bad("the reply was cut at the length limit; be shorter".to_owned());
+    let cut = || Fault::Bad(ReplyFault::Cut, "the reply was cut at the length limit; be shorter".to_owned());
+    let unfit = |fault| if is_cut { cut() } else { Fault::Bad(ReplyFault::Unfit, fault) };
     let value = match shape {
         Shape::Text if is_cut => return Err(cut()),
         Shape::Text => Value::String(reply.text.trim().to_owned()),
         // The limit may fall right after the last bracket.
         Shape::Json(schema) => {
-            let value = json_of(&reply.text).map_err(|fault| if is_cut { cut() } else { Fault::Bad(fault) })?;
-            validate(schema, &value, desk).map_err(|fault| if is_cut { cut() } else { Fault::Bad(fault) })?;
+            let value = json_of(&reply.text).map_err(unfit)?;
+            validate(schema, &value, desk).map_err(unfit)?;
             value
         }
     };
-    let answer = serde_json::from_value(value).map_err(|error| Fault::Bad(error.to_string()))?;
-    ask.check(&answer).map_err(Fault::Bad)?;
+    let answer = serde_json::from_value(value).map_err(|error| unfit(error.to_string()))?;
+    ask.check(&answer).map_err(|fault| Fault::Bad(ReplyFault::Unfit, fault))?;
     Ok(answer)
 }
 
@@ -307,5 +356,23 @@ fn again(fault: &str, shape: &Shape, language: Language) -> String {
             format!("上面的回复无法使用：{fault}。请重新作答，只输出一个符合模式的 JSON 对象，不要输出任何其他内容。")
         }
         (Language::Zh, Shape::Text) => format!("上面的回复无法使用：{fault}。请重新作答。"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_turns_are_told_from_what_is_new() {
+        for (draw, later) in [
+            ("zero/qwen3/7/12/scene", true),
+            ("zero/qwen3/7/0/director", false),
+            ("lian_wen_ji@1034/scenes", false),
+            ("lane", false),
+            ("", false),
+        ] {
+            assert_eq!(is_later_turn(draw), later, "{draw}");
+        }
     }
 }

@@ -11,6 +11,17 @@ use crate::seed::seeded;
 /// The longest wait before a try, whatever the server asks for.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
+/// How servers say that a request is too long, be it for the model or for a minute's tokens.
+const TOO_LONG: &[&str] = &[
+    "context length",
+    "context_length",
+    "context size",
+    "context window",
+    "exceed_context",
+    "prompt is too long",
+    "request too large",
+];
+
 /// An exchange without a completion.
 #[derive(Debug)]
 pub(super) struct Failure {
@@ -20,6 +31,8 @@ pub(super) struct Failure {
     pub(super) retry_after: Option<Duration>,
     /// What the server says about it, in lower case, for [`Failure::verdict`].
     pub(super) says: String,
+    /// What kind it is, as the ledger counts it.
+    pub(super) kind: &'static str,
 }
 
 /// What a failure means for its call.
@@ -27,11 +40,15 @@ pub(super) struct Failure {
 pub(super) enum Verdict {
     /// The same request may succeed later.
     Retry,
+    /// The server takes no more requests for now.
+    Slower,
     /// The provider's filter stopped the request.
     Filtered,
     /// The server does not take the request as it stands; another form of it may do.
     Reform,
-    /// The request is too long or otherwise hopeless.
+    /// The prompt, with the room for its reply, is longer than the model takes.
+    TooLong,
+    /// The request is hopeless for another reason.
     Permanent,
     /// No call to this endpoint can succeed.
     Unusable,
@@ -39,8 +56,8 @@ pub(super) enum Verdict {
 
 impl Failure {
     /// Makes a failure about which the server says nothing.
-    pub(super) const fn of(fault: HttpFault) -> Self {
-        Self { fault, retry_after: None, says: String::new() }
+    pub(super) const fn of(kind: &'static str, fault: HttpFault) -> Self {
+        Self { fault, retry_after: None, says: String::new(), kind }
     }
 
     /// Returns what the failure means. The status decides; the server's words where one status has several meanings.
@@ -48,22 +65,19 @@ impl Failure {
         let says = |words: &[&str]| words.iter().any(|word| self.says.contains(word));
         let HttpFault::Status { status, .. } = self.fault else { return Verdict::Retry };
         match status {
-            400 | 413 | 422 | 500
-                if says(&[
-                    "context length",
-                    "context_length",
-                    "context size",
-                    "exceed_context",
-                    "prompt is too long",
-                ]) =>
-            {
-                Verdict::Permanent
-            }
+            400 | 413 | 422 | 429 | 500 if says(TOO_LONG) => Verdict::TooLong,
             400 | 403 if says(&["content_filter", "content_policy", "content management", "moderation", "flagged"]) => {
                 Verdict::Filtered
             }
-            429 if says(&["insufficient_quota", "insufficient quota", "billing"]) => Verdict::Unusable,
-            408 | 409 | 425 | 429 | 500 | 502..=599 => Verdict::Retry,
+            429 | 402
+                if says(&["insufficient_quota", "insufficient quota", "exceeded your current quota", "billing"]) =>
+            {
+                Verdict::Unusable
+            }
+            429 => Verdict::Slower,
+            // What a chat template cannot render is an error of the server to some.
+            500 if says(&["system role", "roles must alternate"]) => Verdict::Reform,
+            408 | 409 | 425 | 500 | 502..=599 => Verdict::Retry,
             300..=399 | 401..=405 | 501 => Verdict::Unusable,
             400 | 422 => Verdict::Reform,
             _ => Verdict::Permanent,
@@ -134,22 +148,26 @@ mod tests {
 
     fn status(status: u16, says: &str) -> Failure {
         let fault = HttpFault::Status { status, url: String::new(), body: String::new() };
-        Failure { fault, retry_after: None, says: says.to_owned() }
+        Failure { fault, retry_after: None, says: says.to_owned(), kind: "" }
     }
 
     #[test]
     fn each_status_has_its_verdict() {
         for (code, says, verdict) in [
-            (429, "rate limit reached", Verdict::Retry),
+            (429, "rate limit reached", Verdict::Slower),
             (429, "insufficient_quota", Verdict::Unusable),
+            (402, "insufficient credits", Verdict::Unusable),
+            (429, "request too large for model `x`", Verdict::TooLong),
             (503, "", Verdict::Retry),
-            (500, "the request exceeds the available context size", Verdict::Permanent),
+            (500, "the request exceeds the available context size", Verdict::TooLong),
+            (500, "conversation roles must alternate", Verdict::Reform),
+            (500, "", Verdict::Retry),
             (501, "", Verdict::Unusable),
             (401, "invalid key", Verdict::Unusable),
             (403, "your input was flagged", Verdict::Filtered),
             (404, "model `x` does not exist", Verdict::Unusable),
             (301, "", Verdict::Unusable),
-            (400, "this model's maximum context length is 10 tokens; max_tokens", Verdict::Permanent),
+            (400, "this model's maximum context length is 10 tokens; max_tokens", Verdict::TooLong),
             (400, "content_filter", Verdict::Filtered),
             (400, "'response_format' is unsupported", Verdict::Reform),
             (413, "", Verdict::Permanent),

@@ -186,6 +186,26 @@ pub(super) fn keys_in_addresses(
     }
 }
 
+/// The values of headers come from the environment: what stands in the file would stand in the manifest too.
+pub(super) fn values_of_headers(
+    document: &Document,
+    variables: &BTreeMap<String, String>,
+    problems: &mut Vec<Problem>,
+) {
+    for model in document.keys("/models") {
+        let place = format!("{}/headers", child("/models", model));
+        for header in document.keys(&place) {
+            let pointer = child(&place, header);
+            // One that names a variable which is not set has been told already.
+            let names_none = document.strings(&pointer).first().is_some_and(|(_, text)| !text.contains('$'));
+            if names_none && !variables.contains_key(&pointer) {
+                let problem = Problem::new(document.key(&pointer), format!("`{}` holds a value", dotted(&pointer)));
+                problems.push(problem.expected("the name of a variable that holds it, such as `$TEAM_TOKEN`"));
+            }
+        }
+    }
+}
+
 /// Says whether a model of the file is played by a server.
 pub(super) fn is_served(document: &Document, model: &str) -> bool {
     let provider = document.value.pointer(&format!("{}/provider", child("/models", model)));
@@ -195,8 +215,8 @@ pub(super) fn is_served(document: &Document, model: &str) -> bool {
 /// How a served model is reached, as far as file and environment say.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Reached {
-    /// The URL up to and with `/v1`.
-    pub(super) base_url: Option<String>,
+    /// The URLs up to and with `/v1`.
+    pub(super) base_urls: Vec<String>,
     /// The model's id.
     pub(super) model: Option<String>,
     /// The key.
@@ -218,8 +238,14 @@ pub(super) fn reach(
         Problem::new(document.key(&entry), format!("`{}` has no `{key}`", dotted(&entry)))
             .expected(format!("`{key}` here, or {variable} in the environment"))
     };
+    let url_place = format!("{entry}/base_url");
+    let mut urls: Vec<(At, String)> =
+        document.strings(&url_place).into_iter().map(|(place, url)| (document.at(&place), url.to_owned())).collect();
+    if urls.is_empty() {
+        urls.extend(environment.get(Served::BASE_URL_ENV).map(|url| (document.key(&entry), url.to_owned())));
+    }
     let reached = Reached {
-        base_url: from("base_url", Served::BASE_URL_ENV),
+        base_urls: urls.iter().map(|(_, url)| url.clone()).collect(),
         model: from("model", Served::MODEL_ENV),
         api_key: environment
             .get(&given("api_key_env").unwrap_or_else(|| Served::API_KEY_ENV.to_owned()))
@@ -231,19 +257,15 @@ pub(super) fn reach(
     if !needs_endpoint {
         return reached;
     }
-    let url_place = format!("{entry}/base_url");
-    let (at, whence): (At, _) = if document.has(&url_place) {
-        (document.at(&url_place), "`base_url`")
-    } else {
-        (document.key(&entry), Served::BASE_URL_ENV)
-    };
-    match &reached.base_url {
-        None => problems.push(lacking("base_url", Served::BASE_URL_ENV)),
-        Some(url) if !(url.starts_with("http://") || url.starts_with("https://")) => {
+    if urls.is_empty() {
+        problems.push(lacking("base_url", Served::BASE_URL_ENV));
+    }
+    let whence = if document.has(&url_place) { "`base_url`" } else { Served::BASE_URL_ENV };
+    for (at, url) in urls {
+        if !(url.starts_with("http://") || url.starts_with("https://")) {
             let problem = Problem::new(at, format!("{whence} is no HTTP address"));
             problems.push(problem.expected("a URL such as `http://localhost:8000/v1`"));
         }
-        Some(_) => {}
     }
     if let (Some(variable), None) = (given("api_key_env"), &reached.api_key) {
         // A key in place of its variable's name must not be shown.

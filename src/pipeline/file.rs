@@ -108,8 +108,9 @@ pub enum ModelEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Served {
-    /// The URL up to and with `/v1`; `OPENAI_BASE_URL` of the environment when silent.
-    pub base_url: Option<String>,
+    /// The URL up to and with `/v1`, or a list of several that serve the same model, of which the least busy one is asked;
+    /// `OPENAI_BASE_URL` of the environment when silent.
+    pub base_url: Option<BaseUrl>,
     /// The model's id on the server; `OPENAI_MODEL` of the environment when silent.
     pub model: Option<String>,
     /// The environment variable that holds the key. The key itself never stands in a file.
@@ -123,13 +124,27 @@ pub struct Served {
     /// The most tokens of a reply, reasoning included; the server's own when silent.
     #[schemars(range(min = 1))]
     pub max_tokens: Option<u32>,
-    /// The most requests in flight; one that waits for its next try, as after a 429, is none. 32 when silent.
+    /// The most requests in flight, over all addresses; one that waits for its next try, as after a 429, is none. It
+    /// falls by itself when a server refuses more. 32 when silent.
     #[schemars(range(min = 1, max = 65_536))]
     pub concurrency: u32,
+    /// The most requests a minute at each address; what a server allows is found out when silent.
+    #[schemars(range(min = 1))]
+    pub requests_per_minute: Option<u32>,
+    /// The most tokens a minute at each address, prompts and replies together; found out when silent.
+    #[schemars(range(min = 1))]
+    pub tokens_per_minute: Option<u32>,
+    /// How many tokens the model takes, prompt and reply together: what is surely longer is rejected before it is sent.
+    #[schemars(range(min = 1))]
+    pub context_window: Option<u32>,
     /// How long a whole request may take, in seconds. 300 when silent, since reasoning models think long.
     #[schemars(range(min = 1))]
     pub timeout_s: u32,
-    /// How often a request is sent before its call fails. 6 when silent.
+    /// How long a connection may take to come about, in seconds. 10 when silent.
+    #[schemars(range(min = 1))]
+    pub connect_timeout_s: u32,
+    /// How often a request is sent before its call fails. One that is refused for its number (429) is not counted as long
+    /// as others are let in. 6 when silent.
     #[schemars(range(min = 1, max = 100))]
     pub max_tries: u32,
     /// How often a reply that breaks its schema is asked again. 2 when silent.
@@ -137,8 +152,22 @@ pub struct Served {
     pub max_reasks: u32,
     /// USD per million tokens; without it the run's cost is unknown.
     pub price: Option<Price>,
+    /// Further headers of each request. Their values come from the environment, as in `{ X-Team = "$TEAM_TOKEN" }`: they
+    /// are kept as secret as the key.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
     /// Further keys of the request's body, as the server knows them. They stand in the journal: no secrets here.
     pub extra_body: Map<String, Value>,
+}
+
+/// Where a served model is reached: one URL, or several that serve the same model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum BaseUrl {
+    /// One.
+    One(String),
+    /// Several.
+    Several(#[schemars(length(min = 1))] Vec<String>),
 }
 
 impl Default for Served {
@@ -151,10 +180,15 @@ impl Default for Served {
             top_p: None,
             max_tokens: None,
             concurrency: 32,
+            requests_per_minute: None,
+            tokens_per_minute: None,
+            context_window: None,
             timeout_s: 300,
+            connect_timeout_s: 10,
             max_tries: 6,
             max_reasks: 2,
             price: None,
+            headers: BTreeMap::new(),
             extra_body: Map::new(),
         }
     }
@@ -178,6 +212,12 @@ impl Served {
     #[must_use]
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(u64::from(self.timeout_s))
+    }
+
+    /// Returns how long a connection may take to come about.
+    #[must_use]
+    pub fn connect_timeout(&self) -> Duration {
+        Duration::from_secs(u64::from(self.connect_timeout_s))
     }
 }
 

@@ -89,6 +89,7 @@ pub fn load(
 
     let used = if document.complete { checks::check(&document, &mut reader.problems) } else { BTreeSet::new() };
     checks::keys_in_addresses(&document, &unexpanded, &mut reader.problems);
+    checks::values_of_headers(&document, &unexpanded, &mut reader.problems);
     let mut reached = BTreeMap::new();
     for name in used.iter().filter(|name| checks::is_served(&document, name)) {
         let needed = endpoints == Endpoints::Needed;
@@ -126,12 +127,27 @@ pub fn load(
     })
 }
 
+/// The keys of a model, and of the pool, that change nothing in the data set.
+const PACE: [&str; 12] = [
+    "concurrency",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "timeout_s",
+    "connect_timeout_s",
+    "max_tries",
+    "base_url",
+    "api_key_env",
+    "headers",
+    "price",
+    "pool",
+    "context_window",
+];
+
 /// Says whether a `--set` changes nothing but pace, cost or place.
 fn only_pace(set: &str) -> bool {
     let key = set.split_once('=').map_or(set, |(key, _)| key).trim();
     let last = key.rsplit('.').next().unwrap_or(key).trim();
-    key.starts_with("budget")
-        || matches!(last, "concurrency" | "timeout_s" | "max_tries" | "base_url" | "api_key_env" | "price" | "pool")
+    key.starts_with("budget") || PACE.contains(&last) || key.contains(".headers.")
 }
 
 /// Puts the models' ids into the file, since they make the data set what it is; addresses and keys stay outside.
@@ -142,14 +158,21 @@ fn resolve(file: &mut PipelineFile, reached: BTreeMap<String, checks::Reached>) 
         let model = reached.model.unwrap_or_default();
         served.model = Some(model.clone());
         // A replay opens no connection; the reserved name would fail if one did.
-        let base_url = reached.base_url.unwrap_or_else(|| "http://replay.invalid/v1".to_owned());
-        let endpoint = Endpoint {
-            api_key: reached.api_key.map(Secret::new),
-            concurrency: served.concurrency as usize,
-            timeout: served.timeout(),
-            max_tries: served.max_tries,
-            ..Endpoint::new(base_url, model)
-        };
+        let mut endpoint = Endpoint::new("http://replay.invalid/v1", model);
+        if !reached.base_urls.is_empty() {
+            endpoint.base_urls = reached.base_urls;
+        }
+        endpoint.api_key = reached.api_key.map(Secret::new);
+        // From here on the values of headers are secrets: the file goes on without them.
+        let headers = std::mem::take(&mut served.headers);
+        endpoint.headers = headers.into_iter().map(|(name, value)| (name, Secret::new(value))).collect();
+        endpoint.concurrency = served.concurrency as usize;
+        endpoint.requests_per_minute = served.requests_per_minute;
+        endpoint.tokens_per_minute = served.tokens_per_minute;
+        endpoint.context_window = served.context_window;
+        endpoint.timeout = served.timeout();
+        endpoint.connect_timeout = served.connect_timeout();
+        endpoint.max_tries = served.max_tries;
         endpoints.insert(name, endpoint);
     }
     endpoints
@@ -259,7 +282,7 @@ mod tests {
             (loaded.characters[0].id.as_str(), loaded.characters[0].book.as_deref()),
             ("薛嵩", Some("wan-shou-si"))
         );
-        assert_eq!(loaded.endpoints["作者"].base_url, "http://localhost:1/v1");
+        assert_eq!(loaded.endpoints["作者"].base_urls, ["http://localhost:1/v1"]);
         assert_eq!(loaded.endpoints["作者"].concurrency, 32);
     }
 
@@ -276,6 +299,28 @@ mod tests {
         let again = desk.load(effective, &[], Endpoints::Needed).unwrap();
         assert_eq!(again.file, loaded.file);
         assert_eq!(&again.effective, effective);
+    }
+
+    #[test]
+    fn addresses_limits_and_headers_reach_the_endpoint_and_values_stay_out_of_the_file() {
+        let desk = Desk::new();
+        let given = "model = 'm'\nbase_url = ['http://a/v1', 'http://b/v1']\nrequests_per_minute = 60\ntokens_per_minute = 9000\n\
+                     context_window = 8192\nconnect_timeout_s = 3\nheaders = { X-Team = '$OPENAI_API_KEY' }";
+        let loaded = desk.load(&whole().replace("model = 'm'", given), &[], Endpoints::Needed).unwrap();
+        let endpoint = &loaded.endpoints["作者"];
+        assert_eq!(endpoint.base_urls, ["http://a/v1", "http://b/v1"]);
+        let limits = (endpoint.requests_per_minute, endpoint.tokens_per_minute, endpoint.context_window);
+        assert_eq!(limits, (Some(60), Some(9000), Some(8192)));
+        assert_eq!(endpoint.connect_timeout.as_secs(), 3);
+        assert_eq!(endpoint.headers.len(), 1);
+        let shown = format!("{loaded:?}{}", loaded.effective);
+        assert!(!shown.contains("sk-very-secret"), "{shown}");
+        let literal = given.replace("$OPENAI_API_KEY", "sesame-7");
+        let problems = desk.problems(&whole().replace("model = 'm'", &literal), &[]);
+        assert!(problems.len() == 1 && problems[0].contains("holds a value"), "{problems:?}");
+        let ftp = given.replace("http://b/v1", "ftp://b/v1");
+        let problems = desk.problems(&whole().replace("model = 'm'", &ftp), &[]);
+        assert!(problems.len() == 1 && problems[0].contains("no HTTP address"), "{problems:?}");
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub use aliases::{AliasesError, people, read_book};
 pub use books::{BookPath, book_paths, open_books};
 pub use environment::Environment;
 pub use error::{BookError, Cause, RunError};
-pub use file::{BookPaths, Books, Cast, ChosenBooks, Member, Members, ModelEntry, PipelineFile, Served};
+pub use file::{BaseUrl, BookPaths, Books, Cast, ChosenBooks, Member, Members, ModelEntry, PipelineFile, Served};
 pub use load::{Endpoints, Loaded, load};
 pub use problems::{PipelineError, Problem};
 pub use run::run;

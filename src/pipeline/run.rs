@@ -42,6 +42,8 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
     let prompts = Prompts::new(stages::prompts(), &loaded.prompts)?;
     let (seed, budget) = (loaded.file.seed, loaded.file.budget.clone());
     let desk = Arc::new(Desk::new(seed, prompts, journal, budget, options.replay));
+    let listener = Arc::clone(&reporter);
+    desk.on_news(move |news| listener.report(Event::Note(news)));
     let models = Models::new(&loaded, &desk)?;
     let stopping = tokio::spawn(stopping(options.stop.clone(), Arc::clone(&desk)));
     let shelf = Shelf::new(loaded.book_paths.clone(), loaded.file.chunk.clone(), options.limit);

@@ -178,6 +178,8 @@ async fn what_is_hopeless_is_not_tried_again() {
         (Scripted::error(404, "model `m` does not exist"), true),
         (Scripted::Body(429, "x-test: 1", json!({"error": {"code": "insufficient_quota"}}).to_string()), true),
         (Scripted::error(400, "maximum context length is 10 tokens, lower max_tokens"), false),
+        (Scripted::error(402, "insufficient credits, see billing"), true),
+        (Scripted::error(403, "this key may not"), true),
         (Scripted::error(422, "no"), false),
         (Scripted::json(200, &json!({"error": {"message": "no", "code": 401}})), true),
     ] {
@@ -249,16 +251,19 @@ async fn a_bad_reply_is_asked_again_and_both_stand_in_the_journal() {
 
 #[tokio::test]
 async fn replies_that_stay_bad_fail_the_call() {
-    let cut = Scripted::message(&json!({"content": "{\"why\": \"It is"}), "length");
-    let server = ScriptedServer::start([cut, Scripted::content(""), Scripted::content("I cannot say.")]).await;
+    let script = ["", "I would say so.", "I cannot say."].map(Scripted::content);
+    let server = ScriptedServer::start(script).await;
     let run = Run::new(server.endpoint());
     let error = run.rate().await.expect_err("no reply was good");
     assert!(matches!(&error, AskError::BadReply { tries: 3, fault, .. } if fault.contains("not JSON")), "{error:?}");
     let bodies = server.bodies();
-    assert!(bodies[1]["messages"][3]["content"].as_str().unwrap().contains("cut at the length limit"));
-    assert_eq!(bodies[1]["messages"], bodies[2]["messages"], "nothing is said about an empty reply");
-    assert_ne!(bodies[1]["seed"], bodies[2]["seed"]);
+    assert_eq!(bodies[0]["messages"], bodies[1]["messages"], "nothing is said about an empty reply");
+    assert_ne!(bodies[0]["seed"], bodies[1]["seed"]);
+    let told = bodies[2]["messages"][3]["content"].as_str().unwrap();
+    assert!(told.contains("not JSON") && told.contains("\"maximum\":5"), "the schema is spelt out: {told}");
     assert_eq!(run.counts(), (0, 0, 1, 3));
+    let faults = run.model.desk().ledger.faults();
+    assert_eq!(faults, [("writer".to_owned(), "bad_reply", 2), ("writer".to_owned(), "empty_reply", 1)]);
 }
 
 #[tokio::test]
@@ -269,15 +274,34 @@ async fn plain_text_is_trimmed_and_must_be_whole() {
     assert_eq!(run.model.ask(&Say, "1").await.expect("a reply"), "好。");
     let bodies = server.bodies();
     assert_eq!(bodies[0].get("response_format"), None);
-    assert!(bodies[1]["messages"][2]["content"].as_str().unwrap().starts_with("上面的回复无法使用"));
+    assert_eq!((&bodies[0]["max_tokens"], &bodies[1]["max_tokens"]), (&json!(100), &json!(200)));
+    assert_eq!(bodies[0]["messages"], bodies[1]["messages"]);
+}
+
+#[tokio::test]
+async fn a_reply_cut_by_length_is_asked_again_with_more_room_once() {
+    let cut = Scripted::message(&json!({"content": "我想说"}), "MAX_TOKENS");
+    let script = [cut.clone(), cut.clone(), Scripted::content("好。")];
+    let server = ScriptedServer::start(script).await;
+    let run = Run::new(server.endpoint());
+    assert_eq!(run.model.ask(&Say, "1").await.expect("a reply"), "好。");
+    let bodies = server.bodies();
+    let room: Vec<&Value> = bodies.iter().map(|body| &body["max_tokens"]).collect();
+    assert_eq!(room, [100, 200, 200]);
+    let told = bodies[2]["messages"][2]["content"].as_str().unwrap();
+    assert!(told.starts_with("上面的回复无法使用"), "then it is told to be shorter: {told}");
+    let server = ScriptedServer::start(vec![cut; 4]).await;
+    let error = Run::new(server.endpoint()).model.ask(&Say, "1").await.expect_err("it stays cut");
+    assert_eq!((error.reason(), server.bodies().len()), ("cut_reply", 4));
 }
 
 #[tokio::test]
 async fn refusals_are_kept_and_not_asked_again() {
-    for refusal in [
-        Scripted::message(&json!({"content": null, "refusal": "I would rather not."}), "stop"),
-        Scripted::message(&json!({"content": ""}), "content_filter"),
-        Scripted::error(400, "the prompt triggered the content_filter"),
+    for (refusal, outcome) in [
+        (Scripted::message(&json!({"content": null, "refusal": "I would rather not."}), "stop"), "model_refused"),
+        (Scripted::message(&json!({"content": ""}), "content_filter"), "content_filter"),
+        (Scripted::message(&json!({"content": "He took the"}), "SAFETY"), "content_filter"),
+        (Scripted::error(400, "the prompt triggered the content_filter"), "content_filter"),
     ] {
         let server = ScriptedServer::start([refusal.clone()]).await;
         let folder = tempfile::tempdir().unwrap();
@@ -285,6 +309,7 @@ async fn refusals_are_kept_and_not_asked_again() {
         for _ in 0..2 {
             let error = run.rate().await.expect_err("a refusal");
             assert!(matches!(&error, AskError::Refused { reason, .. } if !reason.is_empty()), "{refusal:?}: {error:?}");
+            assert_eq!(error.reason(), outcome);
             assert!(!error.detail().contains("127.0.0.1"), "{}", error.detail());
         }
         let journal = std::fs::read_to_string(folder.path().join("journal.jsonl")).unwrap();
@@ -322,13 +347,14 @@ async fn a_key_is_sent_and_never_shown() {
         headers: vec![("x-team".to_owned(), Secret::new("team-secret"))],
         ..server.endpoint()
     };
-    let base_url = endpoint.base_url.replace("http://", &format!("http://user:{key}@"));
+    let base_url = endpoint.base_urls[0].replace("http://", &format!("http://user:{key}@"));
     let folder = tempfile::tempdir().unwrap();
-    let run = Run::at(folder.path(), Endpoint { base_url, ..endpoint }, Budget::default(), false);
+    let run = Run::at(folder.path(), Endpoint { base_urls: vec![base_url], ..endpoint }, Budget::default(), false);
     assert_eq!(run.model.ask(&Say, "1").await.expect("a reply"), "你的密钥是 (secret)。");
     let error = run.rate().await.expect_err("a wrong key");
     let journal = std::fs::read_to_string(folder.path().join("journal.jsonl")).unwrap();
-    for shown in [chain(&error), format!("{error:?}"), format!("{:?}", run.model), journal] {
+    let ledger = format!("{:?}", run.model.desk().ledger);
+    for shown in [chain(&error), error.detail(), format!("{error:?}"), format!("{:?}", run.model), journal, ledger] {
         assert!(!shown.contains("secret-0123") && !shown.contains("team-secret"), "{shown}");
     }
     let head = &server.heads()[1];
@@ -337,8 +363,8 @@ async fn a_key_is_sent_and_never_shown() {
 
 #[tokio::test]
 async fn no_permit_is_held_during_a_wait_and_a_stop_ends_it() {
-    let limited = Scripted::Body(429, "retry-after: 3600", "{}".to_owned());
-    let server = ScriptedServer::start([limited, Scripted::content("好。")]).await;
+    let busy = Scripted::Body(503, "retry-after: 3600", "{}".to_owned());
+    let server = ScriptedServer::start([busy, Scripted::content("好。")]).await;
     let run = Run::new(Endpoint { concurrency: 1, backoff: Duration::from_hours(1), ..server.endpoint() });
     let model = Arc::clone(&run.model);
     let waiting = tokio::spawn(async move { model.ask(&Rate("“Be seated,” he said."), "lane/1").await });
@@ -374,6 +400,102 @@ async fn a_budget_ends_the_run_but_not_what_is_kept() {
     assert!(matches!(&error, AskError::Budget(bound) if bound == "max_calls = 1"), "{error:?}");
     run.rate().await.expect("it is in the journal");
     assert_eq!(server.bodies().len(), 1);
+}
+
+#[tokio::test]
+async fn a_call_that_is_refused_for_its_number_loses_no_try() {
+    let limited = Scripted::Body(429, "retry-after: 0", "{}".to_owned());
+    let mut script = vec![Scripted::content("好。")];
+    script.extend(vec![limited; 5]);
+    script.push(Scripted::content(GOOD));
+    let server = ScriptedServer::start(script).await;
+    let run = Run::new(server.endpoint());
+    run.model.ask(&Say, "1").await.expect("a reply");
+    assert_eq!(run.rate().await.expect("max_tries is 3, and it was refused five times"), good());
+    assert_eq!(run.model.desk().ledger.faults(), [("writer".to_owned(), "rate_limited", 5)]);
+}
+
+#[tokio::test]
+async fn several_addresses_share_the_calls_and_a_dead_one_is_set_aside() {
+    let dead = ScriptedServer::ruled(|_, _| Scripted::Closed).await;
+    let (one, two) = (
+        ScriptedServer::ruled(|_, _| Scripted::content("一。")).await,
+        ScriptedServer::ruled(|_, _| Scripted::content("一。")).await,
+    );
+    let endpoint = Endpoint { base_urls: vec![dead.url(), one.url(), two.url()], max_tries: 6, ..one.endpoint() };
+    let run = Run::new(endpoint);
+    let news = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let listener = Arc::clone(&news);
+    run.model.desk().on_news(move |text| listener.lock().unwrap().push(text));
+    let draws: Vec<String> = (0..60).map(|n| n.to_string()).collect();
+    let said = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
+    assert!(said.iter().all(Result::is_ok), "{said:?}");
+    let counts = [&dead, &one, &two].map(|server| server.bodies().len());
+    assert!((8..40).contains(&counts[0]) && counts[1] > 10 && counts[2] > 10, "{counts:?}");
+    let news = news.lock().unwrap();
+    assert_eq!(news.len(), 1, "{news:?}");
+    assert!(news[0].contains("fails again and again (no complete reply)") && news[0].contains(&dead.url()), "{news:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_asks_for_a_long_wait_is_told_of() {
+    let limited = Scripted::Body(429, "retry-after: 30", json!({"error": {"message": "slow down"}}).to_string());
+    let server = ScriptedServer::start([limited]).await;
+    let run = Run::new(server.endpoint());
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let sender = std::sync::Mutex::new(Some(sender));
+    run.model.desk().on_news(move |text| drop(sender.lock().unwrap().take().map(|sender| sender.send(text))));
+    let model = Arc::clone(&run.model);
+    let waiting = tokio::spawn(async move { model.ask(&Say, "1").await });
+    let news = receiver.await.expect("it is told");
+    assert!(
+        news.contains("takes no more for now (HTTP 429: slow down); 1 calls wait; the next try is in 30 s"),
+        "{news}"
+    );
+    run.model.desk().stop();
+    assert!(matches!(waiting.await.unwrap(), Err(AskError::Interrupted)), "what waits is let go");
+    assert_eq!(run.model.desk().in_flight(), 0);
+}
+
+#[tokio::test]
+async fn what_is_surely_too_long_is_not_sent() {
+    let server = ScriptedServer::start([Scripted::content(GOOD)]).await;
+    let run = Run::new(Endpoint { context_window: Some(110), ..server.endpoint() });
+    let error = run.rate().await.expect_err("the reply alone may have 100 tokens");
+    assert!(!error.ends_the_run() && error.reason() == "context_too_long", "{error:?}");
+    assert!(error.to_string().contains("where the window has 110"), "{error}");
+    assert!(server.bodies().is_empty());
+    let run = Run::new(Endpoint { context_window: Some(1000), ..server.endpoint() });
+    run.rate().await.expect("there is room");
+}
+
+#[tokio::test]
+async fn a_server_without_a_system_role_is_asked_without_and_remembered() {
+    let refused = Scripted::error(400, "'messages[0].role' does not support 'system' with this model.");
+    let server = ScriptedServer::start([refused, Scripted::content(GOOD), Scripted::content(GOOD)]).await;
+    let run = Run::new(server.endpoint());
+    run.rate().await.expect("a reply");
+    run.model.ask(&Rate("“Stay.”"), "lane/1").await.expect("a reply");
+    let bodies = server.bodies();
+    let roles =
+        |body: &Value| body["messages"].as_array().unwrap().iter().map(|m| m["role"].clone()).collect::<Vec<_>>();
+    assert_eq!(roles(&bodies[0]), ["system", "user"]);
+    for body in &bodies[1..] {
+        assert_eq!(roles(body), ["user"]);
+        assert!(body["messages"][0]["content"].as_str().unwrap().starts_with("You rate lines of talk"));
+    }
+}
+
+#[tokio::test]
+async fn no_other_host_is_asked_when_a_server_points_to_one() {
+    let other = ScriptedServer::ruled(|_, _| Scripted::content(GOOD)).await;
+    let location: &'static str = Box::leak(format!("location: {}/chat/completions", other.url()).into_boxed_str());
+    for status in [301, 302, 307, 308] {
+        let server = ScriptedServer::start([Scripted::Body(status, location, String::new())]).await;
+        let error = Run::new(server.endpoint()).rate().await.expect_err("redirects are not followed");
+        assert!(matches!(error, AskError::Unusable { .. }), "{error:?}");
+    }
+    assert!(other.heads().is_empty());
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod borders;
 mod build;
 mod cli;
 mod docs;
+mod faults;
 mod hostile;
 mod journal;
 mod llm;

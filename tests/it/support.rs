@@ -133,6 +133,8 @@ pub(crate) enum Scripted {
     Truncated(String),
     /// Closes the connection without a word.
     Closed,
+    /// Takes the request and says nothing any more.
+    Stalled,
 }
 
 impl Scripted {
@@ -253,6 +255,8 @@ async fn serve(
         Scripted::Body(status, header, body) => (status, header, body, 0),
         Scripted::Truncated(body) => (200, "x-test: 1", body, 10),
         Scripted::Closed => return Ok(()),
+        // Until the client hangs up.
+        Scripted::Stalled => return stream.read_buf(&mut bytes).await.map(drop),
     };
     let length = body.len() + more;
     let answer =

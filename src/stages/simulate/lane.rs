@@ -516,7 +516,7 @@ mod tests {
         let after = lane(&house, &house.stage(&params), Language::En, &scenes).await;
         assert_eq!(after.conversations[0], before.conversations[0]);
         assert_eq!(after.conversations[1], before.conversations[2], "the wave plays on");
-        let rejects: Vec<_> = after.rejects.iter().filter(|reject| reject.reason == "model_refused").collect();
+        let rejects: Vec<_> = after.rejects.iter().filter(|reject| reject.reason == "content_filter").collect();
         assert_eq!(rejects.iter().map(|reject| reject.id.as_str()).collect::<Vec<_>>(), ["tess/source/1"]);
         assert!(after.counts.met(4), "others make up for it");
     }

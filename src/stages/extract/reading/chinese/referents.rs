@@ -218,7 +218,10 @@ impl<'a> Referents<'a> {
                 return Some(person);
             }
             let first = places[0].1;
-            if (self.modern || places.len() > 1) && places.iter().all(|&(_, person)| person == first) && CHINESE.roles.has(head) {
+            if (self.modern || places.len() > 1)
+                && places.iter().all(|&(_, person)| person == first)
+                && CHINESE.roles.has(head)
+            {
                 return Some(first);
             }
         }

@@ -226,7 +226,7 @@ impl Names {
             }
             any
         };
-        for (i, root) in roots.into_iter().enumerate() {
+        for (i, &root) in roots.iter().enumerate() {
             if !anyone[root] {
                 continue;
             }

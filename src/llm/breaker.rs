@@ -1,0 +1,175 @@
+//! Parks an address that does not answer, and looks whether it does again with one request at a time. It is told the time and
+//! reads no clock.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// So many failures in a row park an address.
+const MOST_FAILURES: u32 = 8;
+/// The first wait of a parked address; it doubles up to the last.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// The longest wait of a parked address.
+const LAST_WAIT: Duration = Duration::from_mins(1);
+/// An address that has been parked for so long is given up.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// Whether an address is asked.
+#[derive(Debug, Default)]
+pub(super) struct Breaker {
+    /// Failures in a row.
+    failures: u32,
+    parked: Option<Parked>,
+}
+
+#[derive(Debug)]
+struct Parked {
+    since: Instant,
+    until: Instant,
+    wait: Duration,
+    is_probed: bool,
+}
+
+/// What a breaker has to say of a request's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// The address is parked, or parked on, for so long.
+    Parked(Duration),
+    /// It answers again.
+    Freed,
+    /// It has been parked for too long.
+    GivenUp,
+}
+
+impl Breaker {
+    /// Says whether the address is parked.
+    pub(super) const fn is_parked(&self) -> bool {
+        self.parked.is_some()
+    }
+
+    /// Returns `Ok` when a request may begin, else when to look again; nobody knows while a probe is out.
+    pub(super) fn ready(&self, now: Instant) -> Result<(), Option<Instant>> {
+        match &self.parked {
+            Some(parked) if parked.is_probed => Err(None),
+            Some(parked) if now < parked.until => Err(Some(parked.until)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Takes note of a request that begins, and says whether it is a probe.
+    pub(super) const fn begin(&mut self) -> bool {
+        match &mut self.parked {
+            Some(parked) => {
+                parked.is_probed = true;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes an answer.
+    pub(super) fn answer(&mut self) -> Option<Change> {
+        self.failures = 0;
+        self.parked.take().map(|_| Change::Freed)
+    }
+
+    /// Takes a failure. `may_park` says whether the address, or another one, has ever answered.
+    pub(super) fn fail(
+        &mut self,
+        now: Instant,
+        is_probe: bool,
+        asked: Option<Duration>,
+        may_park: bool,
+    ) -> Option<Change> {
+        if self.parked.is_some() {
+            return if is_probe { self.park_on(now, asked) } else { None };
+        }
+        self.failures += 1;
+        (self.failures >= MOST_FAILURES && may_park).then(|| self.park(now, asked))
+    }
+
+    /// Parks the address.
+    pub(super) fn park(&mut self, now: Instant, asked: Option<Duration>) -> Change {
+        let wait = asked.unwrap_or_default().clamp(FIRST_WAIT, LAST_WAIT);
+        self.parked = Some(Parked { since: now, until: now + wait, wait, is_probed: false });
+        Change::Parked(wait)
+    }
+
+    /// Takes a probe that failed.
+    pub(super) fn park_on(&mut self, now: Instant, asked: Option<Duration>) -> Option<Change> {
+        let parked = self.parked.as_mut()?;
+        parked.wait = (parked.wait * 2).max(asked.unwrap_or_default()).min(LAST_WAIT);
+        parked.until = now + parked.wait;
+        parked.is_probed = false;
+        let is_too_long = now.saturating_duration_since(parked.since) >= PATIENCE;
+        Some(if is_too_long { Change::GivenUp } else { Change::Parked(parked.wait) })
+    }
+
+    /// Takes note of a probe that was given up before its end.
+    pub(super) const fn forget(&mut self) {
+        if let Some(parked) = &mut self.parked {
+            parked.is_probed = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn failures_in_a_row_park_it_and_one_probe_at_a_time_frees_it() {
+        let now = Instant::now();
+        let mut breaker = Breaker::default();
+        for _ in 1..MOST_FAILURES {
+            assert_eq!(breaker.fail(now, false, None, true), None);
+        }
+        assert_eq!(breaker.answer(), None, "an answer in between");
+        for _ in 1..MOST_FAILURES {
+            assert_eq!(breaker.fail(now, false, None, true), None);
+        }
+        assert_eq!(breaker.fail(now, false, None, true), Some(Change::Parked(SECOND)));
+        assert_eq!(breaker.fail(now, false, None, true), None, "one that was in flight");
+        assert_eq!(breaker.ready(now), Err(Some(now + SECOND)));
+        let now = now + SECOND;
+        assert_eq!(breaker.ready(now), Ok(()));
+        assert!(breaker.begin());
+        assert_eq!(breaker.ready(now), Err(None), "one probe at a time");
+        assert_eq!(breaker.fail(now, true, None, true), Some(Change::Parked(2 * SECOND)));
+        let now = now + 2 * SECOND;
+        assert!(breaker.begin());
+        breaker.forget();
+        assert_eq!(breaker.ready(now), Ok(()), "the probe was dropped");
+        assert_eq!(breaker.answer(), Some(Change::Freed));
+        assert!(!breaker.begin());
+    }
+
+    #[test]
+    fn it_is_given_up_in_the_end_and_waits_no_longer_than_a_minute() {
+        let mut now = Instant::now();
+        let begun = now;
+        let mut breaker = Breaker::default();
+        breaker.park(now, Some(5 * SECOND));
+        let mut probes = 0;
+        loop {
+            let Err(Some(until)) = breaker.ready(now) else { panic!("parked") };
+            assert!(until - now <= LAST_WAIT);
+            now = until;
+            breaker.begin();
+            probes += 1;
+            match breaker.fail(now, true, Some(Duration::from_hours(1)), true) {
+                Some(Change::Parked(_)) => {}
+                change => break assert_eq!(change, Some(Change::GivenUp)),
+            }
+        }
+        assert!(now - begun >= PATIENCE && probes < 20, "{probes}");
+    }
+
+    #[test]
+    fn an_address_that_never_answered_is_not_parked() {
+        let mut breaker = Breaker::default();
+        assert!((0..50).all(|_| breaker.fail(Instant::now(), false, None, false).is_none()));
+    }
+}

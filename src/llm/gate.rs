@@ -1,0 +1,718 @@
+//! The gate before the addresses of a model: who goes next, where to, and when. Nothing here opens a connection.
+//!
+//! Whoever waits stands in one queue: what has begun before what is new, then by arrival. The first of the queue goes to the
+//! least busy address that takes a request now. A request that waits for its next try is not in the queue and keeps nobody.
+//! The order in which requests go never shows in what they are answered.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::breaker::{Breaker, Change};
+use super::bucket::Bucket;
+use super::pace::Pace;
+use super::width::Width;
+
+/// The longest that one refusal holds an address, whatever the server asks for.
+const LONGEST_HOLD: Duration = Duration::from_mins(1);
+/// A refusal that asks for more than this closes the address; a shorter one is a matter of pace.
+const SHORT: Duration = Duration::from_secs(2);
+/// So many refusals in a row are no chance any more.
+const MOST_REFUSALS: u32 = 3;
+/// How long an address whose pace is cut takes no more, unless its server asks for less.
+const BREATH: Duration = Duration::from_millis(200);
+/// So many holds in a row, with no answer in between, park an address.
+const MOST_HOLDS: u32 = 3;
+/// Servers that let in so many tokens a second are not worth weighing requests for.
+const WORTH_WEIGHING: f64 = 1e6;
+/// A wait of so long is worth a word.
+const WORTH_TELLING: Duration = Duration::from_secs(10);
+
+/// What a pipeline file states of a model's limits at each address.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Limits {
+    /// The most requests in flight, over all addresses.
+    pub(super) concurrency: usize,
+    /// Requests a minute.
+    pub(super) requests_per_minute: Option<u32>,
+    /// Tokens a minute, of prompts and replies.
+    pub(super) tokens_per_minute: Option<u32>,
+}
+
+/// The place of a call in the queue, kept over its tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// What has begun is `false` and goes first.
+    is_new: bool,
+    arrived: u64,
+}
+
+impl Place {
+    /// Puts a call that has begun among those that go first.
+    pub(super) const fn begun(self) -> Self {
+        Self { is_new: false, ..self }
+    }
+}
+
+/// How a request ended, as its address is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// The server answered, be it with an error about the request.
+    Answered,
+    /// The server takes no more requests for now, and asks for a wait.
+    Refused(Option<Duration>),
+    /// The server failed or could not be reached, and may ask for a wait.
+    Failed(Option<Duration>),
+}
+
+/// What the end of a request means for its call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    /// Nothing but what the end itself says.
+    Nothing,
+    /// The address is closed, so that the call need not wait on its own: the queue does.
+    Queue,
+    /// Every address has been away for too long.
+    GiveUp,
+}
+
+/// News of an address that somebody who watches the run wants to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct News {
+    /// Which address.
+    pub(super) address: usize,
+    /// What.
+    pub(super) what: What,
+    /// How many calls wait.
+    pub(super) waiting: usize,
+}
+
+/// What happened to an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    /// It refuses more requests; the next goes after a wait.
+    Saturated(Duration),
+    /// It fails or is away; the next request goes after a wait.
+    Down(Duration),
+    /// It answers again.
+    Back,
+}
+
+/// The gate before the addresses of a model.
+#[derive(Debug)]
+pub(super) struct Gate {
+    most: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    addresses: Vec<Address>,
+    queue: BTreeMap<Place, Arc<Notify>>,
+    arrived: u64,
+    in_flight: usize,
+    has_answered: bool,
+}
+
+#[derive(Debug)]
+struct Address {
+    in_flight: usize,
+    pace: Pace,
+    width: Width,
+    breaker: Breaker,
+    tokens: Option<Tokens>,
+    /// Refusals in a row since it was last held.
+    refusals: u32,
+    /// How often it was held in a row without an answer in between.
+    holds: u32,
+    /// When it was last closed, or is opened again: answers to requests that began before say nothing of it.
+    opened: Instant,
+    /// Whether its saturation was told.
+    was_told: bool,
+}
+
+/// Tokens a second, stated or told by headers.
+#[derive(Debug)]
+struct Tokens {
+    bucket: Bucket,
+    stated: Option<f64>,
+    told: Option<(f64, Instant)>,
+}
+
+impl Tokens {
+    fn rate(&self, now: Instant) -> f64 {
+        let told = self.told.filter(|(_, until)| now < *until).map_or(f64::INFINITY, |(rate, _)| rate);
+        told.min(self.stated.unwrap_or(f64::INFINITY)).min(1e12)
+    }
+
+    /// Returns how long a cost waits. A bucket holds the tokens of a second.
+    fn wait(&mut self, cost: f64, now: Instant) -> Duration {
+        let rate = self.rate(now);
+        self.bucket.fill(rate, rate, now);
+        self.bucket.wait(cost, rate, rate)
+    }
+}
+
+impl Gate {
+    /// Makes a gate before so many addresses.
+    pub(super) fn new(addresses: usize, limits: Limits) -> Self {
+        let now = Instant::now();
+        let most = limits.concurrency.max(1);
+        let per_second = |per_minute: Option<u32>| per_minute.map(|per_minute| f64::from(per_minute.max(1)) / 60.0);
+        let address = || Address {
+            in_flight: 0,
+            pace: Pace::new(per_second(limits.requests_per_minute), now),
+            width: Width::new(most, now),
+            breaker: Breaker::default(),
+            tokens: per_second(limits.tokens_per_minute).map(|rate| Tokens {
+                bucket: Bucket::new(rate, now),
+                stated: Some(rate),
+                told: None,
+            }),
+            refusals: 0,
+            holds: 0,
+            opened: now,
+            was_told: false,
+        };
+        let addresses = std::iter::repeat_with(address).take(addresses.max(1)).collect();
+        let state = State { addresses, queue: BTreeMap::new(), arrived: 0, in_flight: 0, has_answered: false };
+        Self { most, state: Mutex::new(state) }
+    }
+
+    /// Gives a call its place in the queue.
+    pub(super) fn place(&self, has_begun: bool) -> Place {
+        let mut state = self.state();
+        state.arrived += 1;
+        Place { is_new: !has_begun, arrived: state.arrived }
+    }
+
+    /// Says whether requests are weighed in tokens.
+    pub(super) fn weighs(&self) -> bool {
+        self.state().addresses.iter().any(|address| address.tokens.is_some())
+    }
+
+    /// Says whether any address has ever answered.
+    pub(super) fn has_answered(&self) -> bool {
+        self.state().has_answered
+    }
+
+    /// Waits until a request of so many tokens may begin.
+    pub(super) async fn enter(&self, place: Place, tokens: u32) -> Permit<'_> {
+        let cost = f64::from(tokens);
+        {
+            let mut state = self.state();
+            if state.queue.is_empty()
+                && let Ok((address, begun, is_probe)) = state.take(self.most, cost)
+            {
+                return Permit { gate: self, address, begun, is_probe, cost, used: None };
+            }
+        }
+        let waiter = Waiter::new(self, place);
+        loop {
+            let (permit, until) = {
+                let mut state = self.state();
+                if state.queue.first_key_value().is_some_and(|(first, _)| *first == place) {
+                    match state.take(self.most, cost) {
+                        Ok((address, begun, is_probe)) => {
+                            (Some(Permit { gate: self, address, begun, is_probe, cost, used: None }), None)
+                        }
+                        Err(until) => (None, until),
+                    }
+                } else {
+                    (None, None)
+                }
+            };
+            if let Some(permit) = permit {
+                return permit; // the waiter's end wakes the next
+            }
+            match until {
+                Some(until) => {
+                    // Out of time is as good as woken.
+                    let _ = tokio::time::timeout_at(until, waiter.notify.notified()).await;
+                }
+                None => waiter.notify.notified().await,
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Takes a place at the least busy address that has one, else says when to look again. Returns the address, the time, and
+    /// whether the request is a probe.
+    fn take(&mut self, most: usize, cost: f64) -> Result<(usize, Instant, bool), Option<Instant>> {
+        if self.in_flight >= most {
+            return Err(None);
+        }
+        let now = Instant::now();
+        let (mut best, mut until): (Option<usize>, Option<Instant>) = (None, None);
+        for at in 0..self.addresses.len() {
+            match self.addresses[at].ready(cost, now) {
+                Ok(()) => {
+                    let in_flight = |at: usize| self.addresses[at].in_flight;
+                    best = best.filter(|best| in_flight(*best) <= in_flight(at)).or(Some(at));
+                }
+                Err(wait) => until = until.into_iter().chain(wait).min(),
+            }
+        }
+        let at = best.ok_or(until)?;
+        self.in_flight += 1;
+        Ok((at, now, self.addresses[at].begin(cost)))
+    }
+
+    fn wake(&self) {
+        if let Some((_, first)) = self.queue.first_key_value() {
+            first.notify_one();
+        }
+    }
+}
+
+impl Address {
+    /// Returns `Ok` when a request of such a cost may begin, else when to look again.
+    fn ready(&mut self, cost: f64, now: Instant) -> Result<(), Option<Instant>> {
+        self.breaker.ready(now)?;
+        if self.breaker.is_parked() {
+            return Ok(()); // a probe, which no pace holds up
+        }
+        if !self.width.has_room(self.in_flight) {
+            return Err(None);
+        }
+        if let Some(until) = self.pace.wait(now, self.in_flight == 0) {
+            return Err(Some(until));
+        }
+        let wait = self.tokens.as_mut().map_or(Duration::ZERO, |tokens| tokens.wait(cost, now));
+        if wait.is_zero() { Ok(()) } else { Err(Some(now.checked_add(wait).unwrap_or(now + LONGEST_HOLD))) }
+    }
+
+    /// Takes note of a request that begins, and says whether it is a probe.
+    fn begin(&mut self, cost: f64) -> bool {
+        self.in_flight += 1;
+        self.pace.begin();
+        if let Some(tokens) = &mut self.tokens {
+            tokens.bucket.spend(cost);
+        }
+        self.breaker.begin()
+    }
+
+    /// Takes an answer.
+    fn answer(&mut self, begun: Instant, now: Instant) -> Option<What> {
+        self.width.answer(now);
+        if begun < self.opened {
+            return None; // it tells nothing of what came since
+        }
+        (self.refusals, self.holds) = (0, 0);
+        let freed = self.breaker.answer();
+        (freed.is_some() | std::mem::take(&mut self.was_told)).then_some(What::Back)
+    }
+
+    /// Takes a refusal.
+    fn refuse(
+        &mut self,
+        begun: Instant,
+        is_probe: bool,
+        asked: Option<Duration>,
+        now: Instant,
+    ) -> (Then, Option<What>) {
+        let wait = asked.unwrap_or(Duration::from_secs(1)).min(LONGEST_HOLD);
+        self.width.refuse(now);
+        let is_news = self.pace.refuse(begun) && begun >= self.opened;
+        if is_probe {
+            self.opened = now;
+            return match self.breaker.park_on(now, asked) {
+                Some(Change::Parked(wait)) => (Then::Queue, Some(What::Saturated(wait))),
+                Some(Change::GivenUp) => (Then::GiveUp, None),
+                Some(Change::Freed) | None => (Then::Queue, None),
+            };
+        }
+        if self.breaker.is_parked() || self.pace.is_held(now) {
+            return (Then::Queue, None);
+        }
+        if !is_news {
+            return (Then::Nothing, None);
+        }
+        self.refusals += 1;
+        self.pace.pause(now);
+        let is_chance = self.refusals < MOST_REFUSALS && !self.pace.is_over();
+        if wait <= SHORT && (is_chance || self.pace.cut(now)) {
+            if !is_chance {
+                // The server's count is full for a moment yet.
+                self.refusals = 0;
+                self.opened = now + wait.min(BREATH);
+                self.pace.hold(now, self.opened);
+            }
+            return (Then::Nothing, None);
+        }
+        self.refusals = 0;
+        self.holds += 1;
+        if self.holds >= MOST_HOLDS {
+            self.opened = now;
+            return match self.breaker.park(now, asked) {
+                Change::Parked(wait) => (Then::Queue, Some(What::Saturated(wait))),
+                Change::Freed | Change::GivenUp => (Then::Queue, None),
+            };
+        }
+        self.pace.hold(now, now + wait);
+        self.opened = now + wait;
+        self.was_told = wait >= WORTH_TELLING;
+        (Then::Queue, self.was_told.then_some(What::Saturated(wait)))
+    }
+
+    /// Takes a failure.
+    fn fail(&mut self, is_probe: bool, asked: Option<Duration>, may_park: bool, now: Instant) -> (Then, Option<What>) {
+        self.width.fail(now);
+        match self.breaker.fail(now, is_probe, asked, may_park) {
+            Some(Change::Parked(wait)) => {
+                self.opened = now;
+                self.pace.restart(now);
+                (Then::Queue, Some(What::Down(wait)))
+            }
+            Some(Change::GivenUp) => (Then::GiveUp, None),
+            Some(Change::Freed) | None if self.breaker.is_parked() => (Then::Queue, None),
+            Some(Change::Freed) | None => (Then::Nothing, None),
+        }
+    }
+}
+
+/// What the headers of a reply tell: how much is left, and how long until the count begins anew.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Told {
+    /// Requests.
+    pub(super) requests: Option<(f64, Duration)>,
+    /// Tokens.
+    pub(super) tokens: Option<(f64, Duration)>,
+}
+
+/// The right to have one request in flight.
+#[derive(Debug)]
+pub(super) struct Permit<'a> {
+    gate: &'a Gate,
+    address: usize,
+    begun: Instant,
+    is_probe: bool,
+    cost: f64,
+    /// The tokens that it took in truth, once its end is known.
+    used: Option<f64>,
+}
+
+impl Permit<'_> {
+    /// Returns the address that the request goes to.
+    pub(super) const fn address(&self) -> usize {
+        self.address
+    }
+
+    /// Says whether the request finds out if a parked address answers again.
+    pub(super) const fn is_probe(&self) -> bool {
+        self.is_probe
+    }
+
+    /// Takes note of a reply, whatever it says, and of what its headers tell.
+    pub(super) fn hear(&self, told: &Told) {
+        let mut state = self.gate.state();
+        state.has_answered = true;
+        let (address, now) = (&mut state.addresses[self.address], Instant::now());
+        if let Some((remaining, reset)) = told.requests {
+            address.pace.tell(remaining, reset, now);
+        }
+        if let Some((remaining, reset)) = told.tokens.filter(|(_, reset)| !reset.is_zero()) {
+            let rate = remaining.max(1.0) / reset.as_secs_f64();
+            if address.tokens.is_none() && rate < WORTH_WEIGHING {
+                address.tokens = Some(Tokens { bucket: Bucket::new(rate, now), stated: None, told: None });
+            }
+            if let Some(tokens) = &mut address.tokens {
+                tokens.told = Some((rate, now + reset.min(LONGEST_HOLD)));
+            }
+        }
+    }
+
+    /// Ends the request. `used` are the tokens that it took in truth.
+    pub(super) fn end(mut self, end: End, used: u64) -> (Then, Option<News>) {
+        #[expect(clippy::cast_precision_loss, reason = "token counts stay far below 2^52")]
+        let used = used as f64;
+        self.used = Some(used);
+        let mut state = self.gate.state();
+        let may_park = state.has_answered || state.addresses.len() > 1;
+        state.has_answered |= !matches!(end, End::Failed(_));
+        let (address, now) = (&mut state.addresses[self.address], Instant::now());
+        let (mut then, what) = match end {
+            End::Answered => (Then::Nothing, address.answer(self.begun, now)),
+            End::Refused(asked) => address.refuse(self.begun, self.is_probe, asked, now),
+            End::Failed(asked) => address.fail(self.is_probe, asked, may_park, now),
+        };
+        if then == Then::GiveUp && !state.addresses.iter().all(|address| address.breaker.is_parked()) {
+            then = Then::Queue;
+        }
+        let waiting = state.queue.len() + usize::from(end != End::Answered);
+        (then, what.map(|what| News { address: self.address, what, waiting }))
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        let mut state = self.gate.state();
+        state.in_flight -= 1;
+        let address = &mut state.addresses[self.address];
+        address.in_flight -= 1;
+        if self.used.is_none() && self.is_probe {
+            address.breaker.forget();
+        }
+        if let Some(tokens) = &mut address.tokens {
+            tokens.bucket.spend(self.used.unwrap_or_default() - self.cost);
+        }
+        state.wake();
+    }
+}
+
+/// A call in the queue.
+struct Waiter<'a> {
+    gate: &'a Gate,
+    place: Place,
+    notify: Arc<Notify>,
+}
+
+impl<'a> Waiter<'a> {
+    fn new(gate: &'a Gate, place: Place) -> Self {
+        let notify = Arc::new(Notify::new());
+        gate.state().queue.insert(place, Arc::clone(&notify));
+        Self { gate, place, notify }
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        let mut state = self.gate.state();
+        state.queue.remove(&self.place);
+        state.wake();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gate(addresses: usize, concurrency: usize) -> Gate {
+        Gate::new(addresses, Limits { concurrency, ..Limits::default() })
+    }
+
+    /// Enters as a new call without weight.
+    async fn enter(gate: &Gate) -> Permit<'_> {
+        gate.enter(gate.place(false), 0).await
+    }
+
+    /// Enters when that is possible now.
+    async fn try_enter(gate: &Gate) -> Option<Permit<'_>> {
+        tokio::select! { biased; permit = enter(gate) => Some(permit), () = std::future::ready(()) => None }
+    }
+
+    fn seconds(since: Instant) -> f64 {
+        since.elapsed().as_secs_f64()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn starts_are_spread_and_never_more_than_may_be_in_flight() {
+        let gate = gate(1, 20);
+        let begun = Instant::now();
+        let mut permits = Vec::new();
+        for _ in 0..20 {
+            permits.push(enter(&gate).await);
+        }
+        assert!((0.02..0.1).contains(&seconds(begun)), "{}", seconds(begun));
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        assert!(try_enter(&gate).await.is_none());
+        permits.pop().expect("twenty").end(End::Answered, 0);
+        assert!(try_enter(&gate).await.is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_has_begun_goes_before_what_is_new_then_by_arrival() {
+        let gate = gate(1, 1);
+        let only = enter(&gate).await;
+        let gone = Mutex::new(Vec::new());
+        let go = async |name: &str, place: Place| {
+            let permit = gate.enter(place, 0).await;
+            gone.lock().unwrap().push(name.to_owned());
+            permit.end(End::Answered, 0);
+        };
+        let (new, later, begun, again) = (gate.place(false), gate.place(false), gate.place(true), gate.place(false));
+        let free = async {
+            tokio::task::yield_now().await;
+            only.end(End::Answered, 0);
+        };
+        tokio::join!(go("later", later), go("new", new), go("begun", begun), go("tried again", again.begun()), free,);
+        assert_eq!(*gone.lock().unwrap(), ["begun", "tried again", "new", "later"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_waiter_that_leaves_keeps_nobody() {
+        let gate = gate(1, 1);
+        let only = enter(&gate).await;
+        let place = gate.place(true);
+        let waits = tokio::time::timeout(Duration::from_secs(1), gate.enter(place, 0)).await;
+        assert!(waits.is_err() && gate.state().queue.is_empty());
+        drop(only);
+        assert!(try_enter(&gate).await.is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stated_limit_on_tokens_is_kept_and_corrected_by_what_was_used() {
+        let limits = Limits { concurrency: 100, tokens_per_minute: Some(60_000), ..Limits::default() };
+        let gate = Gate::new(1, limits);
+        assert!(gate.weighs());
+        let begun = Instant::now();
+        for _ in 0..10 {
+            // Half of what was weighed comes back.
+            gate.enter(gate.place(false), 2000).await.end(End::Answered, 1000);
+        }
+        assert!((8.0..11.0).contains(&seconds(begun)), "{}", seconds(begun));
+        let begun = Instant::now();
+        for _ in 0..5 {
+            gate.enter(gate.place(false), 1000).await.end(End::Failed(None), 0);
+        }
+        assert!(seconds(begun) < 2.0, "what failed costs nothing: {}", seconds(begun));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn refusals_in_a_row_hold_the_address_and_their_followers_say_nothing_new() {
+        let gate = gate(1, 50);
+        let mut permits = Vec::new();
+        for _ in 0..30 {
+            permits.push(enter(&gate).await);
+        }
+        for permit in permits.drain(..20) {
+            permit.end(End::Answered, 0);
+        }
+        let begun = Instant::now();
+        for (n, permit) in permits.into_iter().enumerate() {
+            let (then, news) = permit.end(End::Refused(Some(Duration::from_secs(1))), 0);
+            let expected = if n < 2 { Then::Nothing } else { Then::Queue };
+            assert_eq!((then, news), (expected, None), "two may be chance");
+        }
+        enter(&gate).await.end(End::Answered, 0);
+        assert!((0.99..1.1).contains(&seconds(begun)), "{}", seconds(begun));
+        // Twenty were let in, in less than a second.
+        for _ in 0..20 {
+            enter(&gate).await.end(End::Answered, 0);
+        }
+        assert!((1.9..2.2).contains(&seconds(begun)), "{}", seconds(begun));
+        // One that is refused now and then holds nobody, nor teaches anything.
+        let (then, news) = enter(&gate).await.end(End::Refused(Some(Duration::from_secs(1))), 0);
+        assert_eq!((then, news), (Then::Nothing, None));
+        let refused = Instant::now();
+        enter(&gate).await.end(End::Answered, 0);
+        assert!(seconds(refused) < 0.2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_goes_on_refusing_is_parked_told_of_and_probed_by_one() {
+        let gate = gate(1, 50);
+        enter(&gate).await.end(End::Answered, 0);
+        let mut told = Vec::new();
+        let mut requests = 0;
+        let begun = Instant::now();
+        while told.len() < 3 {
+            requests += 1;
+            let permit = enter(&gate).await;
+            let is_probe = permit.is_probe();
+            assert_eq!(is_probe, !told.is_empty());
+            if is_probe {
+                assert!(try_enter(&gate).await.is_none(), "one probe at a time");
+            }
+            told.extend(permit.end(End::Refused(Some(Duration::from_secs(1))), 0).1.map(|news| news.what));
+        }
+        let second = Duration::from_secs(1);
+        assert_eq!(told, [What::Saturated(second), What::Saturated(2 * second), What::Saturated(4 * second)]);
+        assert!(requests < 12, "{requests} in {} s", seconds(begun));
+        let (_, news) = enter(&gate).await.end(End::Answered, 0);
+        assert_eq!(news, Some(News { address: 0, what: What::Back, waiting: 0 }));
+        assert!(!enter(&gate).await.is_probe());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_long_wait_is_told_of_and_so_is_its_end() {
+        let gate = gate(1, 50);
+        let minute = Duration::from_mins(1);
+        let (then, news) = enter(&gate).await.end(End::Refused(Some(Duration::from_hours(1))), 0);
+        let saturated = News { address: 0, what: What::Saturated(minute), waiting: 1 };
+        assert_eq!((then, news), (Then::Queue, Some(saturated)));
+        let begun = Instant::now();
+        let (_, news) = enter(&gate).await.end(End::Answered, 0);
+        assert_eq!(news.map(|news| news.what), Some(What::Back));
+        assert!((59.0..62.0).contains(&seconds(begun)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_is_away_is_parked_until_a_probe_is_answered() {
+        let gate = gate(1, 50);
+        enter(&gate).await.end(End::Answered, 0);
+        let mut permits = Vec::new();
+        for _ in 0..20 {
+            permits.push(enter(&gate).await);
+        }
+        let news: Vec<_> = permits.into_iter().filter_map(|permit| permit.end(End::Failed(None), 0).1).collect();
+        assert_eq!(news.len(), 1, "it is told once: {news:?}");
+        assert_eq!(news[0].what, What::Down(Duration::from_secs(1)));
+        let begun = Instant::now();
+        let probe = enter(&gate).await;
+        assert!(probe.is_probe() && seconds(begun) >= 1.0);
+        drop(probe);
+        let probe = enter(&gate).await;
+        assert!(probe.is_probe(), "one that was dropped is made up for");
+        assert_eq!(probe.end(End::Answered, 0).1.map(|news| news.what), Some(What::Back));
+        let mut count = 0;
+        let begun = Instant::now();
+        while seconds(begun) < 0.05 {
+            enter(&gate).await.end(End::Answered, 0);
+            count += 1;
+        }
+        assert!(count < 30, "{count} at once after the wait");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_stays_away_is_given_up() {
+        let gate = gate(1, 1);
+        enter(&gate).await.end(End::Answered, 0);
+        let begun = Instant::now();
+        while enter(&gate).await.end(End::Failed(None), 0).0 != Then::GiveUp {}
+        assert!((600.0..800.0).contains(&seconds(begun)), "{}", seconds(begun));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_least_busy_address_is_asked_and_one_that_fails_is_set_aside() {
+        let gate = gate(2, 50);
+        let (first, second, third) = (enter(&gate).await, enter(&gate).await, enter(&gate).await);
+        assert_eq!([first.address(), second.address(), third.address()], [0, 1, 0]);
+        for permit in [first, second, third] {
+            permit.end(End::Answered, 0);
+        }
+        let mut failures = 0;
+        for _ in 0..100 {
+            let permit = enter(&gate).await;
+            let end = if permit.address() == 0 { End::Failed(None) } else { End::Answered };
+            failures += u32::from(end != End::Answered);
+            permit.end(end, 0);
+        }
+        assert!((8..=9).contains(&failures), "{failures}");
+        tokio::time::sleep(Duration::from_mins(1)).await;
+        let probe = enter(&gate).await;
+        assert!(probe.is_probe() && probe.address() == 0);
+        assert_eq!(probe.end(End::Answered, 0).1.map(|news| news.what), Some(What::Back));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_headers_tell_of_tokens_slows_the_next_requests() {
+        let gate = gate(1, 50);
+        let permit = enter(&gate).await;
+        permit.hear(&Told { tokens: Some((1000.0, Duration::from_secs(10))), ..Told::default() });
+        permit.end(End::Answered, 0);
+        let begun = Instant::now();
+        for _ in 0..6 {
+            gate.enter(gate.place(false), 100).await.end(End::Answered, 100);
+        }
+        assert!((4.0..6.5).contains(&seconds(begun)), "{}", seconds(begun));
+    }
+}

@@ -1,0 +1,182 @@
+//! A server with every fault that servers have: what comes of a run does not show them, and nothing answered is asked again.
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash as _, Hasher as _};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use dramaturg::llm::{Ask, Budget, Desk, Endpoint, Journal, Model, Offline, Sampling};
+use dramaturg::prompt::{PromptError, Prompts};
+use dramaturg::schema::Message;
+use dramaturg::store::FileJournal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::support::{Scripted, ScriptedServer};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Line {
+    speaker: String,
+    words: String,
+}
+
+struct Continue(usize);
+
+impl Ask for Continue {
+    const NAME: &'static str = "test/continue";
+    type Answer = Line;
+
+    fn messages(&self, _: &Prompts) -> Result<Vec<Message>, PromptError> {
+        Ok(vec![Message::system("You go on with a play."), Message::user(format!("第{}场。Go on.", self.0))])
+    }
+
+    fn offline(&self, _: &mut Offline<'_>) -> Line {
+        Line { speaker: "文仲仇".to_owned(), words: "嗯。".to_owned() }
+    }
+}
+
+/// What can go wrong with one request; `date` stands for a server's clock.
+const FAULTS: [&str; 20] = [
+    "429 in seconds",
+    "429 with a date",
+    "500",
+    "502",
+    "503",
+    "reset before the headers",
+    "reset amid the body",
+    "stall",
+    "truncated JSON",
+    "HTML",
+    "an error with 200",
+    "no choices",
+    "prose around JSON",
+    "a trailing comma",
+    "a broken schema",
+    "a thought",
+    "empty",
+    "cut",
+    "half a surrogate pair",
+    "no usage",
+];
+
+/// Says what becomes of a request: its reply, and whether that is an answer that nobody may ask for again.
+fn spoil(fault: &str, good: &str) -> (Scripted, bool) {
+    let body = |text: String| Scripted::Body(200, "x-test: 1", text);
+    let limited = |header| Scripted::Body(429, header, json!({"error": {"message": "slow down"}}).to_string());
+    match fault {
+        "429 in seconds" => (limited("retry-after: 0"), false),
+        "429 with a date" => {
+            let header = "date: Sun, 06 Nov 1994 08:49:37 GMT\r\nretry-after: Sun, 06 Nov 1994 08:49:37 GMT";
+            (limited(header), false)
+        }
+        "500" => (Scripted::error(500, "out of luck"), false),
+        "502" => (Scripted::error(502, ""), false),
+        "503" => (Scripted::Body(503, "retry-after: 0", String::new()), false),
+        "reset before the headers" => (Scripted::Closed, false),
+        "reset amid the body" => (Scripted::Truncated("{\"choices\": [{\"mess".to_owned()), false),
+        "stall" => (Scripted::Stalled, false),
+        "truncated JSON" => (body("{\"choices\": [{\"message\": {".to_owned()), false),
+        "HTML" => (body("<html><body>Bad gateway</body></html>".to_owned()), false),
+        "an error with 200" => (Scripted::json(200, &json!({"error": {"message": "upstream", "code": 502}})), false),
+        "no choices" => (Scripted::json(200, &json!({"choices": []})), false),
+        "prose around JSON" => (Scripted::content(&format!("Here you are:\n```json\n{good}\n```\nMore?")), true),
+        "a trailing comma" => (Scripted::content(&good.replace('}', ",}")), true),
+        "a broken schema" => (Scripted::content("{\"speaker\": 3}"), false),
+        "a thought" => (Scripted::content(&format!("<think>谁说话？{{</think>{good}")), true),
+        "empty" => (Scripted::content(""), false),
+        "cut" => (Scripted::message(&json!({"content": &good[..10]}), "length"), false),
+        "half a surrogate pair" => {
+            let thought = json!({"content": good, "reasoning_content": "@"});
+            let whole = json!({"choices": [{"message": thought, "finish_reason": ""}]});
+            (body(whole.to_string().replace('@', "\\ud83d")), true)
+        }
+        "no usage" => (Scripted::json(200, &json!({"choices": [{"message": {"content": good}}]})), true),
+        _ => (Scripted::content(good), true),
+    }
+}
+
+/// The server's book-keeping: how often each question came, and how often it was answered.
+#[derive(Default)]
+struct Seen {
+    asked: BTreeMap<String, usize>,
+    answered: BTreeMap<String, usize>,
+}
+
+/// Asks many questions of a server that spoils some requests, and returns the lines of the answers.
+///
+/// `fault` says what happens to the n-th request for a question. What is answered depends on the question alone.
+async fn lines(fault: impl Fn(&str, usize) -> &'static str + Send + Sync + 'static) -> Vec<String> {
+    const QUESTIONS: usize = 48;
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let books = Arc::clone(&seen);
+    let server = ScriptedServer::ruled(move |_, body: &Value| {
+        let question = body["messages"][1]["content"].as_str().unwrap_or_default().to_owned();
+        let good = json!({"speaker": "温仲丑", "words": format!("{question} “Not now.”")}).to_string();
+        let mut seen = books.lock().unwrap();
+        let asked = seen.asked.entry(question.clone()).or_default();
+        *asked += 1;
+        let (reply, is_answer) = spoil(fault(&question, *asked - 1), &good);
+        *seen.answered.entry(question).or_default() += usize::from(is_answer);
+        reply
+    })
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    let journal: Arc<dyn Journal> = Arc::new(FileJournal::open(&folder.path().join("journal.jsonl")).unwrap());
+    let desk = Arc::new(Desk::new(7, Prompts::new([], &BTreeMap::new()).unwrap(), journal, Budget::default(), false));
+    let endpoint = Endpoint { max_tries: 8, timeout: Duration::from_millis(1500), ..server.endpoint() };
+    let sampling = Sampling { max_tokens: Some(100), ..Sampling::default() };
+    let model = Model::served("writer", endpoint, &sampling, Value::Null, None, 3, Arc::clone(&desk)).unwrap();
+    let asks = (0..QUESTIONS).map(|n| {
+        let model = &model;
+        async move { model.ask(&Continue(n), &format!("play/{n}")).await }
+    });
+    let answers = futures::future::join_all(asks).await;
+    let answered = seen.lock().unwrap().answered.clone();
+    let twice: Vec<_> = answered.iter().filter(|(_, count)| **count != 1).collect();
+    assert!(twice.is_empty(), "asked again though answered, or never: {twice:?}");
+    assert_eq!(desk.ledger.totals().made, QUESTIONS as u64);
+    answers.into_iter().map(|line| serde_json::to_string(&line.expect("an answer")).unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_fault_alone_changes_nothing() {
+    let whole = lines(|_, _| "none").await;
+    for fault in FAULTS {
+        let spoilt = lines(move |question, asked| if asked == 0 && draws(question, 4) == 0 { fault } else { "none" });
+        assert_eq!(spoilt.await, whole, "{fault}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_faults_mixed_change_nothing() {
+    let whole = lines(|_, _| "none").await;
+    for round in 0..3 {
+        let spoilt = lines(move |question, asked| {
+            let key = format!("{round}{question}{asked}");
+            if draws(&key, 10) == 0 { FAULTS[draws(&key, FAULTS.len() * 10) / 10] } else { "none" }
+        });
+        assert_eq!(spoilt.await, whole);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_goes_away_for_two_seconds_changes_nothing() {
+    let whole = lines(|_, _| "none").await;
+    let away = Mutex::new((0, None::<Instant>));
+    let spoilt = lines(move |_, _| {
+        let mut away = away.lock().unwrap();
+        away.0 += 1;
+        let is_away = away.0 > 10 && away.1.get_or_insert_with(Instant::now).elapsed() < Duration::from_secs(2);
+        if is_away { "reset before the headers" } else { "none" }
+    });
+    assert_eq!(spoilt.await, whole);
+}
+
+/// Draws a number below a bound from a word.
+fn draws(word: &str, bound: usize) -> usize {
+    let mut hasher = DefaultHasher::new();
+    word.hash(&mut hasher);
+    usize::try_from(hasher.finish() % bound as u64).expect("it is below the bound")
+}
