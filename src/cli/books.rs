@@ -197,6 +197,8 @@ struct Shown<'a> {
     format: Format,
     encoding: &'a str,
     language: Language,
+    /// What it seems to be in, when that is neither English nor Chinese.
+    other_language: Option<&'a str>,
     script: bool,
     /// Code points of the decoded text.
     characters: u64,
@@ -260,6 +262,7 @@ impl<'a> Shown<'a> {
             format: book.format,
             encoding: &book.encoding,
             language: book.language,
+            other_language: book.other_language,
             script: book.script,
             characters: book.text.chars().count() as u64,
             replaced: book.text.matches('\u{fffd}').count() as u64,
@@ -288,6 +291,9 @@ fn table(out: &mut impl Write, book: &Shown, counts: &Counts) -> io::Result<()> 
     };
     let (path, encoding, language) = (visible(book.path), visible(book.encoding), name(book.language));
     writeln!(out, "\n      file  {path}: {kind}, {encoding}, {language}")?;
+    if let Some(other) = book.other_language {
+        writeln!(out, "   foreign  it seems to be in {other}; only English and Chinese are read by their rules")?;
+    }
     if book.replaced > 0 {
         writeln!(out, "   damaged  {} characters could not be decoded", thousands(book.replaced))?;
     }

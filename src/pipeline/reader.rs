@@ -108,7 +108,8 @@ impl Reader {
             let path = &book.path;
             let id = slug(&path.file_stem().unwrap_or_default().to_string_lossy());
             // Books of JSON Lines are named by their titles.
-            let lines = path.extension().is_some_and(|ending| ending == "jsonl" || ending == "ndjson");
+            let lines =
+                path.extension().is_some_and(|ending| ending == "json" || ending == "jsonl" || ending == "ndjson");
             if !lines && let Some(first) = slugs.insert(id.clone(), path.clone()) {
                 let message = format!("`{}` and `{}` would both be the book `{id}`", first.display(), path.display());
                 self.problems

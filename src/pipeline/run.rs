@@ -24,7 +24,7 @@ use crate::prompt::Prompts;
 use crate::schema::{Book, Character, CharacterType, Chunk, Language, Reject, Scene};
 use crate::stages::export::{self, Records};
 use crate::stages::{self, chunk, extract, simulate, synthesize};
-use crate::store::{Pool, RunFolder, StoreError, Table};
+use crate::store::{Pool, RunFolder, Table};
 
 /// Runs a pipeline up to and including a stage, and returns what it left.
 ///
@@ -201,6 +201,10 @@ impl Road {
                 self.reject(records, [Reject::new("chunk", slug, reason, detail)]);
                 continue;
             }
+            if let Some(other) = book.book.other_language {
+                let note = format!("`{path}` seems to be in {other}; it is read by the rules of English and Chinese");
+                self.reporter.report(Event::Note(note));
+            }
             hashes.insert(slug.clone(), (path.clone(), hash.clone()));
             self.reject(records, rejects);
             books.push(book);
@@ -215,8 +219,11 @@ impl Road {
     async fn extract(self: &Arc<Self>, books: Vec<Listed>, records: &mut Records) -> Result<String, RunError> {
         let total = books.iter().map(|book| book.chunks).sum();
         self.start(Stage::Extract, Some(total));
-        let mut pool =
-            Filling { pool: Pool::open(self.loaded.file.extract.pool.as_ref())?, slugs: Vec::new(), fault: None };
+        let mut pool = Filling {
+            pool: Arc::new(Pool::open(self.loaded.file.extract.pool.as_ref())?),
+            slugs: Vec::new(),
+            fault: None,
+        };
         let done = Arc::new(AtomicU64::new(0));
         let mut rereader = Rereader::new(Arc::clone(&self.shelf));
         let mut folds = Tasks::new(&self.desk);
@@ -240,8 +247,8 @@ impl Road {
             rereader = back;
             match found {
                 Ok(book) => {
-                    let (road, done) = (Arc::clone(self), Arc::clone(&done));
-                    folds.spawn(async move { road.fold(book, &done, total).await });
+                    let (road, done, pool) = (Arc::clone(self), Arc::clone(&done), Arc::clone(&pool.pool));
+                    folds.spawn(async move { road.fold(book, pool, &done, total).await });
                 }
                 Err(error) => self.reject(records, [Reject::new("chunk", path, UNREADABLE, chain(&error))]),
             }
@@ -259,13 +266,17 @@ impl Road {
     }
 
     /// Puts a book's scenes into the pool. When that cannot be done nothing new begins.
-    fn folded(&self, records: &mut Records, pool: &mut Filling, folded: Folded) {
-        self.reject(records, folded.rejects);
-        if let Err(fault) = pool.pool.write_book(&folded.slug, &folded.scenes) {
+    fn folded(&self, records: &mut Records, pool: &mut Filling, folded: Result<Folded, RunError>) {
+        let kept = folded.and_then(|folded| {
+            self.reject(records, folded.rejects);
+            pool.pool.write_book(&folded.slug, &folded.scenes)?;
+            pool.slugs.push(folded.slug);
+            Ok(())
+        });
+        if let Err(fault) = kept {
             self.desk.stop();
             pool.fault.get_or_insert(fault);
         }
-        pool.slugs.push(folded.slug);
     }
 
     /// Returns how many books are extracted side by side: enough to fill the extractor, whose calls for one book come one
@@ -279,9 +290,22 @@ impl Road {
     }
 
     /// Extracts the scenes of a book, chunk after chunk.
-    async fn fold(&self, read: ReadBook, done: &AtomicU64, total: u64) -> Result<Folded, AskError> {
+    async fn fold(
+        &self,
+        read: ReadBook,
+        pool: Arc<Pool>,
+        done: &AtomicU64,
+        total: u64,
+    ) -> Result<Result<Folded, RunError>, AskError> {
         let mut read = read;
-        let (facts, read) = blocking(move || (shelf::facts(&mut read), read)).await;
+        let (facts, read) = blocking(move || (shelf::facts(&mut read, &pool), read)).await;
+        let facts = match facts {
+            Ok((facts, note)) => {
+                note.into_iter().for_each(|note| self.reporter.report(Event::Note(note)));
+                facts
+            }
+            Err(fault) => return Ok(Err(fault)),
+        };
         let ReadBook { book, mut chunks, next } = read;
         let count = chunks.len();
         chunks.extend(next);
@@ -311,7 +335,7 @@ impl Road {
             carries.insert(language, extracted.carry);
             self.advance(Stage::Extract, done.fetch_add(1, Ordering::Relaxed) + 1, Some(total));
         }
-        Ok(Folded { slug: book.slug, scenes, rejects })
+        Ok(Ok(Folded { slug: book.slug, scenes, rejects }))
     }
 
     /// Takes the established characters and makes up the others.
@@ -541,11 +565,11 @@ impl<'a, T: Send + 'static> Tasks<'a, T> {
 
 /// The pool while books come in.
 struct Filling {
-    pool: Pool,
+    pool: Arc<Pool>,
     /// The books that came.
     slugs: Vec<String>,
-    /// Why one could not be kept.
-    fault: Option<StoreError>,
+    /// Why one could not be read by its aliases, or not be kept.
+    fault: Option<RunError>,
 }
 
 /// What a book yielded.

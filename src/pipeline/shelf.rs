@@ -6,11 +6,12 @@ use std::fs::File;
 use std::io::BufReader;
 use std::sync::Arc;
 
-use super::BookPath;
 use super::books::open_books;
 use super::error::BookError;
+use super::{BookPath, RunError, aliases};
 use crate::schema::{Book, Chunk, Language, Reject};
 use crate::stages::{chunk, extract};
+use crate::store::Pool;
 
 /// Where the books of a run are found, and how they are cut.
 #[derive(Debug)]
@@ -127,15 +128,26 @@ impl Rereader {
     }
 }
 
-/// Reads a book by rule in each language that its chunks are in; leaves it without its text, which the facts hold.
-pub(super) fn facts(read: &mut ReadBook) -> BTreeMap<Language, extract::BookFacts> {
+/// What is known of a book in each language that its chunks are in.
+pub(super) type Facts = BTreeMap<Language, extract::BookFacts>;
+
+/// Reads a book by rule in each language that its chunks are in, as its file of aliases says where somebody has changed
+/// that; leaves it without its text, which the facts hold. Also returns what to note of that file.
+pub(super) fn facts(read: &mut ReadBook, pool: &Pool) -> Result<(Facts, Option<String>), RunError> {
     let text: Arc<str> = Arc::from(std::mem::take(&mut read.book.text));
     let languages: BTreeSet<Language> = read.chunks.iter().map(|chunk| chunk.language).collect();
-    let facts = |language| {
-        let reading = extract::reading::read(&text, language, read.book.script);
-        (language, extract::BookFacts::new(&read.book, language, Arc::clone(&text), reading))
-    };
-    languages.into_iter().map(facts).collect()
+    let (mut facts, mut note) = (Facts::new(), None);
+    for language in languages {
+        let reading = if language == read.book.language {
+            let (reading, told) = aliases::read_book(pool, &read.book, &text)?;
+            note = told;
+            reading
+        } else {
+            extract::reading::read(&text, language, read.book.script)
+        };
+        facts.insert(language, extract::BookFacts::new(&read.book, language, Arc::clone(&text), reading));
+    }
+    Ok((facts, note))
 }
 
 #[cfg(test)]
@@ -185,8 +197,14 @@ mod tests {
         std::fs::write(folder.path().join("mixed.txt"), format!("Chapter 1\n\n{en}\n\nChapter 2\n\n{zh}\n")).unwrap();
         let shelf = shelf(folder.path(), &["mixed.txt"], None);
         let mut read = Rereader::new(Arc::clone(&shelf)).read(&listed(&shelf)[0]).unwrap();
-        let languages: Vec<Language> = facts(&mut read).into_keys().collect();
-        assert_eq!(languages, [Language::En, Language::Zh]);
+        let pool = Pool::open(folder.path()).unwrap();
+        let (facts, note) = facts(&mut read, &pool).unwrap();
+        assert_eq!(facts.into_keys().collect::<Vec<_>>(), [Language::En, Language::Zh]);
+        assert_eq!(note, None);
+        // Whoever corrects a book's people wrongly is told before anything is asked.
+        std::fs::write(pool.aliases_path("mixed"), "[[person]]\nname = 7\n").unwrap();
+        let mut read = Rereader::new(Arc::clone(&shelf)).read(&listed(&shelf)[0]).unwrap();
+        assert!(matches!(super::facts(&mut read, &pool), Err(RunError::Invalid(_))));
     }
 
     #[test]
