@@ -6,7 +6,7 @@ use super::problems::nearest;
 
 /// Endings of files that a folder or a glob of books gives.
 pub(super) const BOOKS: &[&str] =
-    &["txt", "text", "md", "markdown", "fountain", "html", "htm", "xhtml", "epub", "json", "jsonl", "ndjson"];
+    &["txt", "text", "md", "markdown", "fountain", "html", "htm", "xhtml", "epub", "jsonl", "ndjson"];
 
 /// Endings of character files.
 pub(super) const CHARACTERS: &[&str] = &["toml", "json"];

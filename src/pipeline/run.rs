@@ -301,7 +301,9 @@ impl Road {
         let (facts, read) = blocking(move || (shelf::facts(&mut read, &pool), read)).await;
         let facts = match facts {
             Ok((facts, note)) => {
-                note.into_iter().for_each(|note| self.reporter.report(Event::Note(note)));
+                if let Some(note) = note {
+                    self.reporter.report(Event::Note(note));
+                }
                 facts
             }
             Err(fault) => return Ok(Err(fault)),

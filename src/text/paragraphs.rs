@@ -211,7 +211,7 @@ mod tests {
         let prose = "The mill stood still that night, and the river went by it under a sky\nthat nobody looked at; there was no ferry, no lamp, and no man on the\nweir. So it went on.\n\n";
         let verse = "    The water came,\n    The water went,\n    And nobody knew\n    What the water meant.\n\n";
         let list = "A lamp\nThree sacks\nA letter\n\n";
-        assert_eq!(starts(&format!("{0}{0}{verse}{list}{0}", prose)), [0, 4, 8, 9, 10, 11, 13, 14, 15, 17]);
+        assert_eq!(starts(&format!("{prose}{prose}{verse}{list}{prose}")), [0, 4, 8, 9, 10, 11, 13, 14, 15, 17]);
         assert_eq!(starts("“谁在外头？”老周问。\n“我。”\n他没有再说话。\n"), [0, 1, 2]);
         assert_eq!(starts("ANNA. It rains.\nBEN. It rained before.\nANNA. Yes.\n"), [0, 1, 2]);
     }

@@ -510,9 +510,21 @@ fn chunk_shows_books() {
     insta::assert_snapshot!(desk.run(&["chunk", "novels/rain.txt", "--json"]), @r#"
     exit 0
     -- stdout
-    {"book":"rain","title":"RAIN","author":null,"path":"novels/rain.txt","format":"text","encoding":"UTF-8","language":"en","script":false,"characters":144,"replaced":0,"tokens":27,"tokenizer":null,"chapters":2,"left_out":[{"id":"rain@0","reason":"front_matter","detail":"stands before the story, code points 0 to 6: “RAIN…”"},{"id":"rain@6","reason":"contents","detail":"stands before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”"}],"chunks":[{"id":"rain/0","index":0,"language":"en","chapter":"CHAPTER I. Mud","start":54,"end":144,"tokens":27,"text":"CHAPTER I. Mud\n\nIt rained on the weir.\n\n“Again,” said Anna.\n\nCHAPTER II. Sun\n\nIt stopped.\n"}]}
+    {"book":"rain","title":"RAIN","author":null,"path":"novels/rain.txt","format":"text","encoding":"UTF-8","language":"en","other_language":null,"script":false,"characters":144,"replaced":0,"tokens":27,"tokenizer":null,"chapters":2,"left_out":[{"id":"rain@0","reason":"front_matter","detail":"stands before the story, code points 0 to 6: “RAIN…”"},{"id":"rain@6","reason":"contents","detail":"stands before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”"}],"chunks":[{"id":"rain/0","index":0,"language":"en","chapter":"CHAPTER I. Mud","start":54,"end":144,"tokens":27,"text":"CHAPTER I. Mud\n\nIt rained on the weir.\n\n“Again,” said Anna.\n\nCHAPTER II. Sun\n\nIt stopped.\n"}]}
     -- stderr
     "#);
+}
+
+#[test]
+fn a_book_in_a_third_language_is_named_as_that() {
+    let desk = Desk::new();
+    let text = "Il pleuvait sur la rivière, et personne ne dormait dans la maison du passeur. La vieille femme avait fermé \
+                les volets, puis elle s’était assise près du feu avec ses deux chats. ";
+    desk.write("novels/pluie.txt", &text.repeat(40));
+    let told = desk.run(&["chunk", "novels/pluie.txt"]);
+    assert!(told.contains("   foreign  it seems to be in French;"), "{told}");
+    let told = desk.run(&["chunk", "novels/pluie.txt", "--json"]);
+    assert!(told.contains("\"other_language\":\"French\""), "{told}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn a_journal_is_shown_whole_and_in_parts() {
     let key = zh["key"].as_str().expect("a key");
     let by_key = shown(&run, &["show", "outputs/small", &key[..12]], 0);
     assert!(by_key.starts_with("extract/scenes  lian-wen-ji/0/scenes") && by_key.contains("第一回"), "{by_key}");
-    assert_eq!(lines(&shown(&run, &["show", "outputs/small", key, "--json"], 0)), [zh.clone()]);
+    assert_eq!(lines(&shown(&run, &["show", "outputs/small", key, "--json"], 0)), std::slice::from_ref(zh));
     let below = lines(&shown(&run, &["show", "outputs/small", "lian-wen-ji/0", "--json"], 0));
     assert!(below.contains(zh), "a draw's beginning shows all below it");
     assert!(below.iter().all(|record| record["draw"].as_str().is_some_and(|draw| draw.starts_with("lian-wen-ji/0/"))));

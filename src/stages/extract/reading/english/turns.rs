@@ -47,6 +47,7 @@ pub(super) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     /// Gathers the turns.
+    #[expect(clippy::too_many_arguments, reason = "each is read by another rule, and none belongs to another")]
     pub(super) fn read(
         chars: &'a [char],
         paragraphs: &'a [Paragraph],
