@@ -36,16 +36,19 @@ impl<'a> Lines<'a> {
 
     /// Finds how the text is set.
     fn look(&mut self) {
-        let lines: Vec<&str> = self.ends.iter().map(|(start, end)| &self.text[*start..*end]).collect();
+        let (start, end) = (self.start(0), self.end());
+        let lines = || self.text[start..end].split_inclusive('\n');
         let (mut filled, mut indented, mut han) = (0_usize, 0_usize, 0_usize);
-        for line in lines.iter().filter(|line| !line.trim_start().is_empty()) {
+        for line in lines().filter(|line| !line.trim_start().is_empty()) {
             filled += 1;
             indented += usize::from(line.starts_with(char::is_whitespace));
             han += usize::from(line.trim_start().starts_with(|c: char| !c.is_ascii()));
         }
-        let blank = lines.len() - filled;
+        let blank = self.ends.len() - filled;
         // Chinese books break their lines at a width without a blank line anywhere.
-        let wrapped = || is_wrapped(&lines.iter().map(|line| Shape::of(line.chars())).collect::<Vec<_>>());
+        let wrapped = || {
+            is_wrapped(&lines().map(|line| Shape::of(line.trim_end_matches(['\n', '\r']).chars())).collect::<Vec<_>>())
+        };
         self.dense = blank * 2 < filled && (han * 2 > filled || !wrapped());
         self.indented = indented * 8 > filled && indented < filled;
     }

@@ -103,17 +103,16 @@ pub(super) fn title(text: &str, stem: &str, is_heading: impl Fn(&str) -> bool) -
 
 /// Says whether a text is laid out as a script: cue lines of names over speeches, or names before them on their lines.
 pub(super) fn is_script(text: &str) -> bool {
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let (mut filled, mut cues, mut speeches) = (0_usize, 0_usize, 0_usize);
-    for (at, line) in lines.iter().enumerate() {
-        if line.is_empty() {
-            continue;
+    let mut lines = text.lines().map(str::trim).peekable();
+    let (mut filled, mut cues, mut speeches, mut above) = (0_usize, 0_usize, 0_usize, true);
+    while let Some(line) = lines.next() {
+        if !line.is_empty() {
+            filled += 1;
+            let below = lines.peek().is_some_and(|next| !next.is_empty());
+            cues += usize::from(above && below && is_cue(line));
+            speeches += usize::from(has_name_before_speech(line));
         }
-        filled += 1;
-        let above = at == 0 || lines[at - 1].is_empty();
-        let below = lines.get(at + 1).is_some_and(|next| !next.is_empty());
-        cues += usize::from(above && below && is_cue(line));
-        speeches += usize::from(has_name_before_speech(line));
+        above = line.is_empty();
     }
     let (cues, speeches) = (cues.max(1), speeches.max(1));
     (cues >= 8 && cues * 5 >= filled) || (speeches >= 8 && speeches * 2 >= filled)
