@@ -55,6 +55,23 @@ impl Shape {
         shape
     }
 
+    /// Looks at a line; its line break may stand at its end. The same as [`of`](Self::of), and fast on plain ASCII.
+    #[must_use]
+    pub fn of_line(line: &str) -> Self {
+        let inner = line.trim_ascii();
+        if inner.is_empty() || !line.is_ascii() || line.bytes().any(|byte| matches!(byte, b'\t' | 0x0b)) {
+            return Self::of(line.chars());
+        }
+        let columns = |count: usize| u16::try_from(count).unwrap_or(u16::MAX).min(LONG + 1);
+        let first = inner.bytes().position(|byte| byte.is_ascii_whitespace()).unwrap_or(inner.len());
+        Self {
+            width: columns(inner.len()),
+            indent: u16::try_from(line.len() - line.trim_ascii_start().len()).unwrap_or(u16::MAX),
+            first: columns(first),
+            ended: inner.ends_with(['.', '!', '?', '"']),
+        }
+    }
+
     const fn is_blank(self) -> bool {
         self.width == 0
     }
@@ -196,6 +213,15 @@ mod tests {
         assert_eq!((shape.indent, shape.width, shape.first, shape.ended), (0, 10, 2, true));
         assert!(Shape::of(" \t\r\n".chars()).is_blank());
         assert_eq!(Shape::of("water".repeat(90).chars()).width, LONG + 1);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_plain_line_looks_alike_both_ways(line in "[ \t\r\n\u{b}\u{c}a-zA-Z.,!?\"“河　-]{0,150}") {
+            let (fast, plain) = (Shape::of_line(&line), Shape::of(line.chars()));
+            let long = |shape: Shape| Shape { width: shape.width.min(LONG + 1), first: shape.first.min(LONG + 1), ..shape };
+            proptest::prop_assert_eq!(long(fast), long(plain));
+        }
     }
 
     #[test]

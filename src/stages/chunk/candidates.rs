@@ -46,9 +46,7 @@ impl<'a> Lines<'a> {
         }
         let blank = self.ends.len() - filled;
         // Chinese books break their lines at a width without a blank line anywhere.
-        let wrapped = || {
-            is_wrapped(&lines().map(|line| Shape::of(line.trim_end_matches(['\n', '\r']).chars())).collect::<Vec<_>>())
-        };
+        let wrapped = || is_wrapped(&lines().map(Shape::of_line).collect::<Vec<_>>());
         self.dense = blank * 2 < filled && (han * 2 > filled || !wrapped());
         self.indented = indented * 8 > filled && indented < filled;
     }

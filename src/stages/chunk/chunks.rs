@@ -139,7 +139,7 @@ fn units(text: &str, offset: usize, max: u32, params: &Params) -> Vec<Unit> {
 /// Returns where the paragraphs of a text end, in bytes; blank lines belong to the paragraph before them, those at the
 /// beginning to the first.
 pub(super) fn paragraph_ends(text: &str) -> Vec<usize> {
-    let shapes: Vec<Shape> = text.split_inclusive('\n').map(|line| Shape::of(line.chars())).collect();
+    let shapes: Vec<Shape> = text.split_inclusive('\n').map(Shape::of_line).collect();
     let starts = paragraph_starts(&shapes);
     let (mut ends, mut at, mut begun) = (Vec::new(), 0, false);
     for (line, is_start) in text.split_inclusive('\n').zip(starts) {
