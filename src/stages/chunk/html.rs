@@ -176,7 +176,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn take(&mut self, token: &Token<'_>) {
+    fn take(&mut self, token: &Token<'_, '_>) {
         match token {
             Token::Start(tag) => self.start(tag),
             Token::End(name) => self.end(name),
@@ -190,7 +190,7 @@ impl<'a> Builder<'a> {
     }
 
     fn start(&mut self, tag: &Tag) {
-        let name = tag.name.as_str();
+        let name = tag.name.as_ref();
         if name == "meta" && tag.get("name").is_some_and(|name| matches!(name, "author" | "dc.creator" | "DC.Creator"))
         {
             self.page.author = tag.get("content").map(one_line).filter(|author| !author.is_empty());
@@ -333,17 +333,23 @@ impl<'a> Builder<'a> {
     }
 
     fn words(&mut self, text: &str) {
-        for c in text.chars() {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            let length = plain(&text[at..]);
+            if length > 0 {
+                self.fill_gap();
+                self.page.text.push_str(&text[at..at + length]);
+                at += length;
+            }
+            let Some(c) = text[at..].chars().next() else { break };
+            at += c.len_utf8();
             match c {
                 '\n' if self.preformatted > 0 => self.gap_around("br"),
+                '\r' if self.preformatted > 0 && bytes.get(at) != Some(&b'\n') => self.gap_around("br"),
                 ' ' | '\n' | '\t' | '\r' | '\u{c}' | '\u{a0}' => self.gap = self.gap.max(Gap::Blank),
                 // Soft hyphens, marks of byte order and other controls are no words.
-                '\u{ad}' | '\u{feff}' | '\u{200b}' => {}
-                c if c.is_control() => {}
-                c => {
-                    self.fill_gap();
-                    self.page.text.push(c);
-                }
+                _ => {}
             }
         }
     }
@@ -393,6 +399,50 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// What a byte may begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Byte {
+    Word,
+    /// A blank or a control.
+    Other,
+    /// A character that is either.
+    Wide,
+}
+
+const BYTES: [Byte; 256] = {
+    let mut bytes = [Byte::Word; 256];
+    let mut at = 0;
+    while at <= 0x20 {
+        bytes[at] = Byte::Other;
+        at += 1;
+    }
+    bytes[0x7f] = Byte::Other;
+    // The first bytes of C1 controls, no-break blanks and soft hyphens, of blanks without width, of marks of byte order.
+    bytes[0xc2] = Byte::Wide;
+    bytes[0xe2] = Byte::Wide;
+    bytes[0xef] = Byte::Wide;
+    bytes
+};
+
+/// Returns the length of the words with single blanks between that a text begins with.
+fn plain(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let kind = |at: usize| bytes.get(at).map_or(Byte::Other, |byte| BYTES[usize::from(*byte)]);
+    let mut at = 0;
+    loop {
+        match kind(at) {
+            Byte::Word => at += 1,
+            Byte::Wide => match text[at..].chars().next() {
+                Some('\u{a0}' | '\u{ad}' | '\u{feff}' | '\u{200b}') | None => return at,
+                Some(c) if c.is_control() => return at,
+                Some(c) => at += c.len_utf8(),
+            },
+            Byte::Other if at > 0 && bytes.get(at) == Some(&b' ') && kind(at + 1) == Byte::Word => at += 2,
+            Byte::Other => return at,
+        }
+    }
+}
+
 fn heading_depth(name: &str) -> Option<u8> {
     match name.as_bytes() {
         [b'h', digit @ b'1'..=b'6'] => Some(digit - b'0'),
@@ -427,7 +477,8 @@ mod tests {
             ("one<br>two<br><br>three", "one\ntwo\n\nthree"),
             ("<ul><li>a<li>b</ul>c", "a\nb\n\nc"),
             ("<p>before</p><hr/><p>after</p><hr><h2>III</h2>", "before\n\n* * *\n\nafter\n\nIII"),
-            ("<pre>a\n  b</pre>", "a\nb"),
+            ("<pre>a\n  b\rc\r\nd</pre>e\rf", "a\nb\nc\nd\n\ne f"),
+            ("the\u{200b} mill\u{7f}-pond\u{85} \u{a0} \u{feff}still，河\u{ad}上…", "the mill-pond still，河上…"),
             ("<p>the mill<span class='pagenum'>[12]</span>-pond", "the mill-pond"),
             ("<p><img alt='T' src='t.png'>he mill, <img alt='A picture of it'>still", "The mill, still"),
             ("<ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp></ruby>字", "漢字"),
@@ -472,7 +523,7 @@ mod tests {
             ),
             ("<p>The <button>mill</p><p>stood</p><button>no</button>still", "The mill\n\nstood\n\nstill"),
             ("<div><select><option>a</div><p>河灯</p>", "a\n\n河灯"),
-            ("<p><svg><text>a<p>The mill<svg><desc>no</desc></svg>", "a\n\nThe mill"),
+            ("<p><svg><text>a</text><p>The mill<svg><desc>no</desc></svg>", "a\n\nThe mill"),
             ("<script>if (a) {<p>The mill</p>", "The mill"),
             ("<p>The <script>mill</p>stood", "The\n\nstood"),
             ("<!-- The mill<p>stood", "The mill\n\nstood"),

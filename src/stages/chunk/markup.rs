@@ -1,75 +1,34 @@
 //! Markup becomes a stream of tags and words, whatever is broken in it. Knows no element's meaning but where its content
 //! is no markup; never lets something that is left open swallow what follows.
+//!
+//! What a tag is, [`tags`](super::tags) says. Of what else begins with `<`, a comment or a section that nothing ends loses
+//! its mark alone; a declaration or an instruction is one by its first word and its end; all else is text. Words are
+//! handed on as they stand in the page, in one pass.
 
 use std::borrow::Cow;
 
-use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
-use html5gum::{Span, State, Tokenizer};
+use super::references;
+use super::tags::Tags;
+pub(super) use super::tags::{Tag, local};
 
 /// How a page's markup is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
     /// As browsers read it: `<title>` and its like hold raw text.
     Html,
-    /// As XML: `<![CDATA[` holds words.
+    /// As XML: only scripts and styles do.
     Xhtml,
 }
 
-/// Attributes that are longer hold pictures, not words.
-const LONGEST_VALUE: usize = 4096;
+/// Declarations and instructions that are longer are text. In bytes.
+const LONGEST_DECLARATION: usize = 4096;
 
 /// What a stream of markup consists of.
 #[derive(Debug)]
-pub(super) enum Token<'a> {
-    Start(&'a Tag),
-    End(&'a str),
-    Text(&'a str),
-}
-
-/// A start tag: its name and the attributes that somebody asks for, all else dropped at once.
-#[derive(Debug, Default)]
-pub(super) struct Tag {
-    pub(super) name: String,
-    pub(super) closed: bool,
-    attributes: Vec<(&'static str, String)>,
-}
-
-/// Attributes that matter to any reader of this folder.
-const ATTRIBUTES: &[&str] = &[
-    "alt",
-    "class",
-    "content",
-    "epub:type",
-    "full-path",
-    "href",
-    "id",
-    "idref",
-    "linear",
-    "media-type",
-    "name",
-    "properties",
-    "property",
-    "role",
-    "src",
-    "toc",
-    "type",
-    "uri",
-];
-
-impl Tag {
-    pub(super) fn get(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str())
-    }
-
-    /// Returns the name without a namespace's prefix.
-    pub(super) fn local(&self) -> &str {
-        local(&self.name)
-    }
-}
-
-/// Returns a name without a namespace's prefix.
-pub(super) fn local(name: &str) -> &str {
-    name.rsplit(':').next().unwrap_or(name)
+pub(super) enum Token<'t, 'a> {
+    Start(&'t Tag<'a>),
+    End(&'t str),
+    Text(&'t str),
 }
 
 /// Puts a text into one line with single blanks, without what no line shows.
@@ -80,89 +39,152 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 /// Hands on the tokens of some markup, broken or not, in one pass.
-pub(super) fn tokens(source: &str, syntax: Syntax, mut take: impl FnMut(Token<'_>)) {
-    let source = without_open_comment(source);
-    let source = if syntax == Syntax::Xhtml { with_escaped_sections(source) } else { source };
-    let raw = Raw { source: &source, syntax, ends: Vec::new() };
-    let lexer = CallbackEmitter::new(Lexer { tag: Tag::default(), attribute: None, raw, take: &mut take });
-    let mut tokenizer = Tokenizer::new_with_emitter(&*source, lexer);
-    // It yields nothing but the states in which it is to go on: all else goes through the lexer.
-    while let Some(Ok(state)) = tokenizer.next() {
-        tokenizer.set_state(state);
-    }
-}
-
-/// Takes away the marks of a comment that nothing ends, which would hold the rest of the page.
-fn without_open_comment(source: &str) -> Cow<'_, str> {
-    let ended = source.rfind("-->").max(source.rfind("--!>")).unwrap_or(0);
-    match source[ended..].find("<!--") {
-        Some(at) => {
-            let (whole, rest) = source.split_at(ended + at);
-            Cow::Owned(whole.to_owned() + &rest.replace("<!--", " "))
+pub(super) fn tokens<'a>(source: &'a str, syntax: Syntax, mut take: impl FnMut(Token<'_, 'a>)) {
+    let mut markup = Markup { source, syntax, tags: Tags::new(source), absent: Vec::new() };
+    let mut tag = Tag::default();
+    // Words that were not handed on begin at `from`.
+    let (mut from, mut at) = (0, 0);
+    while let Some(length) = source[at..].find('<') {
+        let open = at + length;
+        let Some((kind, end)) = markup.at(open, &mut tag) else {
+            at = open + 1;
+            continue;
+        };
+        words(&source[from..open], &mut take);
+        (from, at) = (end, end);
+        match kind {
+            Kind::Start => {
+                take(Token::Start(&tag));
+                if let Some((content, end)) = markup.raw(&tag, end) {
+                    match content {
+                        Content::Raw(text) => take(Token::Text(text)),
+                        Content::Decoded(text) => words(text, &mut take),
+                    }
+                    (from, at) = (end, end);
+                }
+            }
+            Kind::End(name) => take(Token::End(&name)),
+            Kind::Section(text) => take(Token::Text(text)),
+            Kind::Nothing => {}
         }
-        None => Cow::Borrowed(source),
     }
+    words(&source[from..], &mut take);
 }
 
-/// Writes the words of CDATA sections as words elsewhere, since the tokenizer takes them for comments.
-fn with_escaped_sections(source: Cow<'_, str>) -> Cow<'_, str> {
-    let open = "<![CDATA[";
-    if !source.contains(open) {
-        return source;
-    }
-    let mut written = String::with_capacity(source.len() + source.len() / 16);
-    let mut parts = source.split(open);
-    written.push_str(parts.next().unwrap_or_default());
-    for part in parts {
-        let (words, rest) = part.split_once("]]>").unwrap_or(("", part));
-        written.push_str(&words.replace('&', "&amp;").replace('<', "&lt;"));
-        written.push_str(rest);
-    }
-    Cow::Owned(written)
+/// What stands at a `<` that is no text.
+enum Kind<'a> {
+    Start,
+    End(Cow<'a, str>),
+    /// Words that are no markup.
+    Section(&'a str),
+    Nothing,
 }
 
-/// Knows where an element's content is no markup.
-struct Raw<'a> {
+/// The content of an element that is no markup.
+enum Content<'a> {
+    Raw(&'a str),
+    /// With references to characters.
+    Decoded(&'a str),
+}
+
+/// Tells markup from words.
+struct Markup<'a> {
     source: &'a str,
     syntax: Syntax,
-    /// Where the last end tag of an element stands that was asked for.
-    ends: Vec<(&'static str, Option<usize>)>,
+    tags: Tags<'a>,
+    /// What was looked for and does not occur behind.
+    absent: Vec<&'static str>,
 }
 
-impl Raw<'_> {
-    /// Returns the state in which the content behind a start tag is read. One that no end tag follows is read as markup:
-    /// by the rules it would last until the end of the page.
-    fn state(&mut self, tag: &Tag, at: usize) -> Option<State> {
-        let (name, state) = match tag.name.as_str() {
-            "script" => ("script", State::RawText),
-            "style" => ("style", State::RawText),
+impl<'a> Markup<'a> {
+    /// Says what stands at a `<` and where it ends; nothing when it is text.
+    fn at(&mut self, open: usize, tag: &mut Tag<'a>) -> Option<(Kind<'a>, usize)> {
+        let rest = &self.source[open..];
+        match rest.as_bytes().get(1)? {
+            b'/' if rest.as_bytes().get(2) == Some(&b'>') => Some((Kind::Nothing, open + 3)),
+            b'/' => self.tags.end(open, tag).map(|(name, end)| (Kind::End(name), end)),
+            b'!' if rest.starts_with("<!--") => Some(self.comment(open + 4)),
+            b'!' if rest.starts_with("<![CDATA[") => Some(self.section(open + 9)),
+            b'!' => declaration(rest).map(|length| (Kind::Nothing, open + length)),
+            b'?' => instruction(rest).map(|length| (Kind::Nothing, open + length)),
+            _ => self.tags.start(open, tag).map(|end| (Kind::Start, end)),
+        }
+    }
+
+    /// Finds what `find` finds from a place on, and looks for it no more when it is absent.
+    fn find<T>(&mut self, what: &'static str, from: usize, find: impl Fn(&'a str) -> Option<T>) -> Option<T> {
+        if self.absent.contains(&what) {
+            return None;
+        }
+        let found = find(&self.source[from..]);
+        if found.is_none() {
+            self.absent.push(what);
+        }
+        found
+    }
+
+    /// Reads the comment whose words begin there. The mark of one that nothing ends is a blank.
+    fn comment(&mut self, from: usize) -> (Kind<'a>, usize) {
+        let rest = &self.source[from..];
+        for end in [">", "->"] {
+            if rest.starts_with(end) {
+                return (Kind::Nothing, from + end.len());
+            }
+        }
+        let end = self.find("-->", from, |rest| {
+            rest.match_indices("--").find_map(|(at, _)| {
+                let after = &rest.as_bytes()[at + 2..];
+                // Of three dashes, the last two count.
+                let more = after.iter().take_while(|byte| **byte == b'-').count();
+                let end = at + 2 + more;
+                match &after[more..] {
+                    [b'>', ..] => Some(end + 1),
+                    [b'!', b'>', ..] => Some(end + 2),
+                    _ => None,
+                }
+            })
+        });
+        end.map_or((Kind::Section(" "), from), |length| (Kind::Nothing, from + length))
+    }
+
+    /// Reads the section whose words begin there; one that nothing ends is read as markup.
+    fn section(&mut self, from: usize) -> (Kind<'a>, usize) {
+        let end = self.find("]]>", from, |rest| rest.find("]]>"));
+        end.map_or((Kind::Nothing, from), |length| {
+            (Kind::Section(&self.source[from..from + length]), from + length + 3)
+        })
+    }
+
+    /// Returns the content of an element where that is no markup, and where it ends. One that no end tag follows is read
+    /// as markup: by the rules it would last until the end of the page.
+    fn raw(&mut self, tag: &Tag, from: usize) -> Option<(Content<'a>, usize)> {
+        let name = match tag.name.as_ref() {
+            "script" => "script",
+            "style" => "style",
             _ if self.syntax == Syntax::Xhtml => return None,
-            "iframe" => ("iframe", State::RawText),
-            "noembed" => ("noembed", State::RawText),
-            "noframes" => ("noframes", State::RawText),
-            "xmp" => ("xmp", State::RawText),
-            "textarea" => ("textarea", State::RcData),
-            "title" => ("title", State::RcData),
+            "iframe" => "iframe",
+            "noembed" => "noembed",
+            "noframes" => "noframes",
+            "xmp" => "xmp",
+            "textarea" => "textarea",
+            "title" => "title",
             _ => return None,
         };
         // Browsers read on behind `<script/>`; whoever wrote it meant it to be closed.
         if tag.closed {
             return None;
         }
-        let known = self.ends.iter().find(|(known, _)| *known == name).map(|(_, end)| *end);
-        let end = known.unwrap_or_else(|| {
-            let end = last_end(self.source, name);
-            self.ends.push((name, end));
-            end
-        });
-        end.filter(|end| *end >= at).map(|_| state)
+        let length = self.find(name, from, |rest| end_tag(rest, name))?;
+        let text = &self.source[from..from + length];
+        let content = if matches!(name, "textarea" | "title") { Content::Decoded(text) } else { Content::Raw(text) };
+        Some((content, from + length))
     }
 }
 
-/// Finds the last end tag of an element.
-fn last_end(source: &str, name: &str) -> Option<usize> {
+/// Finds the first end tag of an element.
+fn end_tag(source: &str, name: &str) -> Option<usize> {
     let bytes = source.as_bytes();
-    source.rmatch_indices("</").map(|(at, _)| at).find(|at| {
+    source.match_indices("</").map(|(at, _)| at).find(|at| {
         let after = &bytes[at + 2..];
         after.len() > name.len()
             && after[..name.len()].eq_ignore_ascii_case(name.as_bytes())
@@ -170,44 +192,42 @@ fn last_end(source: &str, name: &str) -> Option<usize> {
     })
 }
 
-/// Gathers what the tokenizer tells piece by piece into whole tags.
-struct Lexer<'a, F> {
-    tag: Tag,
-    attribute: Option<&'static str>,
-    raw: Raw<'a>,
-    take: F,
+/// Returns what of a text a declaration may reach.
+fn reach(rest: &str) -> &str {
+    &rest[..rest.floor_char_boundary(LONGEST_DECLARATION)]
 }
 
-impl<F: FnMut(Token<'_>)> Callback<State, usize> for Lexer<'_, F> {
-    fn handle_event(&mut self, event: CallbackEvent<'_>, span: Span<usize>) -> Option<State> {
-        match event {
-            CallbackEvent::OpenStartTag { name } => {
-                self.tag.name.clear();
-                self.tag.name.push_str(&String::from_utf8_lossy(&name[..name.len().min(LONGEST_VALUE)]));
-                self.tag.attributes.clear();
-                self.attribute = None;
-            }
-            CallbackEvent::AttributeName { name } => {
-                let known = ATTRIBUTES.iter().find(|known| known.as_bytes() == name).copied();
-                // The first of a name counts.
-                self.attribute = known.filter(|known| self.tag.get(known).is_none());
-            }
-            CallbackEvent::AttributeValue { value } => {
-                if let Some(name) = self.attribute.take().filter(|_| value.len() <= LONGEST_VALUE) {
-                    self.tag.attributes.push((name, String::from_utf8_lossy(value).into_owned()));
-                }
-            }
-            CallbackEvent::CloseStartTag { self_closing } => {
-                self.tag.closed = self_closing;
-                (self.take)(Token::Start(&self.tag));
-                return self.raw.state(&self.tag, span.end);
-            }
-            CallbackEvent::EndTag { name } => (self.take)(Token::End(&String::from_utf8_lossy(name))),
-            CallbackEvent::String { value } => (self.take)(Token::Text(&String::from_utf8_lossy(value))),
-            CallbackEvent::Comment { .. } | CallbackEvent::Doctype { .. } | CallbackEvent::Error(_) => {}
-        }
-        None
+/// Returns the length of the declaration that a text begins with.
+fn declaration(rest: &str) -> Option<usize> {
+    const WORDS: &[&str] = &["doctype", "entity", "element", "attlist", "notation", "[if", "[endif", "[else"];
+    let reach = reach(rest);
+    let begins = |word: &&str| {
+        let begin = reach.as_bytes().get(2..2 + word.len());
+        begin.is_some_and(|begin| begin.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    let word = WORDS.iter().find(|word| begins(word))?;
+    let end = reach.find(['>', '[']).filter(|_| !word.starts_with('[')).or_else(|| reach.find('>'))?;
+    if reach.as_bytes()[end] == b'[' {
+        // The document brings declarations of its own.
+        let close = end + reach[end..].find(']')?;
+        let blank = reach[close + 1..].len() - reach[close + 1..].trim_start().len();
+        return reach[close + 1 + blank..].starts_with('>').then_some(close + blank + 2);
     }
+    (!reach[1..end].contains('<')).then_some(end + 1)
+}
+
+/// Returns the length of the processing instruction that a text begins with.
+fn instruction(rest: &str) -> Option<usize> {
+    let reach = reach(rest);
+    let end = reach.find('>')?;
+    let named = reach.as_bytes()[2].is_ascii_alphabetic();
+    let ended = reach[..end].ends_with('?') || reach[2..end].starts_with("xml");
+    (named && ended && !reach[1..end].contains('<')).then_some(end + 1)
+}
+
+/// Hands on words, with the characters that they refer to.
+fn words<'a>(text: &str, take: &mut impl FnMut(Token<'_, 'a>)) {
+    references::pieces(text, |piece| take(Token::Text(piece)));
 }
 
 #[cfg(test)]
@@ -234,23 +254,70 @@ mod tests {
             ("<script src=a /><p>b", Html, "<script><p>b"),
             ("<script>a</scripts><p>b", Html, "<script>a</scripts><p>b"),
             ("<script><!--<script></script>--><p>b", Html, "<script><!--<script></script>--><p>b"),
-            ("a\r\n\r\n\r\n\r\n<title>b</title><title>c<p>d", Html, "a\n\n\n\n<title>b</title><title>c<p>d"),
+            ("a\r\n\r\n\r\n\r\n<title>b</title><title>c<p>d", Html, "a\r\n\r\n\r\n\r\n<title>b</title><title>c<p>d"),
             ("a<!-- b --><p>c<!-- d<p>e<!-- f", Html, "a<p>c  d<p>e  f"),
-            ("a<!--><p>b", Html, "a<p>b"),
+            ("a<!--><p>b<!-- c --!>d<!--- e --->f", Html, "a<p>bdf"),
             ("<noscript><p>a</noscript>", Html, "<noscript><p>a</noscript>"),
             ("<text><![CDATA[第一章 <a> & b]]></text>c", Xhtml, "<text>第一章 <a> & b</text>c"),
             ("<p><![CDATA[a<p>b", Xhtml, "<p>a<p>b"),
+            ("<p><![CDATA[a<p>b]]>c<![CDATA[d", Html, "<p>a<p>bcd"),
             ("<title>河<i>灯</i></title>", Xhtml, "<title>河<i>灯</i></title>"),
+            ("<title>河<i>&amp;</title>", Html, "<title>河<i>&</title>"),
         ] {
             assert_eq!(told(source, syntax), expected, "{source}");
         }
     }
 
     #[test]
-    fn many_open_elements_cost_no_more_than_their_size() {
+    fn what_people_write_is_text() {
+        for (source, expected) in [
+            ("<p>She wrote <Dear Peter, come home> twice</p>", "<p>She wrote <Dear Peter, come home> twice</p>"),
+            ("<p>她写：<亲爱的彼得，回来吧>。</p>", "<p>她写：<亲爱的彼得，回来吧>。</p>"),
+            ("a <b and 1 < 2 <3</p>", "a <b and 1 < 2 <3</p>"),
+            ("a<! b<p>c<? d<p>e</ f<p>g</>h", "a<! b<p>c<? d<p>e</ f<p>gh"),
+            ("河<! 灯<p>照<? 水<p>桥</ 边<p>门", "河<! 灯<p>照<? 水<p>桥</ 边<p>门"),
+            ("<rant>a</rant> b</sarcasm>", "<rant>a</rant> b</sarcasm>"),
+            ("<!DOCTYPE html><?xml version='1.0'?><![if !IE]>a<![endif]><?php b ?>", "a"),
+            ("<!DOCTYPE html [ <!ENTITY nbsp '&#160;'> ]>a", "a"),
+            ("</p<div>a</b and c", "</p><div>a</b>and c"),
+        ] {
+            assert_eq!(told(source, Syntax::Html), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn what_is_open_many_times_costs_no_more_than_its_size() {
         let open = "<script><style><textarea><!-- </b>".repeat(60_000);
         assert_eq!(told(&open, Syntax::Html).matches("<script>").count(), 60_000);
         let open = "<![CDATA[</script".repeat(60_000);
         assert!(told(&open, Syntax::Xhtml).len() < open.len());
+        for shape in [
+            "<a b=\"",
+            "<a b='\" c=\"' ",
+            "<a b=\"<a c='\" d='",
+            "<a b=\"<\" ",
+            "<a b=\"<a b='\" b='<a b=\"' ",
+            "<p class=x the mill ",
+            "<a ",
+            "<Dear Peter, ",
+            "</a ",
+            "</x",
+            "<x",
+            "<!doctype [",
+            "<![if ",
+            "<?xml ",
+            "<!--",
+            "<!-- -",
+            "<![CDATA[",
+            "&amp",
+            "&a",
+            "<",
+        ] {
+            let many = shape.repeat(200_000 / shape.len());
+            for syntax in [Syntax::Html, Syntax::Xhtml] {
+                assert!(told(&many, syntax).len() <= 2 * many.len(), "{shape}");
+            }
+            assert!(told(&(many + "\"'-->]]><p>河灯</p>"), Syntax::Html).contains("河灯"), "{shape}");
+        }
     }
 }

@@ -24,9 +24,11 @@ mod markup;
 mod matter;
 mod numerals;
 mod package;
+mod references;
 mod sequence;
 mod skipped;
 mod structure;
+mod tags;
 mod titles;
 
 pub use books::{Books, MAX_BYTES, books, read};

@@ -88,7 +88,7 @@ pub(super) fn ends_title(name: &str) -> bool {
 
 /// Says whether nobody reads an element, and of which kind it is.
 pub(super) fn kind(tag: &Tag) -> Option<Kind> {
-    match tag.name.as_str() {
+    match tag.name.as_ref() {
         "script" | "style" => Some(Kind::Code),
         "rt" | "rp" | "rtc" => Some(Kind::Ruby),
         "svg" | "math" => Some(Kind::Foreign),
