@@ -295,14 +295,15 @@ fn table(out: &mut impl Write, book: &Shown, counts: &Counts) -> io::Result<()> 
         writeln!(out, "   foreign  it seems to be in {other}; only English and Chinese are read by their rules")?;
     }
     if book.replaced > 0 {
-        writeln!(out, "   damaged  {} characters could not be decoded", thousands(book.replaced))?;
+        let characters = counted(book.replaced, "character");
+        writeln!(out, "   damaged  {characters} could not be decoded")?;
     }
-    let (characters, tokens) = (thousands(book.characters), thousands(book.tokens));
+    let (characters, tokens) = (counted(book.characters, "character"), counted(book.tokens, "token"));
     let tokens = match book.tokenizer {
-        Some(tokenizer) => format!("{tokens} tokens of {}", tokenizer.name()),
-        None => format!("about {tokens} tokens"),
+        Some(tokenizer) => format!("{tokens} of {}", tokenizer.name()),
+        None => format!("about {tokens}"),
     };
-    writeln!(out, "      size  {characters} characters, {tokens}, {} headings", book.chapters)?;
+    writeln!(out, "      size  {characters}, {tokens}, {}", counted(book.chapters as u64, "heading"))?;
     for left in &book.left_out {
         writeln!(out, "  left out  {}: {}", visible(left.reason), visible(left.detail))?;
     }
@@ -319,6 +320,11 @@ fn table(out: &mut impl Write, book: &Shown, counts: &Counts) -> io::Result<()> 
         writeln!(out, "  {:>8}  {tokens:>6} tokens  {place:>24}  {}", chunk.index, visible(chunk.chapter))?;
     }
     out.write_all(b"\n")
+}
+
+/// Names a count of things.
+fn counted(count: u64, thing: &str) -> String {
+    format!("{} {thing}{}", thousands(count), if count == 1 { "" } else { "s" })
 }
 
 const fn name(language: Language) -> &'static str {

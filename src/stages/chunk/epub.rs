@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Seek};
 
 use super::archive::{Archive, MOST_LISTING, resolve, too_large};
+use super::asides::{self, Aside};
 use super::books::{MAX_BYTES, Parts, Points};
 use super::html::{self, Syntax};
 use super::matter::{self, reasons};
@@ -62,7 +63,7 @@ struct Page {
     path: String,
     /// Why the package says that it is no story.
     reason: Option<&'static str>,
-    /// Where it stands when it is off the book's main line.
+    /// What it is when it is off the book's main line and no story.
     aside: Option<&'static str>,
     /// Why nothing can be read.
     lost: Option<String>,
@@ -165,6 +166,9 @@ struct Binding<'a> {
     wanted: BTreeMap<&'a str, BTreeSet<String>>,
     headings: Vec<html::Heading>,
     matter: Vec<(usize, usize, &'static str, String)>,
+    /// How long the pages of the main line are that hold story.
+    lengths: Vec<usize>,
+    asides: Vec<Aside>,
 }
 
 impl<'a> Binding<'a> {
@@ -180,6 +184,8 @@ impl<'a> Binding<'a> {
             wanted,
             headings: Vec::new(),
             matter: Vec::new(),
+            lengths: Vec::new(),
+            asides: Vec::new(),
         }
     }
 
@@ -206,11 +212,22 @@ impl<'a> Binding<'a> {
             return;
         }
         let headings = read.headings.into_iter();
-        self.headings.extend(headings.map(|heading| html::Heading { start: start + heading.start, ..heading }));
-        let within = read.matter.into_iter();
-        self.matter.extend(
-            within.map(|(from, to, reason)| (start + from, start + to, reason, format!("a part of `{}`", page.path))),
-        );
+        let headings = headings.map(|heading| html::Heading { start: start + heading.start, ..heading });
+        let matter = read.matter.into_iter();
+        let matter =
+            matter.map(|(from, to, reason)| (start + from, start + to, reason, format!("a part of `{}`", page.path)));
+        match page.aside {
+            // Whether it holds story shows when all pages are known.
+            Some(reason) if start < end => {
+                let (headings, matter) = (headings.collect(), matter.collect());
+                self.asides.push(Aside { path: page.path.clone(), start, end, reason, headings, matter });
+            }
+            _ => {
+                self.headings.extend(headings);
+                self.matter.extend(matter);
+                self.lengths.extend(Some(end - start).filter(|length| *length > 0));
+            }
+        }
     }
 
     /// Tells that a page is not there.
@@ -219,7 +236,33 @@ impl<'a> Binding<'a> {
         self.matter.push((end, end, "missing_page", detail));
     }
 
-    fn parts(self, package: Package, contents: &[Place], hash: String) -> Parts {
+    /// Decides which pages off the main line hold story.
+    fn settle(&mut self, contents: &[Place]) {
+        if self.asides.is_empty() {
+            return;
+        }
+        let chapter_length = asides::chapter_length(std::mem::take(&mut self.lengths));
+        let mut titles: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for place in contents {
+            titles.entry(&place.path).or_default().push(&place.title);
+        }
+        for aside in std::mem::take(&mut self.asides) {
+            let listed = titles.get(aside.path.as_str()).into_iter().flatten().copied();
+            let named = aside.headings.iter().map(|heading| heading.title.as_str()).chain(listed);
+            if let Some(why) = asides::kept_out(&self.text[aside.start..aside.end], named, chapter_length) {
+                let detail = format!("the page `{}`, which is off the book's main line and {why}", aside.path);
+                self.matter.push((aside.start, aside.end, aside.reason, detail));
+            } else {
+                self.headings.extend(aside.headings);
+                self.matter.extend(aside.matter);
+            }
+        }
+        self.headings.sort_by_key(|heading| heading.start);
+        self.matter.sort_by_key(|(start, end, ..)| (*start, *end));
+    }
+
+    fn parts(mut self, package: Package, contents: &[Place], hash: String) -> Parts {
+        self.settle(contents);
         let mut named: Vec<(usize, u8, &str)> = contents
             .iter()
             .filter_map(|place| {
@@ -276,7 +319,7 @@ fn kind(page: &Page, read: &html::Page) -> Option<&'static str> {
         let first = read.headings.first().filter(|heading| heading.start < 4).map(|heading| heading.title.as_str());
         first.or(Some(read.title.as_str())).and_then(matter::kind)
     };
-    page.reason.or_else(whole).or_else(titled).or(page.aside)
+    page.reason.or_else(whole).or_else(titled)
 }
 
 #[cfg(test)]
@@ -468,6 +511,57 @@ mod tests {
             let (chunks, rejects) = chunk(&book, &chapters(&book), &Params::default());
             assert!(chunks[0].text.contains(words), "{rejects:?}");
             assert_eq!(rejects.len(), usize::from(!second.is_empty()));
+        }
+    }
+
+    #[test]
+    fn a_page_off_the_main_line_stays_where_it_holds_story() {
+        let long = |words: &str| format!("<p>{words}</p>").repeat(60);
+        for (head, story, notes, advertisement) in [
+            (
+                "Chapter ",
+                "It rained on the weir all that night.",
+                "[1] A weir is a low dam.",
+                "Also by A. B.: Low Tide",
+            ),
+            ("第三回 听雨 ", "河上无风，水车不动，守夜的人都睡了。", "［1］水车：旧时的磨。", "另有佳作，敬请期待。"),
+        ] {
+            let pages = [
+                page(&format!("{head}1"), story),
+                format!("<html><body><p>{head}2</p><p>{story} two</p></body></html>"),
+                format!("<html><body>{}</body></html>", long(&format!("three {story}"))),
+                page(&format!("{head}4"), story),
+                format!("<html><body>{}</body></html>", long(notes)),
+                format!("<html><body><h1>{advertisement}</h1><nav>x</nav></body></html>"),
+            ];
+            let (mut items, mut spine) = (String::new(), String::new());
+            for n in 0..pages.len() {
+                items += &format!("<item id='p{n}' href='p{n}.xhtml'/>");
+                spine += &format!("<itemref idref='p{n}'{}/>", if matches!(n, 0 | 3) { "" } else { " linear='no'" });
+            }
+            let opf = opf(&items, &spine);
+            let names: Vec<String> = (0..pages.len()).map(|n| format!("OEBPS/p{n}.xhtml")).collect();
+            let mut files =
+                vec![("META-INF/container.xml", CONTAINER.as_bytes()), ("OEBPS/content.opf", opf.as_bytes())];
+            files.extend(names.iter().zip(&pages).map(|(name, page)| (name.as_str(), page.as_bytes())));
+            let book = read_book("rain.epub", &zipped(&files), None).expect("reads");
+            let (chunks, rejects) = chunk(&book, &chapters(&book), &Params::default());
+            let text: String = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
+            let places = [format!("{head}1"), format!("{head}2"), format!("three {story}"), format!("{head}4")]
+                .map(|part| text.find(&part).unwrap_or_else(|| panic!("{part} is lost: {rejects:?}")));
+            assert!(places.is_sorted(), "{places:?}");
+            assert!(!text.contains(notes) && !text.contains(advertisement), "{text}");
+            let told: Vec<(&str, bool, bool)> = rejects
+                .iter()
+                .map(|reject| {
+                    (
+                        reject.reason.as_str(),
+                        reject.detail.contains("p4.xhtml`, which is off the book's main line and holds notes"),
+                        reject.detail.contains("p5.xhtml`"),
+                    )
+                })
+                .collect();
+            assert_eq!(told, [("back_matter", true, false), ("back_matter", false, true)], "{rejects:?}");
         }
     }
 

@@ -42,8 +42,11 @@ pub enum ChunkError {
     },
     /// It would be UTF-8 but for a few bytes.
     #[error(
-        "read `{path}` as a book: it is UTF-8 but for {count} bad places, the first on line {line} (byte {offset}); \
-         mend them, or set `chunk.encoding = \"utf-8\"` to read each as \u{fffd}"
+        "read `{path}` as a book: it is UTF-8 but for {} line {line} (byte {offset}); mend {}, or set \
+         `chunk.encoding = \"utf-8\"` to read {} as \u{fffd}",
+        if *.count == 1 { "one bad place, on".to_owned() } else { format!("{count} bad places, the first on") },
+        if *.count == 1 { "it" } else { "them" },
+        if *.count == 1 { "it" } else { "each" }
     )]
     Damaged {
         /// The path as given.
@@ -102,22 +105,26 @@ pub enum ChunkError {
     },
     /// A line of a `.jsonl` file, or the object in a `.json` file that begins there, is no book.
     #[error(
-        "read line {line} of `{path}` as a book: {cause}; a book is an object such as \
-         {{\"title\": \"…\", \"author\": \"…\", \"content\": \"…\"}}, on a line of its own or in an array"
+        "read {}line {line} of `{path}` as a book: {cause}; a book is an object such as \
+         {{\"title\": \"…\", \"author\": \"…\", \"content\": \"…\"}}, on a line of its own or in an array",
+        .entry.map(|entry| format!("entry {entry} on ")).unwrap_or_default()
     )]
     Line {
         /// The path as given.
         path: String,
         /// The line, from 1.
         line: usize,
+        /// Which object of the file it is, from 1, where a line does not tell.
+        entry: Option<usize>,
         /// What is wrong with it.
         cause: String,
     },
     /// Many such in a row, the first of which were told one by one.
     #[error(
-        "read lines {first} to {last} of `{path}` as books: {count} more in a row are none, the first since {cause}; a \
-         book is an object such as {{\"title\": \"…\", \"author\": \"…\", \"content\": \"…\"}}, on a line of its own or \
-         in an array"
+        "read {} of `{path}` as books: {count} more in a row {}, the first since {cause}; a book is an object such as \
+         {{\"title\": \"…\", \"author\": \"…\", \"content\": \"…\"}}, on a line of its own or in an array",
+        stretch(*.first, *.last, *.entries),
+        if *.count == 1 { "is none" } else { "are none" }
     )]
     Lines {
         /// The path as given.
@@ -128,6 +135,8 @@ pub enum ChunkError {
         first: usize,
         /// The line of the last.
         last: usize,
+        /// Which objects of the file the first and the last are, from 1, where lines do not tell.
+        entries: Option<(usize, usize)>,
         /// What is wrong with the first.
         cause: String,
     },
@@ -152,4 +161,38 @@ pub enum ChunkError {
         /// How many chapters the book has.
         count: u32,
     },
+}
+
+/// Names lines, and the objects on them where those are counted.
+fn stretch(first: usize, last: usize, entries: Option<(usize, usize)>) -> String {
+    let of = |one: &str, many: &str, first: usize, last: usize| {
+        if first == last { format!("{one} {first}") } else { format!("{many} {first} to {last}") }
+    };
+    let lines = of("line", "lines", first, last);
+    match entries {
+        Some((from, to)) => format!("{} on {lines}", of("entry", "entries", from, to)),
+        None => lines,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_no_plural() {
+        let damaged = |count| ChunkError::Damaged { path: "a.txt".to_owned(), count, line: 3, offset: 9 }.to_string();
+        assert!(damaged(1).contains("but for one bad place, on line 3 (byte 9); mend it, or"), "{}", damaged(1));
+        assert!(damaged(2).contains("but for 2 bad places, the first on line 3 (byte 9); mend them, or"));
+        let lines = |first, last, count, entries| {
+            let (path, cause) = ("a.json".to_owned(), "it has no `content`".to_owned());
+            ChunkError::Lines { path, count, first, last, entries, cause }.to_string()
+        };
+        assert!(
+            lines(1, 1, 1, Some((21, 21)))
+                .starts_with("read entry 21 on line 1 of `a.json` as books: 1 more in a row is none")
+        );
+        assert!(lines(1, 1, 9, Some((21, 29))).starts_with("read entries 21 to 29 on line 1 of"));
+        assert!(lines(4, 9, 6, None).starts_with("read lines 4 to 9 of `a.json` as books: 6 more in a row are none"));
+    }
 }

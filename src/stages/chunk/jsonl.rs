@@ -70,6 +70,8 @@ pub(super) struct Lines {
     layout: Layout,
     /// How many lines were begun.
     line: usize,
+    /// How many objects were begun that have no lines of their own.
+    entry: usize,
     ended: bool,
     /// A book that was read before what is to be told of those before it.
     kept: Option<Box<Book>>,
@@ -83,12 +85,15 @@ pub(super) struct Lines {
     untold: Option<Untold>,
 }
 
+/// Where an object stands: its line, and which of the file's objects it is when those have no lines of their own.
+type At = (usize, Option<usize>);
+
 /// Objects in a row that are no books, beyond those that were told one by one.
 #[derive(Debug)]
 struct Untold {
     count: usize,
-    first: usize,
-    last: usize,
+    first: At,
+    last: At,
     /// What is wrong with the first.
     cause: String,
 }
@@ -98,6 +103,7 @@ impl Lines {
         Self {
             layout,
             line: 0,
+            entry: 0,
             ended: false,
             kept: None,
             slugs: BTreeSet::new(),
@@ -139,12 +145,14 @@ impl Lines {
                 }
                 Err((line, cause)) => {
                     self.bad += 1;
+                    let entry = (self.layout == Layout::Objects).then_some(self.entry);
                     if self.bad <= MOST_TOLD {
-                        return Some(Err(ChunkError::Line { path: path.to_owned(), line, cause }));
+                        return Some(Err(ChunkError::Line { path: path.to_owned(), line, entry, cause }));
                     }
-                    let untold = self.untold.get_or_insert(Untold { count: 0, first: line, last: line, cause });
+                    let at = (line, entry);
+                    let untold = self.untold.get_or_insert(Untold { count: 0, first: at, last: at, cause });
                     untold.count += 1;
-                    untold.last = line;
+                    untold.last = at;
                 }
             }
         }
@@ -157,7 +165,8 @@ impl Lines {
 
     fn untold(&mut self, path: &str) -> Option<ChunkError> {
         let Untold { count, first, last, cause } = self.untold.take()?;
-        Some(ChunkError::Lines { path: path.to_owned(), count, first, last, cause })
+        let entries = first.1.zip(last.1);
+        Some(ChunkError::Lines { path: path.to_owned(), count, first: first.0, last: last.0, entries, cause })
     }
 
     /// Reads a line that is not blank.
@@ -203,6 +212,7 @@ impl Lines {
                     b'{' => {
                         if depth == 0 {
                             (from, begun) = (at, self.line);
+                            self.entry += 1;
                         }
                         depth += 1;
                     }
@@ -220,6 +230,7 @@ impl Lines {
                         let rest = buffer.len();
                         source.consume(rest);
                         self.ended = true;
+                        self.entry += 1;
                         return Err(Broken::Object(self.line, cause));
                     }
                 }
@@ -386,8 +397,15 @@ mod tests {
         assert_eq!(book.author.as_deref(), Some("A., B."));
         for (text, errors) in [
             ("{\n \"name\": \"x\"\n}", &["line 1 of `a.json` as a book: it has no `content`"][..]),
-            ("[\n{\"content\": \"a\"}, 3, {\"content\": \"b\"}]", &["a: a", "line 2"]),
-            ("[{}, {\n\"content\": ", &["line 1", "line 1 of `a.json` as a book: the file ends within it"]),
+            ("[\n{\"content\": \"a\"}, 3, {\"content\": \"b\"}]", &["a: a", "read entry 2 on line 2 of"]),
+            (
+                "[{}, {\n\"content\": ",
+                &["read entry 1 on line 1 of", "read entry 2 on line 1 of `a.json` as a book: the file ends within it"],
+            ),
+            (
+                "[{\"content\": \"河\"}, {\"title\": \"灯\"}, {\"content\": \"b\"}, {\"content\": \" \"}]",
+                &["河: 河", "read entry 2 on line 1 of `a.json`", "b: b", "read entry 4 on line 1 of `a.json`"],
+            ),
             ("[{\"content\": \"a\\u0000\"}]", &["NUL"]),
             ("[\n]", &["is empty"]),
             ("\n", &["is empty"]),
@@ -405,6 +423,8 @@ mod tests {
         assert_eq!(found.len(), 21);
         assert!(found[19].contains("line 20 of") && found[20].contains("lines 21 to 100000 of `a.jsonl`"), "{found:?}");
         assert!(found[20].contains("99980") && found[20].contains("no `content`"), "{found:?}");
+        let found = told("a.json", &format!("[{}]", "{},".repeat(100)));
+        assert!(found[20].starts_with("read entries 21 to 100 on line 1 of `a.json` as books: 80 more"), "{found:?}");
         // What is told does not keep back the books behind.
         let found = told("a.jsonl", &format!("{}{{\"content\": \"x\"}}\nno\n", "no\n".repeat(30)));
         assert_eq!(found.len(), 20 + 3);

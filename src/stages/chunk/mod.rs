@@ -4,6 +4,7 @@
 //! linear in the length of the book.
 
 mod archive;
+mod asides;
 mod books;
 mod border;
 mod candidates;
