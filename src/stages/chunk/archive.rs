@@ -121,7 +121,8 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         if entry.encrypted() {
             return Err(protected());
         }
-        let mut bytes = Vec::new();
+        // So much room at most for a claim alone.
+        let mut bytes = Vec::with_capacity(usize::try_from(claimed.min(bound).min(1 << 20)).unwrap_or_default() + 64);
         if claimed <= bound {
             entry.take(bound + 1).read_to_end(&mut bytes).map_err(|error| torn(error.to_string()))?;
         }

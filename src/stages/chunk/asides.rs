@@ -115,9 +115,8 @@ mod tests {
             assert_eq!(kept(text, titles), None, "{text}");
         }
         let notes = |mark: &str| {
-            (1..90)
-                .map(|n| format!("{}A long word about it, and more.\n\n", mark.replace('1', &n.to_string())))
-                .collect::<String>()
+            let note = |n: usize| mark.replace('1', &n.to_string()) + "A long word about it, and more.\n\n";
+            (1..90).map(note).collect::<String>()
         };
         for (text, titles, why) in [
             ("Rain\n\nby A. B.", &[][..], "neither"),

@@ -298,11 +298,11 @@ impl<'a> Binding<'a> {
         });
         let matter = matter.collect();
         // The book's own contents know best, unless they leave out most of what its pages mark as chapters.
-        let (by_contents, by_tags) = (
-            structure::count(&self.text, &named, &package.title),
-            structure::count(&self.text, &tagged, &package.title),
-        );
-        let marks = if by_contents >= 2 && by_contents * 2 >= by_tags { named } else { tagged };
+        let by_contents = structure::count(&self.text, &named, &package.title);
+        // No mark makes more than one chapter.
+        let most = || tagged.len() <= by_contents * 2;
+        let by_tags = || structure::count(&self.text, &tagged, &package.title);
+        let marks = if by_contents >= 2 && (most() || by_contents * 2 >= by_tags()) { named } else { tagged };
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
         let (title, author) = (some(package.title), some(package.author));
         Parts { title, author, marks, matter, ..Parts::new(Format::Epub, self.text, "UTF-8", hash) }
@@ -534,11 +534,10 @@ mod tests {
                 format!("<html><body>{}</body></html>", long(notes)),
                 format!("<html><body><h1>{advertisement}</h1><nav>x</nav></body></html>"),
             ];
-            let (mut items, mut spine) = (String::new(), String::new());
-            for n in 0..pages.len() {
-                items += &format!("<item id='p{n}' href='p{n}.xhtml'/>");
-                spine += &format!("<itemref idref='p{n}'{}/>", if matches!(n, 0 | 3) { "" } else { " linear='no'" });
-            }
+            let of = |part: &dyn Fn(usize) -> String| (0..pages.len()).map(part).collect::<String>();
+            let items = of(&|n| format!("<item id='p{n}' href='p{n}.xhtml'/>"));
+            let linear = |n| if matches!(n, 0 | 3) { "" } else { " linear='no'" };
+            let spine = of(&|n| format!("<itemref idref='p{n}'{}/>", linear(n)));
             let opf = opf(&items, &spine);
             let names: Vec<String> = (0..pages.len()).map(|n| format!("OEBPS/p{n}.xhtml")).collect();
             let mut files =

@@ -195,7 +195,7 @@ impl<'a> Builder<'a> {
         {
             self.page.author = tag.get("content").map(one_line).filter(|author| !author.is_empty());
         }
-        self.in_title &= !skipped::ends_title(name);
+        self.in_title = self.in_title && !skipped::ends_title(name);
         let open = !tag.closed && !VOID.contains(&name);
         if let Some(ended) = self.skips.start(name, open) {
             self.take_back(ended);
@@ -243,7 +243,7 @@ impl<'a> Builder<'a> {
     }
 
     fn end(&mut self, name: &str) {
-        self.in_title &= !skipped::ends_title(name);
+        self.in_title = self.in_title && !skipped::ends_title(name);
         if let Some(ended) = self.skips.end(name) {
             let own = ended.own;
             if self.take_back(ended) && own {
@@ -403,7 +403,7 @@ impl<'a> Builder<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Byte {
     Word,
-    /// A blank or a control.
+    /// A control, or a blank that is no space.
     Other,
     /// A character that is either.
     Wide,
@@ -412,7 +412,7 @@ enum Byte {
 const BYTES: [Byte; 256] = {
     let mut bytes = [Byte::Word; 256];
     let mut at = 0;
-    while at <= 0x20 {
+    while at < 0x20 {
         bytes[at] = Byte::Other;
         at += 1;
     }
@@ -424,23 +424,28 @@ const BYTES: [Byte; 256] = {
     bytes
 };
 
-/// Returns the length of the words with single blanks between that a text begins with.
+/// Returns the length of the words with single spaces between that a text begins with.
 fn plain(text: &str) -> usize {
     let bytes = text.as_bytes();
-    let kind = |at: usize| bytes.get(at).map_or(Byte::Other, |byte| BYTES[usize::from(*byte)]);
-    let mut at = 0;
-    loop {
-        match kind(at) {
-            Byte::Word => at += 1,
-            Byte::Wide => match text[at..].chars().next() {
-                Some('\u{a0}' | '\u{ad}' | '\u{feff}' | '\u{200b}') | None => return at,
-                Some(c) if c.is_control() => return at,
-                Some(c) => at += c.len_utf8(),
+    let (mut at, mut before) = (0, b' ');
+    while let Some(byte) = bytes.get(at).copied() {
+        let ends = match BYTES[usize::from(byte)] {
+            Byte::Word => byte == b' ' && before == b' ',
+            Byte::Other => true,
+            Byte::Wide => match (byte, &bytes[at + 1..]) {
+                (0xc2, [next, ..]) => *next <= 0xa0 || *next == 0xad,
+                (0xe2, [0x80, 0x8b, ..]) | (0xef, [0xbb, 0xbf, ..]) => true,
+                _ => false,
             },
-            Byte::Other if at > 0 && bytes.get(at) == Some(&b' ') && kind(at + 1) == Byte::Word => at += 2,
-            Byte::Other => return at,
+        };
+        if ends {
+            break;
         }
+        before = byte;
+        at += 1;
     }
+    // A space at the end is a gap.
+    at - usize::from(at > 0 && before == b' ')
 }
 
 fn heading_depth(name: &str) -> Option<u8> {
@@ -610,6 +615,18 @@ mod tests {
         "<p class=pagenum>",
         "<a epub:type=noteref>",
         "<!--",
+        "<!",
+        "<?",
+        "</",
+        "<![CDATA[",
+        "<!DOCTYPE [",
+        "<p class=\"",
+        "<p class=\"x>",
+        "<img alt='x",
+        "<a href=",
+        "<b ",
+        "<Dear Peter, ",
+        "<亲爱的",
     ];
 
     proptest! {

@@ -7,6 +7,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr;
+
 use super::references;
 use super::tags::Tags;
 pub(super) use super::tags::{Tag, local};
@@ -44,7 +46,7 @@ pub(super) fn tokens<'a>(source: &'a str, syntax: Syntax, mut take: impl FnMut(T
     let mut tag = Tag::default();
     // Words that were not handed on begin at `from`.
     let (mut from, mut at) = (0, 0);
-    while let Some(length) = source[at..].find('<') {
+    while let Some(length) = memchr(b'<', &source.as_bytes()[at..]) {
         let open = at + length;
         let Some((kind, end)) = markup.at(open, &mut tag) else {
             at = open + 1;

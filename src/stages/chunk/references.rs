@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
+use memchr::memchr;
 
 /// References that are longer are text; the longest name of a character has 31 letters. In bytes.
 const LONGEST_REFERENCE: usize = 40;
 
 /// Hands on a text in pieces, with characters in place of the references to them.
 pub(super) fn pieces(mut text: &str, mut take: impl FnMut(&str)) {
-    while let Some(at) = text.find('&') {
+    while let Some(at) = memchr(b'&', text.as_bytes()) {
         let (before, rest) = text.split_at(at);
         let named = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'#';
         let length = 1 + rest.as_bytes()[1..].iter().take(LONGEST_REFERENCE).take_while(named).count();

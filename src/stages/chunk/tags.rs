@@ -15,6 +15,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use memchr::memchr;
+
 use super::references::resolved;
 use super::skipped::is_boundary;
 
@@ -158,6 +160,11 @@ const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0c')
 }
 
+/// Whether a byte stands between attributes; people write `<br \>`.
+const fn is_between(byte: u8) -> bool {
+    is_blank(byte) || matches!(byte, b'/' | b'\\')
+}
+
 const fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':')
 }
@@ -229,7 +236,7 @@ impl<'a> Tags<'a> {
         let bytes = &self.source.as_bytes()[from..];
         let length = name_length(bytes);
         let after = bytes.get(length).copied();
-        (length > 0 && after.is_none_or(|byte| is_blank(byte) || matches!(byte, b'/' | b'>' | b'<')))
+        (length > 0 && after.is_none_or(|byte| is_between(byte) || matches!(byte, b'>' | b'<')))
             .then_some(from + length)
     }
 
@@ -262,7 +269,7 @@ impl<'a> Tags<'a> {
         };
         let stop = loop {
             let before = at;
-            at = skip(at, |byte| is_blank(byte) || byte == b'/');
+            at = skip(at, is_between);
             match bytes.get(at) {
                 None | Some(b'<') => break Stop::Open(at),
                 Some(b'>') => break Stop::Closed(at + 1, at > before && bytes[at - 1] == b'/'),
@@ -276,7 +283,7 @@ impl<'a> Tags<'a> {
             let name = &source[begun..at];
             let equals = skip(at, is_blank);
             if name.is_empty() || bytes.get(equals) != Some(&b'=') {
-                let ends = bytes.get(at).is_none_or(|byte| is_blank(*byte) || matches!(byte, b'/' | b'<' | b'>'));
+                let ends = bytes.get(at).is_none_or(|byte| is_between(*byte) || matches!(byte, b'<' | b'>'));
                 if ends && BARE.iter().any(|bare| name.eq_ignore_ascii_case(bare)) {
                     continue;
                 }
@@ -284,23 +291,20 @@ impl<'a> Tags<'a> {
             }
             valued = true;
             at = skip(equals + 1, is_blank);
-            let value = match bytes.get(at) {
-                Some(quote @ (b'"' | b'\'')) => {
-                    let Some(value) = self.quoted(at, *quote) else { break Stop::Quote(at) };
-                    if value.bytes().any(|byte| matches!(byte, b'<' | b'>')) {
-                        doubt = doubt.or(Some((at, tag.attributes.len())));
-                        if value.len() > LONGEST_DOUBT || holds_block(value) {
-                            break Stop::Quote(at);
-                        }
+            let value = if let Some(quote @ (b'"' | b'\'')) = bytes.get(at).copied() {
+                let Some(value) = self.quoted(at, quote) else { break Stop::Quote(at) };
+                if value.bytes().any(|byte| matches!(byte, b'<' | b'>')) {
+                    doubt = doubt.or(Some((at, tag.attributes.len())));
+                    if value.len() > LONGEST_DOUBT || holds_block(value) {
+                        break Stop::Quote(at);
                     }
-                    at += value.len() + 2;
-                    value
                 }
-                _ => {
-                    let begun = at;
-                    at = skip(at, |byte| !is_blank(byte) && !matches!(byte, b'<' | b'>'));
-                    &source[begun..at]
-                }
+                at += value.len() + 2;
+                value
+            } else {
+                let begun = at;
+                at = skip(at, |byte| !is_blank(byte) && !matches!(byte, b'<' | b'>'));
+                &source[begun..at]
             };
             Self::keep(name, value, tag);
         };
@@ -324,7 +328,7 @@ impl<'a> Tags<'a> {
     fn quoted(&mut self, at: usize, quote: u8) -> Option<&'a str> {
         let unquoted = &mut self.unquoted[usize::from(quote == b'"')];
         let rest = &self.source[at + 1..];
-        let length = if *unquoted { None } else { rest.find(char::from(quote)) };
+        let length = if *unquoted { None } else { memchr(quote, rest.as_bytes()) };
         *unquoted = length.is_none();
         length.map(|length| &rest[..length])
     }
@@ -362,8 +366,11 @@ mod tests {
     fn read(source: &str) -> Option<(String, &str)> {
         let (mut tags, mut tag) = (Tags::new(source), Tag::default());
         let end = tags.start(0, &mut tag)?;
-        let attributes = tag.attributes.iter().map(|(name, value)| format!(" {name}={value}")).collect::<String>();
-        Some((format!("{}{attributes}{}", tag.name, if tag.closed { "/" } else { "" }), &source[end..]))
+        let mut told = tag.name.to_string();
+        for (name, value) in &tag.attributes {
+            told.extend([" ", name, "=", value]);
+        }
+        Some((told + if tag.closed { "/" } else { "" }, &source[end..]))
     }
 
     #[test]
@@ -376,6 +383,7 @@ mod tests {
             ("<p class=\"a\"id=\"b\">x", "p class=a id=b", "x"),
             ("<p id=a id=b>x", "p id=a", "x"),
             ("<br/>x", "br/", "x"),
+            ("<br \\>x", "br", "x"),
             // Quotes that nothing ends, or that end in the middle of words.
             ("<p class=\"x>河灯", "p", "河灯"),
             ("<p class=\"x>The mill</p><p class=\"y\">stood", "p", "The mill</p><p class=\"y\">stood"),
