@@ -3,7 +3,7 @@
 //! Judges nothing by its neighbours; `sequence` does.
 
 use super::headings::{self, Candidate, Room, Strength};
-use super::matter;
+use super::matter::{self, Body};
 use crate::schema::{Book, Level};
 use crate::text::{Shape, is_han, is_wrapped};
 
@@ -16,12 +16,14 @@ pub(super) struct Lines<'a> {
     pub(super) dense: bool,
     /// Whether paragraphs begin with blanks, so that a line without them is none.
     pub(super) indented: bool,
+    /// In text of Latin letters that is broken at a width and has hardly a blank line, how long full lines are, in bytes.
+    full: Option<usize>,
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn of(text: &'a str, start: usize, end: usize) -> Self {
-        let mut at = start;
-        let ends: Vec<(usize, usize)> = text[start..end]
+    pub(super) fn of(text: &'a str, body: &Body) -> Self {
+        let mut at = body.start;
+        let mut ends: Vec<(usize, usize)> = text[body.start..body.end]
             .split_inclusive('\n')
             .map(|line| {
                 let begun = at;
@@ -29,7 +31,12 @@ impl<'a> Lines<'a> {
                 (begun, begun + line.trim_end_matches(['\n', '\r']).len())
             })
             .collect();
-        let mut lines = Self { text, ends, dense: false, indented: false };
+        // What stands between two books has its lines, but nothing to read.
+        for (start, end) in &body.holes {
+            let within = ends.partition_point(|line| line.0 < *start)..ends.partition_point(|line| line.0 < *end);
+            ends[within].iter_mut().for_each(|line| line.1 = line.0);
+        }
+        let mut lines = Self { text, ends, dense: false, indented: false, full: None };
         lines.look();
         lines
     }
@@ -47,8 +54,14 @@ impl<'a> Lines<'a> {
         let blank = self.ends.len() - filled;
         // Chinese books break their lines at a width without a blank line anywhere.
         let wrapped = || is_wrapped(&lines().map(Shape::of_line).collect::<Vec<_>>());
-        self.dense = blank * 2 < filled && (han * 2 > filled || !wrapped());
+        let rare = blank * 2 < filled;
+        self.dense = rare && (han * 2 > filled || !wrapped());
         self.indented = indented * 8 > filled && indented < filled;
+        if rare && !self.dense && blank * 10 < filled {
+            let mut lengths: Vec<usize> = self.ends.iter().map(|(start, end)| end - start).collect();
+            let nine_of_ten = lengths.len() * 9 / 10;
+            self.full = Some(*lengths.select_nth_unstable(nine_of_ten).1);
+        }
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -62,6 +75,22 @@ impl<'a> Lines<'a> {
 
     pub(super) fn is_blank(&self, at: usize) -> bool {
         self.at(at).is_empty()
+    }
+
+    /// Whether a line is blank or only drawn, as the rules around a heading are.
+    fn is_clear(&self, at: usize) -> bool {
+        let words = self.at(at);
+        words.bytes().all(|byte| matches!(byte, b'-' | b'=' | b'*' | b'_' | b'~' | b'#' | b'+' | b' '))
+    }
+
+    /// Whether, where no blank line parts anything, the lines above and below a line do not run on over their ends.
+    fn is_parted(&self, at: usize) -> bool {
+        self.full.is_some() && (at == 0 || self.is_short(at - 1) || ends_sentence(self.at(at - 1)))
+    }
+
+    /// Whether, where no blank line parts anything, a line ends long before its width does.
+    fn is_short(&self, at: usize) -> bool {
+        self.full.is_some_and(|full| self.at(at).len() * 10 < full * 6)
     }
 
     /// Whether a line stands at the margin.
@@ -149,9 +178,10 @@ pub(super) fn found(book: &Book, lines: &Lines) -> Vec<Heading> {
             }
             continue;
         }
-        let before = at == 0 || lines.is_blank(at - 1) || headings.last().is_some_and(|heading| heading.last + 1 == at);
+        let before = at == 0 || lines.is_clear(at - 1) || headings.last().is_some_and(|heading| heading.last + 1 == at);
+        let parted = !before && lines.is_parted(at);
         // No rule of English takes a line within a paragraph.
-        if !before && !dense && words.starts_with(|c: char| c.is_ascii()) {
+        if !before && !dense && !parted && words.starts_with(|c: char| c.is_ascii()) {
             continue;
         }
         let Some(candidate) = headings::candidate(words).filter(|_| !closes_bracket(words)) else { continue };
@@ -160,15 +190,23 @@ pub(super) fn found(book: &Book, lines: &Lines) -> Vec<Heading> {
         let room = match candidate.room {
             Room::Any => true,
             Room::Before | Room::Alone if dense => true,
+            // Between lines that nothing parts, a bare number is a page's as often as a chapter's.
+            Room::Before if candidate.strength == Strength::Strong => before || parted,
             Room::Before => before,
+            Room::Alone if candidate.strength == Strength::Strong && lines.is_short(last) => before || parted,
             // A number and its title below it have the room together.
-            Room::Alone => before && lines.is_blank(last + 1),
+            Room::Alone => before && lines.is_clear(last + 1),
         };
         if room {
             headings.push(Heading { candidate, line: at, last, title });
         }
     }
     headings
+}
+
+/// Whether a line ends as a sentence does.
+fn ends_sentence(line: &str) -> bool {
+    line.ends_with(['.', '!', '?', '”', '"', '’', '\'', '*', '-', '—'])
 }
 
 /// Whether a line ends a note that an earlier line began, as the caption of a picture does.
@@ -197,10 +235,10 @@ fn with_title(lines: &Lines, at: usize) -> (String, usize) {
     // A line of dialogue in quotation marks opens a text as well as a title does: only one straight below is a title.
     let quoted = title.ends_with(['”', '"', '’', '」']) && below != at + 1;
     // Without blank lines anywhere, what has the form of a title and a long line below it.
-    let packed = lines.dense
-        && below == at + 1
+    let packed = below == at + 1
         && lines.at(below + 1).chars().take(16).count() == 16
-        && headings::title(title).is_some();
+        && ((lines.dense && headings::title(title).is_some())
+            || (lines.is_short(below) && (loud || !lines.indented || !lines.is_flush(below + 1))));
     if letters == 0 || !short || !begins || !ends || quoted || !(packed || lines.is_blank(below + 1)) {
         return alone();
     }

@@ -23,9 +23,9 @@ pub fn chapters(book: &Book) -> Vec<Chapter> {
 /// Finds the headings among the lines.
 fn by_lines(book: &Book) -> Vec<Chapter> {
     let text = book.text.as_str();
-    let (body_start, body_end) = matter::body(text);
-    let lines = Lines::of(text, body_start, body_end);
-    let line_before = text[..body_start].matches('\n').count();
+    let body = matter::body(text);
+    let lines = Lines::of(text, &body);
+    let line_before = text[..body.start].matches('\n').count();
     let number_of = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let (mut byte, mut point) = (0, 0_u32);
     let mut point_at = |at: usize| {
@@ -34,14 +34,18 @@ fn by_lines(book: &Book) -> Vec<Chapter> {
         point
     };
     let mut chapters: Vec<Chapter> = Vec::new();
+    let mut holes = body.holes.iter().copied().peekable();
     let mut headings = stand(found(book, &lines), &lines);
     if !book.script {
         headings = with_titles(headings, &lines, &book.title);
     }
     for (index, heading) in headings.into_iter().enumerate() {
-        let start = point_at(lines.start(heading.line));
+        let at = lines.start(heading.line);
+        let hole = std::iter::from_fn(|| holes.next_if(|hole| hole.1 <= at)).last();
+        let end = hole.map(|(end, _)| point_at(end));
+        let start = point_at(at);
         if let Some(before) = chapters.last_mut() {
-            before.end = start;
+            before.end = end.unwrap_or(start);
         }
         chapters.push(Chapter {
             book: book.slug.clone(),
@@ -54,7 +58,7 @@ fn by_lines(book: &Book) -> Vec<Chapter> {
             end: start,
         });
     }
-    let body_end = point_at(body_end);
+    let body_end = point_at(body.end);
     if let Some(last) = chapters.last_mut() {
         last.end = body_end;
     }

@@ -7,6 +7,7 @@ use super::Params;
 use super::books::Points;
 use super::language::language;
 use super::matter::Story;
+use super::sequence::rank;
 use crate::llm::estimate_tokens;
 use crate::schema::{Book, Chapter, Chunk, Reject};
 use crate::text::{Shape, paragraph_starts};
@@ -390,7 +391,7 @@ fn records(book: &Book, chapters: &[Chapter], starts: &[usize], pieces: &[Piece]
     chunks
 }
 
-/// Returns the heading that a place stands under; of headings that open each other at once, the innermost.
+/// Returns the heading that a place stands under; of a part and the chapter that it opens at once, the chapter's.
 fn opening(text: &str, chapters: &[Chapter], starts: &[usize], place: usize) -> String {
     let Some(mut at) = starts.partition_point(|start| *start <= place).checked_sub(1) else { return String::new() };
     if starts[at] == place || text[starts[at]..place].trim().is_empty() {
@@ -398,6 +399,7 @@ fn opening(text: &str, chapters: &[Chapter], starts: &[usize], place: usize) -> 
         let deepest = at + 8;
         while let Some(&next) = starts.get(at + 1)
             && at < deepest
+            && rank(chapters[at].level) < rank(chapters[at + 1].level)
             && next - starts[at] < 400
             && text[starts[at]..next].split_whitespace().map(str::len).sum::<usize>() <= chapters[at].title.len() + 8
         {

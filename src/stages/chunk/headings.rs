@@ -51,13 +51,16 @@ const LAST: &str = r"^(?P<t>\p{Han}[\p{Han} 　·]{0,12}?)[ 　·]?第(?P<n>[一
 
 const RULES: &[Rule] = &[
     rule(
-        r"^(?i:chapter|chap\.|stave|canto)\s+(?:(?i:the|no\.?)\s+|#\s*)?(?P<n>N)(?P<t>T)$",
+        r"^(?i:chapter|chap|stave|canto)(?:\.?\s*|\.?\s+(?i:the|no\.?)\s+|\s*#\s*)(?P<n>N)(?P<t>T)$",
         Level::Chapter,
         Strength::Strong,
         Room::Before,
         true,
     ),
     rule(r"^(?i:chapter)\s+(?i:the\s+)?(?i:last)(?P<t>T)$", Level::Chapter, Strength::Strong, Room::Before, true),
+    rule(r"^(?:Ch|CH)(?:\.\s*|\s+)(?P<n>N)(?P<t>T)$", Level::Chapter, Strength::Strong, Room::Before, true),
+    // Misread letters; only the number tells it from a word.
+    rule(r"^[COG0]HAP[TI][EKFB][RKEB][.,]?\s+(?P<n>N)(?P<t>T)$", Level::Chapter, Strength::Next, Room::Before, true),
     // Letters that are no proper numeral, as misprints leave them.
     rule(r"^(?:CHAPTER|Chapter)\s+[IVXLCDM1l]{1,9}(?P<t>\.?)$", Level::Chapter, Strength::Strong, Room::Alone, true),
     rule(
@@ -99,7 +102,13 @@ const RULES: &[Rule] = &[
         Room::Alone,
         true,
     ),
-    rule(r"^(?:INTERLUDE|Interlude|INTERMEZZO)(?P<t>T)$", Level::Chapter, Strength::Strong, Room::Alone, true),
+    rule(
+        r"^(?:INTERLUDE|Interlude|INTERMEZZO)(?:\s+(?:[0-9]{1,3}|[IVXLC]{1,8}))?(?P<t>T)$",
+        Level::Chapter,
+        Strength::Strong,
+        Room::Alone,
+        true,
+    ),
     rule(
         r"^(?:(?i:the )?(?:PREFACE|Preface|FOREWORD|Foreword)|INTRODUCTION|Introduction|INTRODUCTORY|DEDICATION|Dedication|TO THE READER|ACKNOWLEDGE?MENTS|Acknowledge?ments)(?P<t>T)$",
         Level::Front,
@@ -153,7 +162,15 @@ const RULES: &[Rule] = &[
         Room::Any,
         true,
     ),
-    rule(r"^番外(?:篇)?(?:之?(?P<n>H))?(?P<t>S)$", Level::Back, Strength::Strong, Room::Any, true),
+    rule(
+        r"^(?:幕\s*[间間]|[间間]\s*章|[断斷]\s*章)(?:之?[一二三四五六七八九十0-9０-９]{1,3})?(?P<t>S)$",
+        Level::Chapter,
+        Strength::Strong,
+        Room::Any,
+        true,
+    ),
+    rule(r"^(?:后日谈|後日談)(?P<t>S)$", Level::Back, Strength::Strong, Room::Any, true),
+    rule(r"^(?:番外|外[传傳])(?:篇)?(?:之?(?P<n>H))?(?P<t>S)$", Level::Back, Strength::Strong, Room::Any, true),
     rule(
         r"^(?:(?:[自原代总總新]|初版|再版|重版|重印|新版|作者|[译譯]者|中文版|英文版)?[序敘叙][言文]?|前\s*言|引\s*言|[小弁例绪緒导導]\s*[引言]|[题題]\s*[记記]|[献獻]\s*[词詞]|凡\s*例|緣起|缘起|内容简介|內容簡介)[一二三]?$",
         Level::Front,
@@ -169,6 +186,14 @@ const RULES: &[Rule] = &[
         false,
     ),
     rule(r"^第(?P<n>H)\s+(?P<t>\S.{2,30})$", Level::Chapter, Strength::Next, Room::Any, true),
+    // A title may begin as a phrase about the chapter does.
+    rule(
+        r"^第(?P<n>H)[章回](?P<t>[的中][^，。！？；：…“”「」]{1,11})$",
+        Level::Chapter,
+        Strength::Next,
+        Room::Any,
+        true,
+    ),
     rule(
         r"^(?i:section|episode|adventure|day|night|no\.)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$",
         Level::Chapter,
@@ -177,7 +202,7 @@ const RULES: &[Rule] = &[
         true,
     ),
     rule(
-        r"^[\[(]?\s*(?P<n>[0-9０-９]{1,3})(?P<t>)\s*[\])]?\.?$",
+        r"^[\[(（【]?\s*(?P<n>[0-9０-９]{1,3})(?P<t>)\s*[\])）】]?[.．、]?$",
         Level::Chapter,
         Strength::Sequence,
         Room::Alone,
@@ -195,7 +220,14 @@ const RULES: &[Rule] = &[
     // In capitals, so that a sentence about oneself is none.
     rule(r"^(?P<n>[IVXLC]{1,8})\s+(?P<t>[A-Z‘“][^a-z]{1,60})$", Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(r"^(?P<n>(?i:W))(?P<t>)\.?$", Level::Chapter, Strength::Sequence, Room::Alone, true),
-    rule(r"^(?P<n>[一二三四五六七八九十百〇零]{1,5})(?P<t>)$", Level::Chapter, Strength::Sequence, Room::Alone, true),
+    rule(
+        r"^其?(?P<n>[一二三四五六七八九十百〇零]{1,5})(?P<t>)[、.．]?$",
+        Level::Chapter,
+        Strength::Sequence,
+        Room::Alone,
+        true,
+    ),
+    rule(r"^[（(]?(?P<n>[上中下])(?P<t>)[）)]?$", Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(
         r"^[（(](?P<n>[一二三四五六七八九十百]{1,5})[）)](?P<t>|\s*[^，。！？；…“”「」\s][^，。！？；…“”「」]{0,24})$",
         Level::Chapter,
@@ -229,9 +261,9 @@ static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         pattern
             .replace("(?i:W)", &format!("(?i:{words})"))
             .replace("<n>N)", &format!("<n>[0-9]{{1,3}}|(?i:[ivxlc]{{1,8}})|(?i:{words}))"))
-            .replace("<t>T)", r"<t>|\s*[.:—–]+|\s*(?:[.:—–]|--|-)+\s*\S.*|,\s*(?i:chapter|scene)\s.*|\s+(?i:and\s+last)\.?|\s+[A-Z‘“].*)")
-            .replace("<n>H|", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元0-9０-９]{1,8}|")
-            .replace("<n>H)", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元0-9０-９]{1,8})")
+            .replace("<t>T)", r"<t>|\s*[.:—–]+|\s*(?:[.:—–]|--|-)+\s*\S.*|,\s*(?i:chapter|scene)\s.*|\s+(?i:and\s+last)\.?|\s+[A-Z‘“\p{Han}].*|\p{Han}.*)")
+            .replace("<n>H|", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元万萬0-9０-９]{1,9}|")
+            .replace("<n>H)", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元万萬0-9０-９]{1,9})")
             .replace("<t>S)", r"<t>|[\s　:：、.．·—-]+[^。]{1,40})")
             .replace(r"(?:P\s*)", r"(?:(?:正文卷?|章节目录|章節目錄|VIP章节|VIP卷)\s*)")
             .replace("<t>C)", r"<t>|[\s　:：、.．·—-]+[^。]*|[^\s，。！？；…“”「」的中][^，。！？；…“”「」]*)")
@@ -318,7 +350,7 @@ fn by_rule(line: &str) -> Option<Candidate> {
 /// Finds the chapter or scene that a part's title names, as in `第一卷 春 第二章 听雨` or `ACT I. SCENE II.`
 fn inner(title: &str) -> Option<Candidate> {
     let upper = title.to_ascii_uppercase();
-    let starts = [upper.find("CHAPTER"), upper.find("SCENE"), title.rfind('第').filter(|at| *at > 0)];
+    let starts = [upper.find("CHAP"), upper.find("SCENE"), title.rfind('第').filter(|at| *at > 0)];
     let start = starts.into_iter().flatten().next()?;
     let apart = title[..start].ends_with(|c: char| !c.is_alphanumeric());
     by_rule(&title[start..])
@@ -393,6 +425,7 @@ const END: &[&str] =
 const OPENERS: &[&str] = &[
     "chapter",
     "chap",
+    "ch",
     "stave",
     "canto",
     "volume",
@@ -462,7 +495,14 @@ fn may_open(line: &str) -> bool {
         && (word.bytes().all(|byte| matches!(byte, b'I' | b'V' | b'X' | b'L' | b'C'))
             || word.len() == 1
             || OPENERS.iter().any(|opener| opener.eq_ignore_ascii_case(word))
-            || numerals::words(word).is_some())
+            || numerals::words(word).is_some()
+            || is_glued(word))
+}
+
+/// Whether a word is a chapter's with its number grown on to it, or misread.
+fn is_glued(word: &str) -> bool {
+    word.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("chapter"))
+        || (word.len() == 7 && word[1..].starts_with("HAP"))
 }
 
 /// Whether a line ends as a heading does that has its number behind its title.
@@ -479,7 +519,7 @@ fn may_begin(c: char) -> bool {
         || c.is_ascii_uppercase()
         || matches!(c, 'a'..='f' | 'l' | 'n' | 'o' | 'p' | 's' | 't' | 'v')
         || ('０'..='９').contains(&c)
-        || "第卷楔引序章VＶ余餘最终敘叙开開尾終终大自原代总總新初再重译譯编編英小弁例绪緒导導题題献獻前凡緣缘後后跋附作内內完正番上中下【〔（([一二三四五六七八九十百〇零"
+        || "第其幕间間断斷外卷楔引序章VＶ余餘最终敘叙开開尾終终大自原代总總新初再重译譯编編英小弁例绪緒导導题題献獻前凡緣缘後后跋附作内內完正番上中下【〔（([一二三四五六七八九十百〇零"
             .contains(c)
 }
 

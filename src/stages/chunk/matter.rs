@@ -87,6 +87,21 @@ const TITLES: &[(&str, &str)] = &[
     ("扉頁", FRONT),
     ("书名页", FRONT),
     ("書名頁", FRONT),
+    ("about this book", FRONT),
+    ("also by the author", FRONT),
+    ("praise", FRONT),
+    ("blurb", FRONT),
+    ("内容简介", FRONT),
+    ("內容簡介", FRONT),
+    ("内容介绍", FRONT),
+    ("內容介紹", FRONT),
+    ("作品简介", FRONT),
+    ("作品簡介", FRONT),
+    ("作者简介", FRONT),
+    ("作者簡介", FRONT),
+    ("简介", FRONT),
+    ("簡介", FRONT),
+    ("文案", FRONT),
     ("transcription notes", TRANSCRIBER),
     ("校对说明", TRANSCRIBER),
     ("校對說明", TRANSCRIBER),
@@ -130,23 +145,41 @@ pub(super) fn kind(title: &str) -> Option<&'static str> {
     TITLES.iter().find(|(title, _)| *title == words).map(|(_, kind)| *kind)
 }
 
-/// Finds the book itself between what a distributor puts before and after it, in bytes.
-pub(super) fn body(text: &str) -> (usize, usize) {
-    let (mut start, mut end, mut at) = (0, text.len(), 0);
+/// Where a file holds what somebody wrote, and not what its distributor put around it. In bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Body {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// What stands between two books of one file, from the foot of the one to below the head of the other.
+    pub(super) holes: Vec<(usize, usize)>,
+}
+
+/// Finds the book itself between what a distributor puts before and after it, or several.
+pub(super) fn body(text: &str) -> Body {
+    let (mut body, mut at) = (Body { start: 0, end: text.len(), holes: Vec::new() }, 0);
+    // Where the book ends that was looked at last; another may follow.
+    let mut closed = None;
     for line in text.split_inclusive('\n') {
         let next = at + line.len();
-        if at >= start && line.len() < 300 && could_mark(line) {
+        if line.len() < 300 && could_mark(line) {
             let upper = line.trim().to_ascii_uppercase();
-            if opens(&upper) && at <= text.len() / 2 {
-                start = marker_end(text, &upper, next);
-            } else if closes(&upper) {
-                end = at;
-                break;
+            match closed {
+                None if at < body.start => {}
+                None if opens(&upper) && at <= text.len() / 2 && body.holes.is_empty() => {
+                    body.start = marker_end(text, &upper, next);
+                }
+                None if closes(&upper) => closed = Some(at),
+                Some(end) if opens(&upper) => {
+                    body.holes.push((end, marker_end(text, &upper, next)));
+                    closed = None;
+                }
+                _ => {}
             }
         }
         at = next;
     }
-    (start, end)
+    body.end = closed.unwrap_or(body.end);
+    body
 }
 
 /// A marker whose title runs over its line ends with its stars on one of the next.
@@ -222,7 +255,7 @@ impl Story {
     /// Finds the story. `starts` are the places of the chapters in bytes.
     pub(super) fn of(book: &Book, chapters: &[Chapter], starts: &[usize]) -> Self {
         let text = book.text.as_str();
-        let (body_start, body_end) = body(text);
+        let Body { start: body_start, end: body_end, holes: between } = body(text);
         let outside: Vec<bool> = chapters
             .iter()
             .map(|chapter| headings::opens_matter(&chapter.title) || kind(&chapter.title).is_some())
@@ -233,8 +266,14 @@ impl Story {
             let end = starts.get(last + 1).copied().unwrap_or(body_end);
             let mean = (end - starts[first]) / (last - first + 1);
             // A long text before the first heading is a part of the story that has no heading, not a title page.
-            let headless = first == 0 && text[body_start..starts[0]].trim().len() > mean;
-            let start = if headless { leading(text, body_start, starts[0]) } else { starts[first] };
+            let long = || text[body_start..starts[0]].trim().len() > mean;
+            let start = match first {
+                0 if long() => leading(text, body_start, starts[0]),
+                0 if !matches!(chapters[0].level, Level::Act | Level::Scene) => {
+                    headless(text, body_start, starts[0]).unwrap_or(starts[0])
+                }
+                _ => starts[first],
+            };
             (start, end, starts[first..=last].to_vec())
         } else {
             let start = leading(text, body_start, body_end);
@@ -255,6 +294,10 @@ impl Story {
             .filter(|part| part.start < end && part.end > start && part.start < part.end)
             .cloned()
             .collect();
+        holes.extend(between.into_iter().map(|(start, end)| {
+            let detail = "stands between two books".to_owned();
+            Part { start, end, reason: LICENCE, detail }
+        }));
         holes.extend(tables(text, &borders, start, end));
         // A preface below a volume's heading, or a second volume's.
         for at in first.unwrap_or(0)..last.unwrap_or(0) {
@@ -568,6 +611,89 @@ fn leading(text: &str, start: usize, end: usize) -> usize {
     story.min(end)
 }
 
+/// Finds where a story begins before its first heading: with the first of some paragraphs that tell, above which no head
+/// of matter stands. Titles, credits and dedications are shorter, or do not end as sentences do.
+fn headless(text: &str, start: usize, end: usize) -> Option<usize> {
+    /// So much text, in columns, is told: a dedication or a motto has less.
+    const LEAST: usize = 400;
+    let (mut begun, mut told) = (None, 0);
+    let start = leading(text, start, end);
+    for (at, paragraph) in paragraphs(text, start, end) {
+        let mut lines = paragraph.lines().map(str::trim);
+        let first = lines.next().unwrap_or_default();
+        let matter = |line: &str| head_kind(line).is_some() || headings::is_heading(line);
+        if told < LEAST && matter(first) && headings::candidate(first).is_none() {
+            return None;
+        }
+        // A table's entry with a summary below it.
+        if matter(first) {
+            (begun, told) = (None, 0);
+        } else if tells(paragraph) {
+            begun = begun.or(Some(at));
+            told += paragraph.chars().map(|c| if c.is_ascii() { 1 } else { 3 }).sum::<usize>();
+        } else if told < LEAST {
+            (begun, told) = (None, 0);
+        }
+    }
+    begun.filter(|_| told >= LEAST)
+}
+
+/// Whether a paragraph ends as a sentence does and tells nothing of how the book was made.
+fn tells(paragraph: &str) -> bool {
+    const CREDITS: &[&str] = &[
+        "produced by",
+        "prepared by",
+        "transcribed",
+        "proofread",
+        "copyright",
+        "all rights reserved",
+        "isbn",
+        "published",
+        "printed",
+        "publisher",
+        "work of fiction",
+        "ebook",
+        "e-book",
+        "etext",
+        "e-text",
+        "gutenberg",
+        "www.",
+        "http",
+        "dedicated to",
+        "版权",
+        "版權",
+        "出版",
+        "书号",
+        "書號",
+        "校对",
+        "校對",
+        "录入",
+        "錄入",
+        "扫描",
+        "掃描",
+        "制作",
+        "製作",
+        "电子书",
+        "電子書",
+        "简介",
+        "簡介",
+        "献给",
+        "獻給",
+        "作者：",
+        "下载",
+        "下載",
+    ];
+    let words = paragraph.trim();
+    let ends = words.ends_with(['.', '!', '?', '”', '"', '’', '。', '！', '？', '」', '』', '．', '…']);
+    if !ends {
+        return false;
+    }
+    let lower = words.to_lowercase();
+    !CREDITS.iter().any(|credit| lower.contains(credit))
+        && !["to ", "for ", "by ", "with "].iter().any(|dedication| lower.len() < 160 && lower.starts_with(dedication))
+        && !headings::is_loud(words)
+}
+
 /// Returns where a story ends before the lines that a web site puts below it.
 fn before_notices(text: &str, last: usize, end: usize) -> usize {
     let mut story = end;
@@ -719,11 +845,11 @@ mod tests {
             ("*** START OF THE PROJECT GUTENBERG EBOOK 河灯 ***", "THE FULL PROJECT GUTENBERG LICENSE"),
         ] {
             let text = format!("Title: Rain\n\nnotice\n\n{head}\n\nBODY\n\n{foot}\n\nlicence\n");
-            let (start, end) = body(&text);
-            assert_eq!(text[start..end].trim(), "BODY", "{head}");
+            let body = body(&text);
+            assert_eq!(text[body.start..body.end].trim(), "BODY", "{head}");
         }
         let text = "He spoke of the end.\n\nEnd of the road.\n\n*** a rule ***\n";
-        assert_eq!(body(text), (0, text.len()));
+        assert_eq!(body(text), Body { start: 0, end: text.len(), holes: Vec::new() });
     }
 
     #[test]

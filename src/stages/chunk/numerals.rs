@@ -6,10 +6,10 @@ pub(super) fn number(text: &str) -> Option<u32> {
     digits(text).or_else(|| roman(text)).or_else(|| words(text)).or_else(|| chinese(text))
 }
 
-/// Reads ASCII or full-width digits, at most four.
+/// Reads ASCII or full-width digits, at most five.
 pub(super) fn digits(text: &str) -> Option<u32> {
     let count = text.chars().count();
-    if !(1..=4).contains(&count) {
+    if !(1..=5).contains(&count) {
         return None;
     }
     text.chars().try_fold(0, |number, c| {
@@ -142,15 +142,20 @@ pub(super) fn chinese(text: &str) -> Option<u32> {
         '九' | '玖' => Some(9),
         _ => None,
     };
-    if text.is_empty() || text.chars().count() > 8 {
+    if text.is_empty() || text.chars().count() > 9 {
         return None;
     }
     if text.chars().all(|c| digit(c).is_some()) {
         return text.chars().try_fold(0_u32, |number, c| number.checked_mul(10)?.checked_add(digit(c)?));
     }
-    let (mut number, mut ones) = (0, 0);
+    let (mut number, mut ones) = (0_u32, 0);
     for c in text.chars() {
         let unit = match c {
+            // It counts all that stands before it.
+            '万' | '萬' if number < 10_000 && number + ones > 0 => {
+                (number, ones) = ((number + ones) * 10_000, 0);
+                continue;
+            }
             '十' | '拾' => 10,
             '百' | '佰' => 100,
             '千' | '仟' => 1000,
@@ -201,6 +206,10 @@ mod tests {
             ("二十三", Some(23)),
             ("廿四", Some(24)),
             ("十一月", None),
+            ("10000", Some(10_000)),
+            ("一万零三", Some(10_003)),
+            ("十二万", Some(120_000)),
+            ("万一", None),
             ("", None),
         ] {
             assert_eq!(number(text), expected, "{text}");

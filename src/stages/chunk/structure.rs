@@ -24,9 +24,9 @@ pub(super) fn chapters(book: &Book) -> Option<Vec<Chapter>> {
     if book.marks.is_empty() {
         return None;
     }
-    let (body_start, body_end) = matter::body(&book.text);
+    let body = matter::body(&book.text);
     let mut points = Points::new(&book.text);
-    let (body_start, body_end) = (points.at(body_start), points.at(body_end));
+    let (body_start, body_end) = (points.at(body.start), points.at(body.end));
     let within = |mark: &&Mark| (body_start..body_end).contains(&mark.start) && !in_matter(book, mark.start);
     let marks: Vec<Mark> = book.marks.iter().filter(within).cloned().collect();
     let opened = levels(&marks, body_end, &book.title);
