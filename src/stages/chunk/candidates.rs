@@ -2,6 +2,7 @@
 //!
 //! Judges nothing by its neighbours; `sequence` does.
 
+use super::forms;
 use super::headings::{self, Candidate, Room, Strength};
 use super::matter::{self, Body};
 use crate::schema::{Book, Level};
@@ -191,7 +192,7 @@ pub(super) fn found(book: &Book, lines: &Lines) -> Vec<Heading> {
             Room::Any => true,
             Room::Before | Room::Alone if dense => true,
             // Between lines that nothing parts, a bare number is a page's as often as a chapter's.
-            Room::Before if candidate.strength == Strength::Strong => before || parted,
+            Room::Before if candidate.strength != Strength::Sequence => before || parted,
             Room::Before => before,
             Room::Alone if candidate.strength == Strength::Strong && lines.is_short(last) => before || parted,
             // A number and its title below it have the room together.
@@ -237,7 +238,7 @@ fn with_title(lines: &Lines, at: usize) -> (String, usize) {
     // Without blank lines anywhere, what has the form of a title and a long line below it.
     let packed = below == at + 1
         && lines.at(below + 1).chars().take(16).count() == 16
-        && ((lines.dense && headings::title(title).is_some())
+        && ((lines.dense && (forms::title(title) || (forms::NAMES.fits)(title)))
             || (lines.is_short(below) && (loud || !lines.indented || !lines.is_flush(below + 1))));
     if letters == 0 || !short || !begins || !ends || quoted || !(packed || lines.is_blank(below + 1)) {
         return alone();

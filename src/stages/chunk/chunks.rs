@@ -450,6 +450,21 @@ mod tests {
     }
 
     #[test]
+    fn a_chunk_is_named_after_the_chapter_that_it_begins_with() {
+        for (text, name) in [
+            (format!("Chapter 1\n\nOh.\n\nChapter 2\n\n{}", prose(300)), "Chapter 1"),
+            (format!("PART ONE\n\nChapter 1\n\nOh.\n\nChapter 2\n\n{}", prose(300)), "Chapter 1"),
+            (format!("第一章 看灯\n无风。\n第二章 听雨\n{}", "河上无风，水车不动。\n".repeat(60)), "第一章 看灯"),
+            (
+                format!("第一卷\n第一章 看灯\n无风。\n第二章 听雨\n{}", "河上无风，水车不动。\n".repeat(60)),
+                "第一章 看灯",
+            ),
+        ] {
+            assert_eq!(cut(&text, 2000).0[0].chapter, name, "{text}");
+        }
+    }
+
+    #[test]
     fn a_cut_avoids_an_open_quotation_and_seeks_a_border() {
         let speech = "“It went on.\n\n“And on.\n\n“And on again and again,” he said.\n\n";
         let text = format!("{}{}{}", prose(500), speech.repeat(3), prose(500));

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::numerals;
+use super::{forms, numerals};
 use crate::schema::Level;
 use crate::text::is_han;
 
@@ -64,7 +64,7 @@ const RULES: &[Rule] = &[
     // Letters that are no proper numeral, as misprints leave them.
     rule(r"^(?:CHAPTER|Chapter)\s+[IVXLCDM1l]{1,9}(?P<t>\.?)$", Level::Chapter, Strength::Strong, Room::Alone, true),
     rule(
-        r"^(?i:volume|vol\.)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$",
+        r"^(?:(?i:volume)\s+|(?i:vol)\.?\s*)(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$",
         Level::Volume,
         Strength::Strong,
         Room::Before,
@@ -137,9 +137,16 @@ const RULES: &[Rule] = &[
         Room::Any,
         true,
     ),
+    rule(
+        r"^[「『《<＜]第\s*(?P<n>H)\s*(?P<u>[章回節节卷话話])(?:[」』》>＞](?P<t>C)|[ 　：:][^。，！？「」]{1,30}[》>＞])$",
+        Level::Chapter,
+        Strength::Strong,
+        Room::Any,
+        true,
+    ),
     // Units that are common words too: the title stands apart.
     rule(
-        r"^(?:P\s*)?[【〔（(]?第\s*(?P<n>H)\s*(?P<u>[话話出齣夜季辑輯编編]|封信|部分)[】〕）)]?(?P<t>S)$",
+        r"^(?:P\s*)?[【〔（(]?第\s*(?P<n>H)\s*(?P<u>[话話出齣夜季辑輯编編册冊]|封信|部分)[】〕）)]?(?P<t>S)$",
         Level::Chapter,
         Strength::Strong,
         Room::Any,
@@ -202,7 +209,7 @@ const RULES: &[Rule] = &[
         true,
     ),
     rule(
-        r"^[\[(（【]?\s*(?P<n>[0-9０-９]{1,3})(?P<t>)\s*[\])）】]?[.．、]?$",
+        r"^[\[(（【#§]?\s*(?P<n>[0-9０-９]{1,3})(?P<t>)\s*[\])）】]?[.．、]?$",
         Level::Chapter,
         Strength::Sequence,
         Room::Alone,
@@ -261,7 +268,7 @@ static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         pattern
             .replace("(?i:W)", &format!("(?i:{words})"))
             .replace("<n>N)", &format!("<n>[0-9]{{1,3}}|(?i:[ivxlc]{{1,8}})|(?i:{words}))"))
-            .replace("<t>T)", r"<t>|\s*[.:—–]+|\s*(?:[.:—–]|--|-)+\s*\S.*|,\s*(?i:chapter|scene)\s.*|\s+(?i:and\s+last)\.?|\s+[A-Z‘“\p{Han}].*|\p{Han}.*)")
+            .replace("<t>T)", r"<t>|\s*[.:—–]+|\s*(?:/|of)\s*[0-9]{1,3}\b.*|\s*(?:[.:—–]|--|-)+\s*\S.*|,\s*(?i:chapter|scene)\s.*|\s+(?i:and\s+last)\.?|\s+[A-Z‘“\p{Han}].*|\p{Han}.*)")
             .replace("<n>H|", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元万萬0-9０-９]{1,9}|")
             .replace("<n>H)", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元万萬0-9０-９]{1,9})")
             .replace("<t>S)", r"<t>|[\s　:：、.．·—-]+[^。]{1,40})")
@@ -335,6 +342,10 @@ fn by_rule(line: &str) -> Option<Candidate> {
             "封信" | "letter" => Level::Letter,
             _ => Level::Part,
         };
+        // The day of a date.
+        if rule.strength == Strength::Sequence && titled && (forms::DATES.fits)(line) {
+            return None;
+        }
         // A part and its chapter in one line: the chapter is what it opens.
         if matches!(level, Level::Volume | Level::Part | Level::Act)
             && let Some(inner) = inner(title)
@@ -360,10 +371,27 @@ fn inner(title: &str) -> Option<Candidate> {
 /// Takes off what only adorns a heading: marks of emphasis and rules on both sides.
 pub(super) fn bare(line: &str) -> &str {
     let line = line.trim();
+    // What web sites print before a title, and how a transcriber noted its size.
+    let line = line.trim_start_matches(['☆', '★', '◆', '◇', '●', '■', '□', '▲', '※']).trim_start_matches(['、', ' ']);
+    let line = without_notes(line);
     let marks = |c: char| matches!(c, '_' | '*' | '=' | '~' | '-' | '—' | '–' | '·' | ' ' | '\u{3000}');
     let inside = line.trim_matches(marks);
     let both = line.starts_with(marks) && line.ends_with(marks);
     if both && !inside.is_empty() { inside } else { line }
+}
+
+/// Takes off the notes that transcribers of the East put around a heading, as in `［＃大見出し］第一章`.
+fn without_notes(line: &str) -> &str {
+    let mut line = line;
+    while let Some(end) = line.strip_prefix("［＃").and_then(|rest| rest.find('］')) {
+        line = line["［＃".len() + end + '］'.len_utf8()..].trim_start();
+    }
+    while line.ends_with('］')
+        && let Some(start) = line.rfind("［＃")
+    {
+        line = line[..start].trim_end();
+    }
+    line
 }
 
 /// Whether a line is in capitals throughout.
@@ -382,44 +410,6 @@ fn spaced(line: &str) -> Option<String> {
     let closed = line.split("  ").map(|word| word.split(' ').collect::<String>());
     Some(closed.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "))
 }
-
-/// Returns what a line may open that has no number and no word for what it is, but the form of a title: capitals, or a
-/// few Chinese characters without a mark.
-pub(super) fn title(line: &str) -> Option<Candidate> {
-    let line = bare(line);
-    let length = line.chars().count();
-    let letters = line.chars().filter(|c| c.is_alphabetic()).count();
-    let english = (3..=60).contains(&length)
-        && letters >= 3
-        && is_loud(line.split('(').next().unwrap_or(line))
-        && !line.ends_with([',', ';', ':', '!', '?', '-'])
-        && !line.starts_with(['“', '"', '‘', '\'', '[', '('])
-        && !END.iter().any(|end| line.starts_with(end));
-    let han = || line.chars().filter(|c| is_han(*c)).count();
-    let plain = |c: char| {
-        is_han(c) || c.is_ascii_alphanumeric() || matches!(c, ' ' | '\u{3000}' | '·' | '《' | '》' | '〇' | '○')
-    };
-    let chinese = (2..=16).contains(&length) && line.chars().all(plain) && han() * 2 > length;
-    (english || chinese).then(listed)
-}
-
-/// What a title opens that stands by its form, or because a table lists it.
-pub(super) const fn listed() -> Candidate {
-    Candidate {
-        level: Level::Chapter,
-        number: None,
-        titled: true,
-        strength: Strength::Title,
-        room: Room::Alone,
-        story: true,
-        rule: usize::MAX,
-        section: false,
-    }
-}
-
-/// Lines in capitals that are no titles.
-const END: &[&str] =
-    &["THE END", "END OF", "FINIS", "CONTENTS", "TABLE OF", "ILLUSTRATION", "LIST OF", "BY ", "COPYRIGHT"];
 
 /// Words, without case, that an English heading of the table can begin with, number words aside.
 const OPENERS: &[&str] = &[
@@ -519,7 +509,7 @@ fn may_begin(c: char) -> bool {
         || c.is_ascii_uppercase()
         || matches!(c, 'a'..='f' | 'l' | 'n' | 'o' | 'p' | 's' | 't' | 'v')
         || ('０'..='９').contains(&c)
-        || "第其幕间間断斷外卷楔引序章VＶ余餘最终敘叙开開尾終终大自原代总總新初再重译譯编編英小弁例绪緒导導题題献獻前凡緣缘後后跋附作内內完正番上中下【〔（([一二三四五六七八九十百〇零"
+        || "「『《<＜#§第其幕间間断斷外卷楔引序章VＶ余餘最终敘叙开開尾終终大自原代总總新初再重译譯编編英小弁例绪緒导導题題献獻前凡緣缘後后跋附作内內完正番上中下【〔（([一二三四五六七八九十百〇零"
             .contains(c)
 }
 

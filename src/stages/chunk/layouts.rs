@@ -4,7 +4,7 @@
 //! The frames stand in `layouts/`, one file for each language. `=== name` begins one. In it, a line `c1|CHAPTER I.` is a
 //! heading that is to be found: `v` volume, `p` part, `c` chapter, `a` act, `s` scene, `l` letter, `f` front, `b` back,
 //! with its number; `+|` stands before a further line of its title; `~` is the text of a chapter, `.` a short paragraph.
-//! What else stands there is a line that opens nothing.
+//! What else stands there is a line that opens nothing. `=== name (close)` is a frame that needs no blank line.
 
 use std::fmt::Write as _;
 
@@ -32,9 +32,21 @@ enum Setting {
     Packed,
     /// A line for each paragraph, at the margin, and no blank line in the whole book.
     Flush,
+    /// Lines of about 60 columns, paragraphs set in, and no blank line in the whole book.
+    Tight,
+    /// Lines of about 60 columns at the margin, and no blank line in the whole book.
+    Block,
 }
 
-fn told(language: Language, at: usize, setting: Setting) -> Vec<String> {
+impl Setting {
+    /// Whether the whole book has no blank line.
+    const fn is_packed(self) -> bool {
+        matches!(self, Self::Packed | Self::Flush | Self::Tight | Self::Block)
+    }
+}
+
+/// Sets the paragraphs of a chapter.
+fn told(language: Language, at: usize, setting: Setting) -> Vec<Vec<String>> {
     let paragraphs: Vec<String> = match language {
         Language::En => {
             let sentences = [
@@ -59,7 +71,7 @@ fn told(language: Language, at: usize, setting: Setting) -> Vec<String> {
             (0..9).map(|turn| [0, 1].map(|step| sentences[(at + turn * 2 + step) % 6]).concat()).collect()
         }
     };
-    paragraphs.iter().flat_map(|paragraph| set(paragraph, language, setting)).collect()
+    paragraphs.iter().map(|paragraph| set(paragraph, language, setting)).collect()
 }
 
 /// Sets a paragraph in lines.
@@ -78,20 +90,21 @@ fn set(paragraph: &str, language: Language, setting: Setting) -> Vec<String> {
             lines.push(String::new());
             lines
         }
-        Setting::Wrapped => {
-            let mut lines = vec![String::new()];
+        Setting::Wrapped | Setting::Tight | Setting::Block => {
+            let width = if setting == Setting::Wrapped { 70 } else { 60 };
+            let mut lines = vec![if setting == Setting::Tight { "   " } else { "" }.to_owned()];
             for word in paragraph.split(' ') {
                 let line = lines.last_mut().expect("one at least");
-                if !line.is_empty() && line.len() + word.len() > 70 {
+                if !line.is_empty() && line.len() + word.len() > width {
                     lines.push(word.to_owned());
                 } else {
-                    if !line.is_empty() {
+                    if !line.trim_start().is_empty() {
                         line.push(' ');
                     }
                     line.push_str(word);
                 }
             }
-            lines.push(String::new());
+            lines.extend((setting == Setting::Wrapped).then(String::new));
             lines
         }
     }
@@ -115,15 +128,11 @@ fn level(sign: &str) -> Option<(Level, Option<u32>)> {
 /// Makes a frame into a book and what should be found in it.
 fn book(frame: &str, language: Language, setting: Setting) -> (String, Vec<Found>) {
     let (mut lines, mut expected): (Vec<String>, Vec<Found>) = (Vec::new(), Vec::new());
-    let packed = matches!(setting, Setting::Packed | Setting::Flush);
+    let packed = setting.is_packed();
     for (at, line) in frame.lines().enumerate().filter(|(_, line)| !(packed && line.is_empty())) {
         match line {
-            "~" => lines.extend(told(language, at, setting)),
-            "." => {
-                let told = told(language, at, setting);
-                let end = told.iter().position(String::is_empty).map_or(1, |blank| blank + 1);
-                lines.extend(told.into_iter().take(end));
-            }
+            "~" => lines.extend(told(language, at, setting).concat()),
+            "." => lines.extend(told(language, at, setting).swap_remove(0)),
             _ => {
                 let signed = line.split_once('|').filter(|(sign, _)| sign.len() <= 4);
                 let words = signed.map_or(line, |(_, words)| words);
@@ -150,7 +159,9 @@ fn check(source: &str, language: Language, settings: &[Setting]) -> usize {
     let mut failures = String::new();
     let frames = frames(source);
     for (name, frame) in &frames {
-        for &setting in settings {
+        let close = [Setting::Tight, Setting::Block, Setting::Flush];
+        let more: &[Setting] = if name.ends_with("(close)") { &close } else { &[] };
+        for &setting in settings.iter().chain(more) {
             let (text, expected) = book(frame, language, setting);
             let book = read("a.txt", text.as_bytes(), None).expect("reads");
             let found = chapters(&book);
@@ -240,7 +251,7 @@ fn printed(language: Language, paragraphs: &[String], way: usize) -> String {
 
 /// Paragraphs of several lengths, talk among them.
 fn paragraphs(language: Language) -> Vec<String> {
-    let long = |at: usize| told(language, at, Setting::Lines).into_iter().filter(|line| !line.is_empty());
+    let long = |at: usize| told(language, at, Setting::Lines).concat().into_iter().filter(|line| !line.is_empty());
     let talk = match language {
         Language::En => ["“Is it far?”", "“It is,” said Ben, and looked away.", "Nobody spoke."],
         Language::Zh => ["“还有多远？”", "“还远。”本叔说着，看了看别处。", "没有人说话。"],

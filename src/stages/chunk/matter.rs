@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::books::Points;
-use super::headings;
+use super::{headings, headless};
 use crate::schema::{Book, Chapter, Level, Reject};
 
 /// Reasons of the rejects.
@@ -270,7 +270,8 @@ impl Story {
             let start = match first {
                 0 if long() => leading(text, body_start, starts[0]),
                 0 if !matches!(chapters[0].level, Level::Act | Level::Scene) => {
-                    headless(text, body_start, starts[0]).unwrap_or(starts[0])
+                    let from = leading(text, body_start, starts[0]);
+                    headless::start(text, from, starts[0]).unwrap_or(starts[0])
                 }
                 _ => starts[first],
             };
@@ -434,7 +435,7 @@ const fn heads(text: &str, start: usize, end: usize) -> Heads<'_> {
 }
 
 /// Says what a line opens when it stands alone as the head of matter; notes in brackets are heads of themselves.
-fn head_kind(words: &str) -> Option<&'static str> {
+pub(super) fn head_kind(words: &str) -> Option<&'static str> {
     let note = words.trim_start_matches(['[', '*', '_', '（', '(', '=', ' ']);
     let lower: String = note.chars().take(24).collect::<String>().to_lowercase();
     if ["transcriber's note", "transcriber’s note", "transcribers' note", "transcribers’ note", "transcriber note"]
@@ -545,7 +546,7 @@ fn block_end(text: &str, start: usize, end: usize, reason: &str) -> usize {
 }
 
 /// Returns the runs of lines between blank lines.
-fn paragraphs(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn paragraphs(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usize, &str)> {
     let mut at = start;
     let mut lines = text[start..end].split_inclusive('\n').map(move |line| {
         let begun = at;
@@ -609,89 +610,6 @@ fn leading(text: &str, start: usize, end: usize) -> usize {
         };
     }
     story.min(end)
-}
-
-/// Finds where a story begins before its first heading: with the first of some paragraphs that tell, above which no head
-/// of matter stands. Titles, credits and dedications are shorter, or do not end as sentences do.
-fn headless(text: &str, start: usize, end: usize) -> Option<usize> {
-    /// So much text, in columns, is told: a dedication or a motto has less.
-    const LEAST: usize = 400;
-    let (mut begun, mut told) = (None, 0);
-    let start = leading(text, start, end);
-    for (at, paragraph) in paragraphs(text, start, end) {
-        let mut lines = paragraph.lines().map(str::trim);
-        let first = lines.next().unwrap_or_default();
-        let matter = |line: &str| head_kind(line).is_some() || headings::is_heading(line);
-        if told < LEAST && matter(first) && headings::candidate(first).is_none() {
-            return None;
-        }
-        // A table's entry with a summary below it.
-        if matter(first) {
-            (begun, told) = (None, 0);
-        } else if tells(paragraph) {
-            begun = begun.or(Some(at));
-            told += paragraph.chars().map(|c| if c.is_ascii() { 1 } else { 3 }).sum::<usize>();
-        } else if told < LEAST {
-            (begun, told) = (None, 0);
-        }
-    }
-    begun.filter(|_| told >= LEAST)
-}
-
-/// Whether a paragraph ends as a sentence does and tells nothing of how the book was made.
-fn tells(paragraph: &str) -> bool {
-    const CREDITS: &[&str] = &[
-        "produced by",
-        "prepared by",
-        "transcribed",
-        "proofread",
-        "copyright",
-        "all rights reserved",
-        "isbn",
-        "published",
-        "printed",
-        "publisher",
-        "work of fiction",
-        "ebook",
-        "e-book",
-        "etext",
-        "e-text",
-        "gutenberg",
-        "www.",
-        "http",
-        "dedicated to",
-        "版权",
-        "版權",
-        "出版",
-        "书号",
-        "書號",
-        "校对",
-        "校對",
-        "录入",
-        "錄入",
-        "扫描",
-        "掃描",
-        "制作",
-        "製作",
-        "电子书",
-        "電子書",
-        "简介",
-        "簡介",
-        "献给",
-        "獻給",
-        "作者：",
-        "下载",
-        "下載",
-    ];
-    let words = paragraph.trim();
-    let ends = words.ends_with(['.', '!', '?', '”', '"', '’', '。', '！', '？', '」', '』', '．', '…']);
-    if !ends {
-        return false;
-    }
-    let lower = words.to_lowercase();
-    !CREDITS.iter().any(|credit| lower.contains(credit))
-        && !["to ", "for ", "by ", "with "].iter().any(|dedication| lower.len() < 160 && lower.starts_with(dedication))
-        && !headings::is_loud(words)
 }
 
 /// Returns where a story ends before the lines that a web site puts below it.
@@ -850,6 +768,37 @@ mod tests {
         }
         let text = "He spoke of the end.\n\nEnd of the road.\n\n*** a rule ***\n";
         assert_eq!(body(text), Body { start: 0, end: text.len(), holes: Vec::new() });
+    }
+
+    #[test]
+    fn a_second_book_of_a_file_is_read_behind_its_own_head() {
+        let book = |name: &str, text: &str| {
+            format!(
+                "The Project Gutenberg eBook of {name}\n\n*** START OF THE PROJECT GUTENBERG EBOOK {name} ***\n\n{text}\
+                 End of Project Gutenberg’s {name}\n\n*** END OF THE PROJECT GUTENBERG EBOOK {name} ***\n\n\
+                 START: FULL LICENSE\n\nChapter 9. Terms\n\n"
+            )
+        };
+        let en = format!("CHAPTER I\n\n{0}CHAPTER II\n\n{0}", PROSE.repeat(30));
+        let zh = ["第一回　看灯\n", "第二回　听雨\n"]
+            .map(|head| format!("{head}{}", "河上无风，水车不动。\n".repeat(60)))
+            .concat();
+        for told in [en.as_str(), zh.as_str()] {
+            let text = [book("MUD", told), book("SUN", told), book("ASH", told)].concat();
+            let (held, parts) = left_out("rain.txt", &text);
+            assert_eq!(held.matches(told.trim()).count(), 3, "{parts:?}");
+            assert_eq!(reasons_of(&parts), [LICENCE; 4]);
+            let book = read("rain.txt", text.as_bytes(), None).expect("reads");
+            let chapters = chapters(&book);
+            assert_eq!(chapters.iter().filter(|chapter| chapter.number == Some(1)).count(), 3);
+            let told = |at: usize| {
+                let chapter = &chapters[at];
+                let length = (chapter.end - chapter.start) as usize;
+                book.text.chars().skip(chapter.start as usize).take(length).collect::<String>()
+            };
+            // The last chapter of a book ends with it.
+            assert!(!told(1).contains("GUTENBERG") && !told(1).contains("Terms"), "{}", told(1));
+        }
     }
 
     #[test]

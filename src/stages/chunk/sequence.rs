@@ -8,6 +8,7 @@ use super::candidates::{Heading, Lines, has_leader};
 use super::headings::Strength;
 use super::matter::letters;
 use crate::schema::Level;
+use crate::text::is_han;
 
 /// Chooses, of the lines that may be headings, those that are.
 pub(super) fn stand(mut found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
@@ -36,7 +37,8 @@ pub(super) const fn rank(level: Level) -> u8 {
 /// A 下 is the second where no 中 is.
 fn number_halves(found: &mut [Heading]) {
     let half = |heading: &Heading, sign: &str| {
-        rank(heading.candidate.level) < 2 && heading.title.trim_start_matches('卷').starts_with(sign)
+        let words = heading.title.trim_matches(['卷', '（', '）', '(', ')']);
+        words == sign || (rank(heading.candidate.level) < 2 && words.starts_with(sign))
     };
     if found.iter().any(|heading| half(heading, "下")) && !found.iter().any(|heading| half(heading, "中")) {
         for heading in found.iter_mut().filter(|heading| half(heading, "下")) {
@@ -174,12 +176,34 @@ fn is_of(heading: &Heading, rule: usize) -> bool {
     heading.candidate.strength == Strength::Sequence && heading.candidate.rule == rule
 }
 
+/// Whether a rule's numbers are those of pages: the text before many of them breaks off within a sentence.
+fn are_pages(found: &[Heading], rule: usize, lines: &Lines) -> bool {
+    /// Fewer than these may be chance.
+    const LEAST: usize = 6;
+    let (mut numbers, mut broken) = (0_usize, 0_usize);
+    for heading in found.iter().filter(|heading| is_of(heading, rule)) {
+        let before = (heading.line.saturating_sub(4)..heading.line).rev().find(|at| !lines.is_blank(*at));
+        let goes_on = lines.at(heading.last + 1).is_empty() && {
+            let below = (heading.last + 2..heading.last + 6).find(|at| !lines.is_blank(*at));
+            below.is_some_and(|at| lines.at(at).starts_with(char::is_lowercase))
+        };
+        let letter = |c: char| c.is_lowercase() || matches!(c, ',' | ';' | '-' | '，' | '、') || is_han(c);
+        numbers += 1;
+        broken += usize::from(
+            before.is_some_and(|at| lines.at(at).ends_with(letter) && (goes_on || lines.at(at).len() > 40)),
+        );
+    }
+    numbers >= LEAST && broken * 4 > numbers
+}
+
 /// Keeps, of the rules that need a sequence, the one with the longest: page numbers do not mix with chapters. Where one
 /// sequence holds another, it opens parts, or the other opens sections.
 fn of_one_rule(mut found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
     let sequence = |heading: &&Heading| heading.candidate.strength == Strength::Sequence;
     let rules: BTreeSet<usize> = found.iter().filter(sequence).map(|heading| heading.candidate.rule).collect();
-    let chains: Vec<(usize, Vec<usize>)> = rules.iter().map(|rule| (*rule, chain(&found, *rule))).collect();
+    let pages = |rule: &usize| are_pages(&found, *rule, lines);
+    let chains: Vec<(usize, Vec<usize>)> =
+        rules.iter().filter(|rule| !pages(rule)).map(|rule| (*rule, chain(&found, *rule))).collect();
     // Of equals the later, as ever.
     let best = chains.iter().filter(|(_, places)| places.len() >= 2).max_by_key(|(_, places)| places.len());
     let Some((mut best, inner)) = best.map(|(rule, places)| (*rule, places.as_slice())) else {
@@ -286,6 +310,7 @@ fn in_sequence(found: &[Heading], lines: &Lines) -> Vec<Heading> {
     // The level of the last number, and whether a part has come since.
     let (mut last_level, mut since) = (None, true);
     let mut listed = 0;
+    let doubled = doubled(found, lines);
     for (at, (heading, next)) in found.iter().zip(next_numbers(found)).enumerate() {
         let candidate = &heading.candidate;
         let higher = rank(candidate.level) < rank(Level::Chapter);
@@ -301,6 +326,7 @@ fn in_sequence(found: &[Heading], lines: &Lines) -> Vec<Heading> {
             Strength::Strong if number == last => {
                 since
                     || last_level != Some(candidate.level)
+                    || doubled.contains(&at)
                     || kept.last().is_some_and(|before| another(before, heading, lines))
             }
             // A mention of a chapter when the count goes on as if it were not there.
@@ -332,10 +358,37 @@ fn in_sequence(found: &[Heading], lines: &Lines) -> Vec<Heading> {
     kept
 }
 
+/// Finds the second of two headings that have one number and no titles to tell them apart, where each has its text: a
+/// misprint, or a part that begins without a heading of its own. A head that runs over the pages comes more often, or
+/// does so in most chapters.
+fn doubled(found: &[Heading], lines: &Lines) -> BTreeSet<usize> {
+    let numbered: Vec<usize> = (0..found.len())
+        .filter(|at| opens_chapter(found[*at].candidate.level) && found[*at].candidate.number.is_some())
+        .filter(|at| found[*at].candidate.strength == Strength::Strong)
+        .collect();
+    let mut doubled = BTreeSet::new();
+    let (mut runs, mut repeated) = (0_usize, 0_usize);
+    for run in numbered.chunk_by(|before, at| key(&found[*before]) == key(&found[*at])) {
+        runs += 1;
+        repeated += usize::from(run.len() > 1);
+        let [first, second] = *run else { continue };
+        let (before, heading) = (&found[first], &found[second]);
+        let end = found.get(second + 1).map_or(lines.len(), |next| next.line);
+        let told = lines.between(before.last, heading.line).min(lines.between(heading.last, end)) >= LEAST;
+        let titled = before.candidate.titled || heading.candidate.titled;
+        let mentioned = lines.paragraph(heading.last + 1, end).starts_with(char::is_lowercase);
+        if told && !titled && !mentioned {
+            doubled.insert(second);
+        }
+    }
+    if repeated > 1 && repeated * 4 > runs { BTreeSet::new() } else { doubled }
+}
+
+/// The least text of each of two headings with one number, in bytes.
+const LEAST: usize = 600;
+
 /// Whether two headings of one number open two texts, as the halves of a chapter do: the titles differ.
 fn another(before: &Heading, heading: &Heading, lines: &Lines) -> bool {
-    /// The least text between them, in bytes.
-    const LEAST: usize = 600;
     let (first, second) = (letters(&before.title), letters(&heading.title));
     heading.candidate.titled
         && before.candidate.titled

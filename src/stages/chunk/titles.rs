@@ -6,14 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidates::{Heading, Lines, has_leader, one_line};
+use super::forms::{self, Form};
 use super::headings::{self, Candidate};
+use super::headless;
 use super::matter::{self, letters};
 use super::sequence::{opens_chapter, rank};
 use crate::schema::Level;
 use crate::text::is_han;
-
-/// The least text of a chapter, in bytes.
-const LEAST: usize = 600;
 
 /// Adds the titles that open chapters where nothing else does, or where what else does lies within them; and the named
 /// pieces before the first chapter.
@@ -23,8 +22,14 @@ pub(super) fn with_titles(mut headings: Vec<Heading>, lines: &Lines, book: &str)
         let fronts = fronts(&headings, lines, book);
         return merged(headings, fronts);
     }
-    let titles = titles(&headings, lines, book);
+    let mut titles = titles(&headings, lines, book, &forms::CAPITALS);
     if !numbered {
+        // Weaker forms, where there is none of the stronger.
+        for form in [&forms::DATES, &forms::NAMES] {
+            if titles.is_empty() {
+                titles = self::titles(&headings, lines, book, form);
+            }
+        }
         if in_most_parts(&titles, &headings) {
             part(&mut headings, &titles, lines);
             return merged(headings, titles);
@@ -130,8 +135,8 @@ struct Line {
 
 /// Finds titles that stand as headings by their form alone: lines of their own, each another, each with a text below it
 /// that is long enough for a chapter. Three make a rule; fewer are chance.
-fn titles(known: &[Heading], lines: &Lines, book: &str) -> Vec<Heading> {
-    let found = title_lines(known, lines, 0, lines.len(), &listed(lines));
+fn titles(known: &[Heading], lines: &Lines, book: &str, form: &Form) -> Vec<Heading> {
+    let found = title_lines(known, lines, (0, lines.len()), &listed(lines), form);
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for line in &found {
         *times.entry(&line.name).or_default() += 1;
@@ -147,7 +152,7 @@ fn titles(known: &[Heading], lines: &Lines, book: &str) -> Vec<Heading> {
         let next = found.get(nth + 1).map_or(lines.len(), |next| next.at);
         let other = others.get(others.partition_point(|other| *other <= line.at)).copied().unwrap_or(next);
         // Of several in a row the last opens the text.
-        if lines.between(line.at, next.min(other)) < LEAST {
+        if lines.between(line.at, next.min(other)) < form.least {
             empty += 1;
         } else {
             titles.push((line, empty >= 3));
@@ -182,15 +187,24 @@ fn titles(known: &[Heading], lines: &Lines, book: &str) -> Vec<Heading> {
         })
         .map(|(line, _)| heading(line, lines, line.candidate.clone()))
         .collect();
-    if titles.len() < 3 { Vec::new() } else { titles }
+    let Some(first) = titles.first().filter(|_| titles.len() >= 3) else { return Vec::new() };
+    let (before, text) = (lines.between(0, first.line), lines.between(first.line, lines.len()));
+    let spread = before * 8 < text && text / titles.len() >= form.mean;
+    if form.mean == 0 || spread { titles } else { Vec::new() }
 }
 
 fn heading(line: &Line, lines: &Lines, candidate: Candidate) -> Heading {
     Heading { candidate, line: line.at, last: line.at, title: one_line(lines.at(line.at)) }
 }
 
-/// Finds the lines of a stretch that have the form of titles, or that a table lists, and the room of one.
-fn title_lines(known: &[Heading], lines: &Lines, start: usize, end: usize, listed: &BTreeSet<String>) -> Vec<Line> {
+/// Finds the lines of a stretch that have a form of titles, or that a table lists, and the room of one.
+fn title_lines(
+    known: &[Heading],
+    lines: &Lines,
+    (start, end): (usize, usize),
+    listed: &BTreeSet<String>,
+    form: &Form,
+) -> Vec<Line> {
     let mut found: Vec<Line> = Vec::new();
     for at in start..end {
         let words = lines.at(at);
@@ -204,12 +218,12 @@ fn title_lines(known: &[Heading], lines: &Lines, start: usize, end: usize, liste
         {
             continue;
         }
-        let by_form = headings::title(words);
+        let by_form = (form.fits)(words).then(forms::listed);
         if by_form.is_none() && listed.is_empty() {
             continue;
         }
         let name = letters(words);
-        let candidate = by_form.or_else(|| listed.contains(&name).then(headings::listed));
+        let candidate = by_form.or_else(|| listed.contains(&name).then(forms::listed));
         // A number is no title, though its rule does not stand here.
         let Some(candidate) = candidate.filter(|_| headings::candidate(words).is_none()) else { continue };
         found.push(Line { at, name, candidate });
@@ -220,13 +234,13 @@ fn title_lines(known: &[Heading], lines: &Lines, start: usize, end: usize, liste
 /// Whether a line stands alone: between blank lines, or at the margin of a text whose paragraphs are set in.
 fn has_room(lines: &Lines, at: usize, words: &str) -> bool {
     let alone = (at == 0 || lines.is_blank(at - 1)) && lines.is_blank(at + 1);
-    if alone || !lines.dense || !words.starts_with(is_han) {
+    if alone || !lines.dense || !headings::bare(words).starts_with(is_han) {
         return alone;
     }
     let ended = |line: &str| line.is_empty() || line.ends_with(['。', '！', '？', '”', '」', '…', '．', '）', '"']);
     let set_in = lines.indented && lines.is_flush(at);
     let parted = !lines.indented
-        && (at == 0 || ended(lines.at(at - 1)) || headings::candidate(lines.at(at - 1)).is_some())
+        && (at <= 2 || ended(lines.at(at - 1)) || headings::candidate(lines.at(at - 1)).is_some())
         && words.chars().count() <= 12;
     let below = (at + 1..at + 3).map(|next| lines.at(next)).find(|line| !line.is_empty()).unwrap_or_default();
     let one = || headings::candidate(below).is_some_and(|below| below.number == Some(1));
@@ -270,17 +284,19 @@ fn fronts(known: &[Heading], lines: &Lines, book: &str) -> Vec<Heading> {
         return Vec::new();
     };
     let end = known[first].line;
-    if lines.between(0, end) < LEAST {
+    if lines.between(0, end) < forms::LEAST {
         return Vec::new();
     }
-    let found = title_lines(&known[..first], lines, 0, end, &BTreeSet::new());
+    let found = title_lines(&known[..first], lines, (0, end), &BTreeSet::new(), &forms::CAPITALS);
     let own = letters(book);
     let mut fronts = Vec::new();
     for (nth, line) in found.iter().enumerate() {
         let next = found.get(nth + 1).map_or(end, |next| next.at);
         let other = known.get(known.partition_point(|heading| heading.line <= line.at));
         let next = other.map_or(next, |other| next.min(other.line));
-        if line.name != own && lines.between(line.at, next) >= LEAST && lines.opens_prose(line.at + 1, next) {
+        let opening = lines.paragraph(line.at + 1, next);
+        let long = lines.between(line.at, next) >= forms::LEAST;
+        if line.name != own && long && matter::is_prose(&opening) && !headless::is_credit(&opening) {
             let candidate = Candidate { level: Level::Front, ..line.candidate.clone() };
             fronts.push(heading(line, lines, candidate));
         }
