@@ -91,9 +91,9 @@ fn date(line: &str) -> bool {
         let short = |name: &&str| *name == lower || (lower.len() >= 3 && name.starts_with(lower.as_str()));
         let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let ordinal = matches!(&lower[digits.len()..], "" | "st" | "nd" | "rd" | "th");
-        if MONTHS.iter().any(|name| short(&name)) && word.starts_with(char::is_uppercase) {
+        if MONTHS.iter().any(short) && word.starts_with(char::is_uppercase) {
             month = true;
-        } else if DAYS.iter().any(|name| short(&name)) {
+        } else if DAYS.iter().any(short) {
             day = true;
         } else if !digits.is_empty() && digits.len() <= 4 && ordinal && digits.bytes().all(|byte| byte.is_ascii_digit())
         {

@@ -114,7 +114,8 @@ fn tells(words: &str) -> bool {
         return false;
     }
     let dedicates = |words: &str| ["to ", "for ", "by ", "with "].iter().any(|word| words.starts_with(word));
-    !is_credit(words) && !(words.len() < SHORT / 2 && dedicates(&words.to_lowercase()))
+    let dedication = words.len() < SHORT / 2 && dedicates(&words.to_lowercase());
+    !is_credit(words) && !dedication
 }
 
 #[cfg(test)]
