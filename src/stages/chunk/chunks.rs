@@ -8,7 +8,7 @@ use super::books::Points;
 use super::language::language;
 use super::matter::Story;
 use super::sequence::rank;
-use crate::llm::estimate_tokens;
+use crate::llm::{Estimate, estimate_tokens};
 use crate::schema::{Book, Chapter, Chunk, Reject};
 use crate::text::{Shape, paragraph_starts};
 
@@ -24,13 +24,18 @@ mod cost {
     pub(super) const BORDER: f64 = -0.15;
 }
 
+/// The most bytes of a chapter that are cut at once, so that what is held of its paragraphs has a bound: more than any has, and
+/// than most books have.
+const STRETCH: usize = 1 << 22;
+/// How far before the end of a stretch a better end is looked for.
+const NEAR: usize = 1 << 16;
+
 /// A paragraph, or a part of one that is too long. In bytes, the blank lines after it included.
 #[derive(Debug, Clone, Copy)]
 struct Unit {
     start: usize,
     end: usize,
-    /// Its tokens, never less than what it adds to a text.
-    tokens: u32,
+    weight: Weight,
     /// What a cut after it costs.
     cost: f64,
 }
@@ -40,7 +45,31 @@ struct Unit {
 struct Piece {
     start: usize,
     end: usize,
+    weight: Weight,
+}
+
+/// What a stretch of text weighs.
+#[derive(Debug, Clone, Copy)]
+struct Weight {
+    /// Its tokens, never less than what it adds to a text.
     tokens: u32,
+    /// Its estimate, unless its tokens are counted or its parts meet within a word.
+    estimate: Option<Estimate>,
+}
+
+impl Weight {
+    fn of(text: &str, params: &Params) -> Self {
+        if let Some(tokenizer) = params.tokenizer {
+            return Self { tokens: tokenizer.count(text), estimate: None };
+        }
+        let estimate = Estimate::of(text);
+        Self { tokens: estimate.tokens(), estimate: Some(estimate) }
+    }
+
+    fn joined(self, next: Self) -> Self {
+        let estimate = self.estimate.zip(next.estimate).and_then(|(before, next)| before.joined(next));
+        Self { tokens: self.tokens.saturating_add(next.tokens), estimate }
+    }
 }
 
 /// Cuts a book into chunks of at most `max_tokens`.
@@ -73,8 +102,10 @@ fn plan(text: &str, story: &Story, max: u32, params: &Params) -> Vec<Piece> {
     for &range in &story.ranges {
         let mut pieces: Vec<Piece> = Vec::new();
         for (start, end) in sections(text, range, &story.borders, max) {
-            let units = units(&text[start..end], start, max, params);
-            split(&units, max, &mut pieces);
+            for (start, end) in stretches(text, start, end) {
+                let units = units(&text[start..end], start, max, params);
+                split(&units, max, &mut pieces);
+            }
         }
         chunks.extend(merge(&pieces, max, params.min_share));
     }
@@ -121,6 +152,23 @@ fn sections(text: &str, range: (usize, usize), borders: &[usize], max: u32) -> V
     sections
 }
 
+/// Cuts what is longer than any chapter into stretches, between two paragraphs where it can be.
+fn stretches(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
+    let mut start = start;
+    std::iter::from_fn(move || {
+        let begun = start;
+        start = if end - begun <= STRETCH {
+            end
+        } else {
+            let most = text.floor_char_boundary(begun + STRETCH);
+            let near = text.ceil_char_boundary(most - NEAR);
+            let after = |mark: &&str| text[near..most].rfind(*mark).map(|at| near + at + mark.len());
+            ["\n\n", "\n\r\n", "\n", "。", " "].iter().find_map(after).unwrap_or(most)
+        };
+        (begun < start).then_some((begun, start))
+    })
+}
+
 /// Cuts a section into paragraphs, and paragraphs over the bound into sentences, then words, then characters.
 fn units(text: &str, offset: usize, max: u32, params: &Params) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
@@ -128,8 +176,7 @@ fn units(text: &str, offset: usize, max: u32, params: &Params) -> Vec<Unit> {
     // How many paragraphs a quotation has been open over: one whose last mark is missing is not open for ever.
     let mut open_over = 0;
     for end in paragraph_ends(text) {
-        let next = text[end..].lines().next().unwrap_or("").trim();
-        let around = Around { next, open: (1..=6).contains(&open_over) };
+        let around = Around { next: text[end..].trim_start(), open: (1..=6).contains(&open_over) };
         let open = paragraph((&text[start..end], offset + start), around, max, params, &mut units);
         open_over = if open { open_over + 1 } else { 0 };
         start = end;
@@ -140,18 +187,19 @@ fn units(text: &str, offset: usize, max: u32, params: &Params) -> Vec<Unit> {
 /// Returns where the paragraphs of a text end, in bytes; blank lines belong to the paragraph before them, those at the
 /// beginning to the first.
 pub(super) fn paragraph_ends(text: &str) -> Vec<usize> {
-    let shapes: Vec<Shape> = text.split_inclusive('\n').map(Shape::of_line).collect();
-    let starts = paragraph_starts(&shapes);
-    let (mut ends, mut at, mut begun) = (Vec::new(), 0, false);
-    for (line, is_start) in text.split_inclusive('\n').zip(starts) {
-        if is_start {
-            if begun {
-                ends.push(at);
-            }
-            begun = true;
+    let (mut shapes, mut begins, mut at) = (Vec::<Shape>::new(), Vec::new(), 0);
+    for line in text.split_inclusive('\n') {
+        let shape = Shape::of_line(line);
+        // Blank lines are one border, however many they are.
+        if !(shape.is_blank() && shapes.last().is_some_and(|before| before.is_blank())) {
+            shapes.push(shape);
+            begins.push(at);
         }
         at += line.len();
     }
+    let starts = paragraph_starts(&shapes);
+    let mut ends: Vec<usize> =
+        begins.into_iter().zip(starts).filter_map(|(at, is_start)| is_start.then_some(at)).skip(1).collect();
     if at > 0 {
         ends.push(at);
     }
@@ -161,7 +209,7 @@ pub(super) fn paragraph_ends(text: &str) -> Vec<usize> {
 /// What a paragraph stands between.
 #[derive(Debug, Clone, Copy)]
 struct Around<'a> {
-    /// The first line of the next.
+    /// What follows, from the first word of the next.
     next: &'a str,
     /// Whether a quotation of an earlier one runs on into it.
     open: bool,
@@ -176,11 +224,12 @@ fn paragraph(
     units: &mut Vec<Unit>,
 ) -> bool {
     let words = text.trim();
-    let tokens = params.weigh(text);
+    let weight = Weight::of(text, params);
     // A mark at its head says anew that it is open.
     let before = open && !starts_talk(words);
     let open = opens(before, words);
-    let border = is_border(words) || is_border(next);
+    let border =
+        is_border(words) || next.starts_with(is_ornament) && is_border(next.lines().next().unwrap_or("").trim());
     let talk = starts_talk(words) && starts_talk(next);
     let end_cost = if open {
         cost::OPEN
@@ -191,16 +240,16 @@ fn paragraph(
     } else {
         0.0
     };
-    if tokens <= max {
-        units.push(Unit { start: offset, end: offset + text.len(), tokens, cost: end_cost });
+    if weight.tokens <= max {
+        units.push(Unit { start: offset, end: offset + text.len(), weight, cost: end_cost });
         return open;
     }
     let mut start = 0;
     let mut push = |end: usize, cost: f64, within_word: bool| {
-        let part = &text[start..end];
+        let mut weight = Weight::of(&text[start..end], params);
         // A word cut in two can weigh one more token joined than apart.
-        let tokens = params.weigh(part) + u32::from(within_word);
-        units.push(Unit { start: offset + start, end: offset + end, tokens, cost });
+        weight.tokens += u32::from(within_word);
+        units.push(Unit { start: offset + start, end: offset + end, weight, cost });
         start = end;
     };
     // By the estimate no character weighs four thirds of a token; a tokenizer may give each of its bytes one.
@@ -271,23 +320,36 @@ pub(super) fn is_open(text: &str) -> bool {
     opens(false, text)
 }
 
-/// Carries on whether a quotation is open over a further stretch of text.
+/// Carries on whether a quotation is open over a further stretch of text. Looks for marks a block at a time, since most
+/// text has none.
 fn opens(open: bool, text: &str) -> bool {
+    const BLOCK: usize = 32;
     let (bytes, mut open) = (text.as_bytes(), open);
-    for (at, byte) in bytes.iter().enumerate() {
-        // All but `"` are of three bytes, of which these begin one.
-        match byte {
-            b'"' => open = !open,
-            0xe2 | 0xe3 | 0xef => match text.get(at..at + 3) {
-                Some("“" | "「" | "『") => open = true,
-                Some("”" | "」" | "』") => open = false,
-                Some("＂") => open = !open,
-                _ => {}
-            },
-            _ => {}
+    let mut look = |at: usize| match (bytes[at], at.checked_sub(2).and_then(|from| text.get(from..=at))) {
+        (b'"', _) | (_, Some("＂")) => open = !open,
+        (_, Some("“" | "「" | "『")) => open = true,
+        (_, Some("”" | "」" | "』")) => open = false,
+        _ => {}
+    };
+    let (Some((_, lasts)), Some((_, befores))) = (bytes.split_first(), bytes.split_last()) else { return open };
+    look(0);
+    let (blocks, rest) = lasts.as_chunks::<BLOCK>();
+    for (block, (lasts, befores)) in blocks.iter().zip(befores.as_chunks::<BLOCK>().0).enumerate() {
+        let marks: [bool; BLOCK] = std::array::from_fn(|at| may_quote(befores[at], lasts[at]));
+        if marks.iter().fold(false, |any, mark| any | mark) {
+            let places = (block * BLOCK + 1..).zip(marks).filter(|(_, mark)| *mark);
+            places.for_each(|(at, _)| look(at));
         }
     }
+    (bytes.len() - rest.len()..bytes.len()).for_each(look);
     open
+}
+
+/// Whether a quotation mark may end with these bytes: all but `"` have three, and few other characters end as they do.
+const fn may_quote(before: u8, last: u8) -> bool {
+    let print = (before == 0x80) & (((last & 0xfc) == 0x8c) | ((last & 0xfe) == 0x9c));
+    let wide = (before == 0xbc) & (last == 0x82);
+    (last == b'"') | print | wide
 }
 
 fn starts_talk(text: &str) -> bool {
@@ -296,20 +358,23 @@ fn starts_talk(text: &str) -> bool {
 
 /// Whether a line only parts scenes.
 pub(super) fn is_border(line: &str) -> bool {
-    (1..=40).contains(&line.chars().count())
-        && line.chars().all(|c| c.is_whitespace() || "*＊#＃~～-—_=•·…◇◆○●☆★※□■".contains(c))
+    !line.is_empty() && line.chars().all(|c| c.is_whitespace() || is_ornament(c)) && line.chars().nth(40).is_none()
+}
+
+fn is_ornament(c: char) -> bool {
+    "*＊#＃~～-—_=•·…◇◆○●☆★※□■".contains(c)
 }
 
 /// Cuts a section's units into even pieces of at most `max` tokens.
 fn split(units: &[Unit], max: u32, pieces: &mut Vec<Piece>) {
-    let mut left = units.iter().fold(0_u32, |sum, unit| sum.saturating_add(unit.tokens));
+    let mut left = units.iter().fold(0_u32, |sum, unit| sum.saturating_add(unit.weight.tokens));
     let mut rest = units;
     while let Some(first) = rest.first() {
         let target = f64::from(left) / f64::from(left.div_ceil(max).max(1));
-        let (mut best, mut tokens, mut sum) = (0, first.tokens, 0_u32);
+        let (mut best, mut sum) = (0, 0_u32);
         let mut best_cost = f64::INFINITY;
         for (at, unit) in rest.iter().enumerate() {
-            sum = sum.saturating_add(unit.tokens);
+            sum = sum.saturating_add(unit.weight.tokens);
             if sum > max && at > 0 {
                 break;
             }
@@ -321,11 +386,11 @@ fn split(units: &[Unit], max: u32, pieces: &mut Vec<Piece>) {
             };
             if cost < best_cost {
                 (best, best_cost) = (at, cost);
-                tokens = sum;
             }
         }
-        pieces.push(Piece { start: first.start, end: rest[best].end, tokens });
-        left = left.saturating_sub(tokens);
+        let weight = rest[1..=best].iter().fold(first.weight, |weight, unit| weight.joined(unit.weight));
+        pieces.push(Piece { start: first.start, end: rest[best].end, weight });
+        left = left.saturating_sub(weight.tokens);
         rest = &rest[best + 1..];
     }
 }
@@ -333,26 +398,30 @@ fn split(units: &[Unit], max: u32, pieces: &mut Vec<Piece>) {
 /// Merges pieces while a chunk holds less than `min_share` of `max`, and never beyond `max`.
 fn merge(pieces: &[Piece], max: u32, min_share: f64) -> Vec<Piece> {
     let enough = f64::from(max) * min_share;
+    let is_short = |piece: &Piece| f64::from(piece.weight.tokens) < enough;
+    let joined = |before: &Piece, next: &Piece| {
+        let weight = before.weight.joined(next.weight);
+        (weight.tokens <= max).then_some(Piece { start: before.start, end: next.end, weight })
+    };
     let mut chunks: Vec<Piece> = Vec::new();
-    for &piece in pieces {
+    for piece in pieces {
         match chunks.last_mut() {
-            Some(chunk) if f64::from(chunk.tokens) < enough && chunk.tokens.saturating_add(piece.tokens) <= max => {
-                chunk.end = piece.end;
-                chunk.tokens += piece.tokens;
+            Some(chunk)
+                if is_short(chunk)
+                    && let Some(both) = joined(chunk, piece) =>
+            {
+                *chunk = both;
             }
-            _ => chunks.push(piece),
+            _ => chunks.push(*piece),
         }
     }
     // A short rest at the end goes to the chunk before it.
-    if let [.., before, last] = chunks[..]
-        && f64::from(last.tokens) < enough
-        && before.tokens.saturating_add(last.tokens) <= max
+    if let [.., before, last] = &chunks[..]
+        && is_short(last)
+        && let Some(both) = joined(before, last)
     {
-        chunks.pop();
-        if let Some(chunk) = chunks.last_mut() {
-            chunk.end = last.end;
-            chunk.tokens += last.tokens;
-        }
+        chunks.truncate(chunks.len() - 2);
+        chunks.push(both);
     }
     chunks
 }
@@ -383,7 +452,7 @@ fn records(book: &Book, chapters: &[Chapter], starts: &[usize], pieces: &[Piece]
             start,
             end,
             text: text.to_owned(),
-            tokens: params.weigh(text),
+            tokens: piece.weight.estimate.map_or_else(|| params.weigh(text), Estimate::tokens),
             headings,
             continues: false,
         });
@@ -473,6 +542,32 @@ mod tests {
         }
         let text = format!("{}* * *\n\n{}", prose(460), prose(540));
         assert!(cut(&text, 600).0[0].text.ends_with("* * *\n\n") || cut(&text, 600).0[1].text.starts_with("* * *"));
+    }
+
+    proptest! {
+        #[test]
+        fn quotations_are_told_mark_by_mark(text in "[a-z ，。“”「」『』\"＂䀌㼂]{0,90}", open: bool) {
+            let told = text.chars().fold(open, |open, c| match c {
+                '"' | '＂' => !open,
+                '“' | '「' | '『' => true,
+                '”' | '」' | '』' => false,
+                _ => open,
+            });
+            prop_assert_eq!(opens(open, &text), told);
+        }
+    }
+
+    #[test]
+    fn what_is_longer_than_any_chapter_is_cut_in_stretches() {
+        for (part, ending) in
+            [("The mill stood still.\n\n", "\n\n"), ("水车不动。", "。"), ("water ", " "), ("water", "")]
+        {
+            let text = part.repeat(STRETCH * 5 / 2 / part.len());
+            let stretches: Vec<&str> = stretches(&text, 0, text.len()).map(|(from, to)| &text[from..to]).collect();
+            assert_eq!(stretches.len(), 3);
+            assert!(stretches.iter().all(|stretch| stretch.ends_with(ending) && stretch.len() <= STRETCH));
+            assert_eq!(stretches.concat(), text);
+        }
     }
 
     #[test]

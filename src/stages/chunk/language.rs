@@ -8,18 +8,48 @@ use crate::text::is_han;
 /// Says which language most of a text is in: Chinese when more than three letters in ten are Chinese, since an English
 /// word takes five letters where Chinese takes two.
 pub(super) fn language(text: &str) -> Language {
+    /// How many bytes are looked at in one go where all are ASCII.
+    const BLOCK: usize = 32;
     let (mut han, mut letters) = (0_u64, 0_u64);
-    for c in text.chars() {
-        if c.is_ascii() {
-            letters += u64::from(c.is_ascii_alphabetic());
-        } else if is_han(c) {
-            han += 1;
-            letters += 1;
-        } else {
-            letters += u64::from(c.is_alphabetic());
+    let (bytes, mut at) = (text.as_bytes(), 0);
+    while at < bytes.len() {
+        let block = &bytes[at..bytes.len().min(at + BLOCK)];
+        if block.is_ascii() {
+            letters += u64::from(block.iter().map(|byte| u8::from(byte.is_ascii_alphabetic())).sum::<u8>());
+            at += block.len();
+            continue;
+        }
+        let end = at + block.len();
+        while at < end {
+            match bytes[at..] {
+                [byte @ 0..0x80, ..] => {
+                    letters += u64::from(byte.is_ascii_alphabetic());
+                    at += 1;
+                }
+                // U+4000 to U+9FFF, the hexagrams aside.
+                [first @ 0xe4..=0xe9, second, ..] if (first, second) != (0xe4, 0xb7) => {
+                    (han, letters) = (han + 1, letters + 1);
+                    at += 3;
+                }
+                _ => {
+                    let Some(c) = text[at..].chars().next() else { break };
+                    han += u64::from(is_han(c));
+                    letters += u64::from(is_letter(c));
+                    at += c.len_utf8();
+                }
+            }
         }
     }
     if han * 10 > letters * 3 { Language::Zh } else { Language::En }
+}
+
+/// Whether a character is a letter of any script; the marks of Chinese and of print are told without a look into tables.
+fn is_letter(c: char) -> bool {
+    match c {
+        '\0'..='\x7f' => c.is_ascii_alphabetic(),
+        '\u{2010}'..='\u{2027}' | '\u{3000}'..='\u{3004}' | '\u{3008}'..='\u{3020}' | '\u{ff01}'..='\u{ff20}' => false,
+        _ => c.is_alphabetic(),
+    }
 }
 
 /// Names the language of a text that is neither English nor Chinese, where all of it seems to be in that language. In
@@ -162,6 +192,21 @@ mod tests {
         ] {
             assert_eq!(language(text), expected, "{text}");
         }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn languages_are_told_in_blocks_as_in_characters(text in "[a-z0-9 ，。“é\u{4000}\u{4dbf}\u{4dc0}\u{4dff}\u{4e00}\u{9fff}\u{20000}яーか]{0,90}") {
+            let han = text.chars().filter(|c| super::is_han(*c)).count();
+            let letters = text.chars().filter(|c| super::is_han(*c) || c.is_alphabetic()).count();
+            let expected = if han * 10 > letters * 3 { Language::Zh } else { Language::En };
+            proptest::prop_assert_eq!(language(&text), expected);
+        }
+    }
+
+    #[test]
+    fn letters_are_told_as_their_table_tells_them() {
+        assert!(('\0'..=char::MAX).all(|c| super::is_letter(c) == c.is_alphabetic()));
     }
 
     #[test]
