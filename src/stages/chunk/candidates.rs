@@ -8,11 +8,15 @@ use super::matter::{self, Body};
 use crate::schema::{Book, Level};
 use crate::text::{Shape, is_han, is_wrapped};
 
-/// The lines of a book's body, in bytes, each end without the line break.
+/// The lines of a book's body.
 #[derive(Debug)]
 pub(super) struct Lines<'a> {
+    /// The book up to the end of its body.
     text: &'a str,
-    ends: Vec<(usize, usize)>,
+    /// Where each begins, in bytes: no more is kept of it, since a book may be nothing but line breaks.
+    starts: Vec<u32>,
+    /// What stands between two books, as bytes: it has its lines, but nothing to read.
+    holes: &'a [(usize, usize)],
     /// Whether each line is a paragraph, or blank lines are too rare to give a heading room.
     pub(super) dense: bool,
     /// Whether paragraphs begin with blanks, so that a line without them is none.
@@ -22,22 +26,15 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn of(text: &'a str, body: &Body) -> Self {
+    pub(super) fn of(text: &'a str, body: &'a Body) -> Self {
         let mut at = body.start;
-        let mut ends: Vec<(usize, usize)> = text[body.start..body.end]
-            .split_inclusive('\n')
-            .map(|line| {
-                let begun = at;
-                at += line.len();
-                (begun, begun + line.trim_end_matches(['\n', '\r']).len())
-            })
-            .collect();
-        // What stands between two books has its lines, but nothing to read.
-        for (start, end) in &body.holes {
-            let within = ends.partition_point(|line| line.0 < *start)..ends.partition_point(|line| line.0 < *end);
-            ends[within].iter_mut().for_each(|line| line.1 = line.0);
-        }
-        let mut lines = Self { text, ends, dense: false, indented: false, full: None };
+        let starts = text[body.start..body.end].split_inclusive('\n').map(|line| {
+            let begun = at;
+            at += line.len();
+            u32::try_from(begun).expect("a book has fewer than 2³² bytes")
+        });
+        let (text, holes) = (&text[..body.end], &body.holes);
+        let mut lines = Self { text, starts: starts.collect(), holes, dense: false, indented: false, full: None };
         lines.look();
         lines
     }
@@ -52,26 +49,38 @@ impl<'a> Lines<'a> {
             indented += usize::from(line.starts_with(char::is_whitespace));
             han += usize::from(line.trim_start().starts_with(|c: char| !c.is_ascii()));
         }
-        let blank = self.ends.len() - filled;
+        let blank = self.len() - filled;
         // Chinese books break their lines at a width without a blank line anywhere.
         let wrapped = || is_wrapped(&lines().map(Shape::of_line).collect::<Vec<_>>());
         let rare = blank * 2 < filled;
         self.dense = rare && (han * 2 > filled || !wrapped());
         self.indented = indented * 8 > filled && indented < filled;
         if rare && !self.dense && blank * 10 < filled {
-            let mut lengths: Vec<usize> = self.ends.iter().map(|(start, end)| end - start).collect();
+            let mut lengths: Vec<usize> = (0..self.len()).map(|at| self.whole(at).len()).collect();
             let nine_of_ten = lengths.len() * 9 / 10;
             self.full = Some(*lengths.select_nth_unstable(nine_of_ten).1);
         }
     }
 
     pub(super) const fn len(&self) -> usize {
-        self.ends.len()
+        self.starts.len()
+    }
+
+    /// A line without its line break; beyond the last, nothing.
+    fn whole(&self, at: usize) -> &'a str {
+        let Some(start) = self.starts.get(at) else { return "" };
+        let start = *start as usize;
+        let holes = &self.holes[..self.holes.partition_point(|hole| hole.0 <= start)];
+        if holes.last().is_some_and(|hole| start < hole.1) {
+            return "";
+        }
+        let end = self.starts.get(at + 1).map_or(self.text.len(), |next| *next as usize);
+        self.text[start..end].trim_end_matches(['\n', '\r'])
     }
 
     /// A line without the blanks around it; beyond the last, nothing.
     pub(super) fn at(&self, at: usize) -> &'a str {
-        self.ends.get(at).map_or("", |(start, end)| self.text[*start..*end].trim())
+        self.whole(at).trim()
     }
 
     pub(super) fn is_blank(&self, at: usize) -> bool {
@@ -96,17 +105,18 @@ impl<'a> Lines<'a> {
 
     /// Whether a line stands at the margin.
     pub(super) fn is_flush(&self, at: usize) -> bool {
-        self.ends.get(at).is_some_and(|(start, end)| !self.text[*start..*end].starts_with(char::is_whitespace))
+        at < self.len() && !self.whole(at).starts_with(char::is_whitespace)
     }
 
     /// Where a line begins, in bytes; beyond the last, where that ends.
     pub(super) fn start(&self, at: usize) -> usize {
-        self.ends.get(at).map_or_else(|| self.end(), |(start, _)| *start)
+        self.starts.get(at).map_or_else(|| self.end(), |start| *start as usize)
     }
 
     /// How many bytes stand between the end of one line and the start of another.
     pub(super) fn between(&self, last: usize, next: usize) -> usize {
-        self.start(next).saturating_sub(self.ends.get(last).map_or(0, |(_, end)| *end))
+        let end = if last < self.len() { self.start(last) + self.whole(last).len() } else { 0 };
+        self.start(next).saturating_sub(end)
     }
 
     /// Whether the first paragraph of a stretch is prose.
@@ -129,7 +139,7 @@ impl<'a> Lines<'a> {
 
     /// Where the last line ends.
     fn end(&self) -> usize {
-        self.ends.last().map_or(0, |(_, end)| *end)
+        self.len().checked_sub(1).map_or(0, |last| self.starts[last] as usize + self.whole(last).len())
     }
 }
 
