@@ -1,8 +1,9 @@
 //! How fast books are read, cut into chapters and chunks, and weighed, and how near the estimated tokens are to counted ones.
 //!
 //! `cargo bench --bench chunk` measures the shipped books, `cargo bench --bench chunk -- FILE…` others; a file of several
-//! books counts as its first. Speeds are MB of UTF-8 text per second of one core, other work on the machine left out where
-//! the kernel tells; the best batch counts, and the median says how steady it was.
+//! books counts as its first. Speeds are MB of UTF-8 text per second of one core: one thread does all, and its own time on a
+//! core is what counts where the kernel tells it, so that other work on the machine is left out. The best batch counts, and
+//! the median says how steady it was. Takes a second for each stage of a book. `benches/memory.sh` measures memory.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints what it measured")]
 
@@ -40,6 +41,7 @@ fn main() {
     }
     speeds(&measured);
     errors(&measured);
+    println!("\nmemory: benches/memory.sh [BOOK…], once `cargo build --release` is done");
 }
 
 /// What was measured of a book.
@@ -125,7 +127,9 @@ fn on_core() -> Option<f64> {
 
 /// Prints speeds by book and by language.
 fn speeds(books: &[Measured]) {
-    println!("{:>8}  {:>7} {:>8} {:>7} {:>7} {:>7}  MB/s", "text", "read", "chapters", "chunks", "total", "median");
+    let clock = if on_core().is_some() { "seconds on a core" } else { "seconds on the clock: let nothing else run" };
+    println!("MB of text by {clock}, one thread");
+    println!("{:>8}  {:>7} {:>8} {:>7} {:>7} {:>7}", "text", "read", "chapters", "chunks", "total", "median");
     let line = |megabytes: f64, best: [f64; 3], median: f64, name: &str| {
         let [read, chapters, chunks] = best.map(|seconds| megabytes / seconds);
         let (total, median) = (megabytes / best.iter().sum::<f64>(), megabytes / median);
