@@ -395,12 +395,11 @@ mod tests {
         #[test]
         fn estimates_of_parts_join(first in texts(), second in texts()) {
             let both = format!("{first}{second}");
-            match Estimate::of(&first).joined(Estimate::of(&second)) {
-                Some(joined) => prop_assert_eq!(joined, Estimate::of(&both)),
-                None => {
-                    let within = |c: Option<char>| c.is_some_and(|c| matches!(kind(c), Kind::Letter | Kind::Digit));
-                    prop_assert!(within(first.chars().next_back()) && within(second.chars().next()));
-                }
+            if let Some(joined) = Estimate::of(&first).joined(Estimate::of(&second)) {
+                prop_assert_eq!(joined, Estimate::of(&both));
+            } else {
+                let within = |c: Option<char>| c.is_some_and(|c| matches!(kind(c), Kind::Letter | Kind::Digit));
+                prop_assert!(within(first.chars().next_back()) && within(second.chars().next()));
             }
         }
     }

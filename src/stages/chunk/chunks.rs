@@ -3,6 +3,8 @@
 //! The chunks of a book follow each other without a gap and hold its story whole; what stands around the story goes into
 //! rejects.
 
+use memchr::memchr_iter;
+
 use super::Params;
 use super::books::Points;
 use super::language::language;
@@ -188,14 +190,17 @@ fn units(text: &str, offset: usize, max: u32, params: &Params) -> Vec<Unit> {
 /// beginning to the first.
 pub(super) fn paragraph_ends(text: &str) -> Vec<usize> {
     let (mut shapes, mut begins, mut at) = (Vec::<Shape>::new(), Vec::new(), 0);
-    for line in text.split_inclusive('\n') {
-        let shape = Shape::of_line(line);
+    for end in memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).chain([text.len()]) {
+        if end == at {
+            continue;
+        }
+        let shape = Shape::of_line(&text[at..end]);
         // Blank lines are one border, however many they are.
         if !(shape.is_blank() && shapes.last().is_some_and(|before| before.is_blank())) {
             shapes.push(shape);
             begins.push(at);
         }
-        at += line.len();
+        at = end;
     }
     let starts = paragraph_starts(&shapes);
     let mut ends: Vec<usize> =
@@ -347,9 +352,8 @@ fn opens(open: bool, text: &str) -> bool {
 
 /// Whether a quotation mark may end with these bytes: all but `"` have three, and few other characters end as they do.
 const fn may_quote(before: u8, last: u8) -> bool {
-    let print = (before == 0x80) & (((last & 0xfc) == 0x8c) | ((last & 0xfe) == 0x9c));
-    let wide = (before == 0xbc) & (last == 0x82);
-    (last == b'"') | print | wide
+    let print = before == 0x80 && (last & 0xfc == 0x8c || last & 0xfe == 0x9c);
+    last == b'"' || print || (before == 0xbc && last == 0x82)
 }
 
 fn starts_talk(text: &str) -> bool {
