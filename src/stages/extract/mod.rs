@@ -354,6 +354,7 @@ fn describe_scene(book: &BookFacts, opening: u32, draft: &Draft, carry: &Carry) 
         teller: book.teller().map(str::to_owned),
         before: told.into_iter().chain(before).collect(),
         after: hints(first, end),
+        earlier: book.earlier(begin).map(|sentence| hint(book, sentence)),
     }
 }
 

@@ -7,7 +7,7 @@ use super::asks::{CastNotes, DescribeScene, Profile, SceneDescription, SentenceH
 use super::lexicon::{Key, Words, join, quoted};
 use super::narration::sentences;
 use crate::schema::{Attribute, Language, Motivation, Utterance};
-use crate::text::{content_words, topics};
+use crate::text::content_words;
 
 /// Describes a scene.
 pub(super) fn describe(ask: &DescribeScene) -> SceneDescription {
@@ -37,9 +37,16 @@ fn situation(ask: &DescribeScene) -> String {
     let words = Words::of(ask.language);
     let most = if ask.language == Language::Zh { 120 } else { 300 };
     let fits = |hint: &&SentenceHint| {
-        hint.alone && hint.text.chars().count() <= most && (!hint.first_person || ask.teller.is_some())
+        let told = !hint.people.is_empty() || hint.first_person || words.setting(&hint.text) > 0;
+        hint.alone && told && hint.text.chars().count() <= most && (!hint.first_person || ask.teller.is_some())
     };
-    let told: Vec<&SentenceHint> = ask.before.iter().filter(fits).collect();
+    let mut told: Vec<&SentenceHint> = ask.before.iter().filter(fits).collect();
+    // A scrap tells little of where things stand, unless there is nothing else.
+    let least = if ask.language == Language::Zh { 12 } else { 36 };
+    let whole = |hint: &&SentenceHint| hint.text.chars().count() >= least || words.setting(&hint.text) > 0;
+    if told.iter().any(whole) {
+        told.retain(whole);
+    }
     let mut chosen: Vec<&SentenceHint> = told[told.len().saturating_sub(3)..].to_vec();
     // An earlier sentence that tells place or time goes first.
     if let Some(setting) = told[..told.len() - chosen.len()].iter().rev().find(|hint| words.setting(&hint.text) >= 2) {
@@ -55,8 +62,16 @@ fn situation(ask: &DescribeScene) -> String {
         };
         chosen.extend(early.filter(cast).take(1));
     }
+    let earlier = ask.earlier.iter().filter(|_| chosen.is_empty()).find(fits).map(|hint| {
+        let told = tell(&[hint], ask.teller.as_deref(), ask.language);
+        match ask.language {
+            Language::En => format!("Shortly before: {told}"),
+            Language::Zh => format!("此前，{told}"),
+        }
+    });
     let mut parts: Vec<String> = place(&ask.chapter).into_iter().collect();
     parts.push(tell(&chosen, ask.teller.as_deref(), ask.language));
+    parts.extend(earlier);
     parts.retain(|part| !part.is_empty());
     let names: Vec<String> = ask.cast.iter().map(|member| member.name.clone()).collect();
     let silent = silent(ask, &chosen);
@@ -82,8 +97,11 @@ fn silent(ask: &DescribeScene, before: &[&SentenceHint]) -> Vec<String> {
         *times.entry(name).or_default() += weight;
     }
     let cast = |name: &str| ask.cast.iter().any(|member| member.name == name);
-    let there =
-        times.into_iter().filter(|(name, times)| *times >= 2 && !cast(name) && !Words::is_group(ask.language, name));
+    // Whoever is only pointed at may be one of those who talk.
+    let pointed = |name: &str| name.starts_with(['那', '这', '這']) || name.chars().count() < 2;
+    let there = times
+        .into_iter()
+        .filter(|(name, times)| *times >= 2 && !cast(name) && !pointed(name) && !Words::is_group(ask.language, name));
     there.take(4).map(|(name, _)| name.to_owned()).collect()
 }
 
@@ -115,10 +133,12 @@ struct Said {
     weight: usize,
     /// Whom it is said to: whoever speaks next, else whoever spoke before.
     to: Option<String>,
+    /// Whether it ends the line and somebody else speaks next: a question there waits for an answer.
+    waits: bool,
 }
 
-/// What each character wants: a sentence of the text about its aims, what it says it wants, what it asks for or about.
-/// One of whom none of it is shown is left out.
+/// What each character wants: a sentence of the text about its aims, what it says it wants, asks for, holds, wants to know or
+/// wants known. One of whom none of it is shown is left out.
 fn motivations(ask: &DescribeScene) -> Vec<Motivation> {
     let mut spoken_of: BTreeMap<String, usize> = BTreeMap::new();
     for line in &ask.dialogue {
@@ -138,10 +158,13 @@ fn said(ask: &DescribeScene, name: &str, spoken_of: &BTreeMap<String, usize>) ->
     for (at, line) in ask.dialogue.iter().enumerate().filter(|(_, line)| line.speaker == name) {
         let next = ask.dialogue[at + 1..].iter().take(2).find(other);
         let to = next.or_else(|| ask.dialogue[..at].iter().rev().take(2).find(other)).map(|line| line.speaker.clone());
-        for (start, end, closed) in sentences(&line.speech) {
+        let answered = ask.dialogue.get(at + 1).is_some_and(|next| other(&next));
+        let parts = sentences(&line.speech);
+        let last = parts.len().saturating_sub(1);
+        for (part, (start, end, closed)) in parts.into_iter().enumerate() {
             let text = line.speech[start..end].trim();
             // A quotation within, or a sentence that goes on, is no whole wish.
-            if !closed || text.contains(['‘', '“', '”', '「', '』', '"']) {
+            if !closed || text.contains(['‘', '“', '”', '「', '『', '』', '"', '`']) || text.contains("...") {
                 continue;
             }
             let mut words = content_words(text);
@@ -152,7 +175,7 @@ fn said(ask: &DescribeScene, name: &str, spoken_of: &BTreeMap<String, usize>) ->
             // Whoever is called by name is spoken to.
             let called = ask.cast.iter().find(|member| member.name != name && calls(text, member));
             let to = called.map(|member| member.name.clone()).or_else(|| to.clone());
-            said.push(Said { text: text.to_owned(), weight, to });
+            said.push(Said { text: text.to_owned(), weight, to, waits: answered && part == last });
         }
     }
     said
@@ -168,86 +191,130 @@ fn calls(text: &str, member: &CastNotes) -> bool {
     })
 }
 
+/// What somebody is after in a scene, and how it shows.
+enum Want<'a> {
+    /// It says so itself.
+    Wish(&'a Said),
+    /// It asks somebody to do something.
+    Bid(&'a Said),
+    /// It asks somebody for what it does not know; the second question, where there is one.
+    Answer(&'a Said, Option<&'a Said>),
+    /// It holds that something should be.
+    View(&'a Said),
+    /// It has something to tell somebody.
+    Point(&'a Said),
+}
+
 fn motivation(ask: &DescribeScene, member: &CastNotes, spoken_of: &BTreeMap<String, usize>) -> Option<Motivation> {
-    let words = Words::of(ask.language);
-    // A Chinese question says as much with two words that carry matter as an English one with three.
-    let (least, most, matter) = if ask.language == Language::Zh { (7, 60, 2) } else { (20, 180, 3) };
-    let fits = |text: &str| (least..=most).contains(&text.chars().count());
-    let short = |text: &str| text.chars().count() <= most * 2 / 3;
     let said = said(ask, &member.name, spoken_of);
-    let aim = ask
-        .before
-        .iter()
-        .chain(&ask.after)
-        .filter(|hint| hint.subject.as_ref() == Some(&member.name) && hint.alone && !hint.first_person)
-        .map(|hint| (hint, hint.text.as_str()))
-        .find(|(hint, text)| fits(text) && words.tells_aims(&hint.after))
-        .map(|(_, text)| text);
-    // Of what is said, the sentence counts that most takes up what the scene speaks of; the first of equals.
-    let best = |test: &dyn Fn(&str) -> bool| {
-        let fitting = said.iter().enumerate().filter(|(_, said)| fits(&said.text) && test(&said.text));
-        fitting.max_by_key(|(at, said)| (said.weight, std::cmp::Reverse(*at))).map(|(_, said)| said)
-    };
-    let wish = best(&|text| words.wants(text) && !text.ends_with(['?', '？']));
-    let bid = best(&|text| words.bids(text) && !text.ends_with(['?', '？']) && !text.ends_with("了。"));
-    let view = best(&|text| words.holds(text) && !text.ends_with(['?', '？']));
-    let question = best(&|text| words.asks(text) && short(text) && content_words(text).len() >= matter);
-    let write = |phrase: &str| ask.script.write(phrase);
-    let to = |said: &Said| said.to.clone().unwrap_or_default();
-    // Whoever asks more than it tells wants to know; whoever tells holds something.
-    let asks = said.iter().filter(|said| said.text.ends_with(['?', '？'])).count() * 2 >= said.len();
-    let (view, question) = if asks && question.is_some() { (None, question) } else { (view, question) };
-    let motivation = match (aim, wish, bid.or(view), question, ask.language) {
-        (Some(aim), Some(wish), .., Language::En) => format!("{aim} In so many words: {}", quoted(&wish.text)),
-        (Some(aim), Some(wish), .., Language::Zh) => format!("{aim}{}{}", write("自己说："), quoted(&wish.text)),
-        (Some(aim), ..) => aim.to_owned(),
-        (None, Some(wish), .., Language::En) => format!("Makes no secret of it: {}", quoted(&wish.text)),
-        (None, Some(wish), .., Language::Zh) => format!("{}{}", write("自己说："), quoted(&wish.text)),
-        (None, None, Some(view), _, Language::En) if bid.is_none() => {
-            format!("Stands by this: {}", quoted(&view.text))
+    let motivation = match (aim(ask, member), want(ask.language, &said)) {
+        (Some(aim), Some(Want::Wish(wish))) if ask.language == Language::En => {
+            format!("{aim} In so many words: {}", quoted(&wish.text))
         }
-        (None, None, Some(view), _, Language::Zh) if bid.is_none() => {
-            format!("{}{}", write("主张："), quoted(&view.text))
+        (Some(aim), Some(Want::Wish(wish))) => {
+            format!("{aim}{}{}", ask.script.write("自己说："), quoted(&wish.text))
         }
-        (None, None, Some(bid), _, Language::En) => match &bid.to {
-            Some(to) => format!("Asks of {to}: {}", quoted(&bid.text)),
-            None => format!("Asks for this: {}", quoted(&bid.text)),
-        },
-        (None, None, Some(bid), _, Language::Zh) => {
-            format!("{}{}{}{}", write("要"), to(bid), write("这样做："), quoted(&bid.text))
-        }
-        (None, None, None, Some(question), Language::En) => match &question.to {
-            Some(to) => format!("Wants to know from {to}: {}", quoted(&question.text)),
-            None => format!("Wants to know: {}", quoted(&question.text)),
-        },
-        (None, None, None, Some(question), Language::Zh) => {
-            format!("{}{}{}{}", write("想从"), to(question), write("那里问明白："), quoted(&question.text))
-        }
-        (None, None, None, None, _) => topic(ask, member)?,
+        (Some(aim), _) => aim.to_owned(),
+        (None, want) => phrase(ask, &want?),
     };
     Some(Motivation { character: member.name.clone(), motivation })
 }
 
-/// The thing that a character comes back to.
-fn topic(ask: &DescribeScene, member: &CastNotes) -> Option<String> {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for line in ask.dialogue.iter().filter(|line| line.speaker == member.name) {
-        for topic in topics(&line.speech, ask.language) {
-            *counts.entry(topic.phrase).or_default() += 1;
+/// Returns the sentence that tells what somebody is after.
+fn aim<'a>(ask: &'a DescribeScene, member: &CastNotes) -> Option<&'a str> {
+    let words = Words::of(ask.language);
+    let (least, most) = if ask.language == Language::Zh { (10, 60) } else { (24, 180) };
+    ask.before
+        .iter()
+        .chain(&ask.after)
+        .filter(|hint| hint.subject.as_ref() == Some(&member.name) && hint.alone && !hint.first_person)
+        .find(|hint| (least..=most).contains(&hint.text.chars().count()) && words.tells_aims(&hint.after))
+        .map(|hint| hint.text.as_str())
+}
+
+/// Reads what somebody is after off what it says: of each kind the sentence that most takes up what the scene speaks of.
+fn want(language: Language, said: &[Said]) -> Option<Want<'_>> {
+    let words = Words::of(language);
+    // A Chinese question says as much with two words that carry matter as an English one with three.
+    let (least, most, matter) = if language == Language::Zh { (7, 60, 2) } else { (20, 180, 3) };
+    let fits = |said: &Said, least: usize, most: usize| (least..=most).contains(&said.text.chars().count());
+    let best = |test: &dyn Fn(&Said) -> bool| {
+        let fitting = said.iter().enumerate().filter(|(_, said)| test(said));
+        fitting.max_by_key(|(at, said)| (said.weight, std::cmp::Reverse(*at))).map(|(_, said)| said)
+    };
+    let tells = |said: &Said| fits(said, least, most) && !said.text.ends_with(['?', '？']);
+    let done = |said: &Said| said.text.ends_with("了。") || said.text.ends_with("了！");
+    if let Some(wish) = best(&|said| tells(said) && words.wants(&said.text) && !done(said)) {
+        return Some(Want::Wish(wish));
+    }
+    if let Some(bid) = best(&|said| tells(said) && words.bids(&said.text) && !done(said)) {
+        return Some(Want::Bid(bid));
+    }
+    let open = |said: &Said| {
+        said.waits
+            && fits(said, least, most * 2 / 3)
+            && words.asks(&said.text)
+            && content_words(&said.text).len() >= matter
+    };
+    let question = best(&open);
+    let another = question.and_then(|first| {
+        best(&|said| open(said) && said.text != first.text && said.to == first.to && fits(said, least, most / 3))
+    });
+    // Whoever asks more than it tells wants to know; whoever tells holds something.
+    let asks = said.iter().filter(|said| said.text.ends_with(['?', '？'])).count() * 2 >= said.len();
+    let answer = |question| Want::Answer(question, another);
+    if let Some(question) = question.filter(|_| asks) {
+        return Some(answer(question));
+    }
+    if let Some(view) = best(&|said| tells(said) && words.holds(&said.text)) {
+        return Some(Want::View(view));
+    }
+    let stands =
+        |said: &Said| fits(said, least * 3 / 2, most) && tells(said) && !words.leans(&said.text) && said.to.is_some();
+    let point = best(&stands);
+    match (point, question) {
+        (Some(point), _) if point.weight > 1 => Some(Want::Point(point)),
+        (_, Some(question)) => Some(answer(question)),
+        (point, None) => point.map(Want::Point),
+    }
+}
+
+/// Says a want in a phrase of ours round the book's own words.
+fn phrase(ask: &DescribeScene, want: &Want<'_>) -> String {
+    let write = |phrase: &str| ask.script.write(phrase);
+    let to = |said: &Said| said.to.clone();
+    match (want, ask.language) {
+        (Want::Wish(wish), Language::En) => format!("Makes no secret of it: {}", quoted(&wish.text)),
+        (Want::Wish(wish), Language::Zh) => format!("{}{}", write("自己说："), quoted(&wish.text)),
+        (Want::Bid(bid), Language::En) => match to(bid) {
+            Some(to) => format!("Asks of {to}: {}", quoted(&bid.text)),
+            None => format!("Asks for this: {}", quoted(&bid.text)),
+        },
+        (Want::Bid(bid), Language::Zh) => {
+            format!("{}{}{}{}", write("要"), to(bid).unwrap_or_default(), write("这样做："), quoted(&bid.text))
+        }
+        (Want::Answer(question, another), Language::En) => {
+            let more = another.map(|another| format!(" And: {}", quoted(&another.text))).unwrap_or_default();
+            match to(question) {
+                Some(to) => format!("Wants to know from {to}: {}{more}", quoted(&question.text)),
+                None => format!("Wants to know: {}{more}", quoted(&question.text)),
+            }
+        }
+        (Want::Answer(question, another), Language::Zh) => {
+            let more =
+                another.map(|another| format!("{}{}", write("还有："), quoted(&another.text))).unwrap_or_default();
+            let to = to(question).unwrap_or_default();
+            format!("{}{to}{}{}{more}", write("想从"), write("那里问明白："), quoted(&question.text))
+        }
+        (Want::View(view), Language::En) => format!("Stands by this: {}", quoted(&view.text)),
+        (Want::View(view), Language::Zh) => format!("{}{}", write("主张："), quoted(&view.text)),
+        (Want::Point(point), Language::En) => {
+            format!("Has this to tell {}: {}", to(point).unwrap_or_default(), quoted(&point.text))
+        }
+        (Want::Point(point), Language::Zh) => {
+            format!("{}{}{}{}", write("有话要说给"), to(point).unwrap_or_default(), write("听："), quoted(&point.text))
         }
     }
-    let named = |phrase: &str| {
-        ask.cast.iter().any(|member| member.name == phrase || member.aliases.iter().any(|alias| alias == phrase))
-    };
-    let (count, topic) = counts
-        .into_iter()
-        .filter(|(phrase, count)| *count >= 2 && !named(phrase))
-        .map(|(phrase, count)| (count, phrase))
-        .max_by(|a, b| a.0.cmp(&b.0).then_with(|| b.1.cmp(&a.1)))?;
-    (count >= 2).then(|| match ask.language {
-        Language::En => format!("Keeps coming back to {topic}."),
-        Language::Zh => format!("{}{topic}。", ask.script.write("一再说起")),
-    })
 }
 
 /// The notes by key; what only the scene before knew stays.
