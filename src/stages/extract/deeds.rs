@@ -31,7 +31,7 @@ static RULES: LazyLock<ByLanguage<Rules>> = LazyLock::new(|| {
             )
             .expect(valid),
             no_deed: Regex::new(
-                r"^(?:\w+ly |never |always |had |then |now |still )*(?:first|second|third|next|last|own|whole|other|two|three|thought|knew|felt|wished|wanted|hoped|believed|remembered|supposed|understood|wondered|considered|liked|loved|hated|was|were|is|had|has|could|would|should|might|must|did|seemed|appeared|found|became|saw|heard|said|replied|answered|asked|cried|told|spoke|called|shouted|exclaimed|went|left|returned|departed|arrived|came|began|continued|meant|intended|resolved|decided|determined|used|kept|lived|and|or|who|whose|with|of|in|at)\b",
+                r"^(?:\w+ly |never |always |had |then |now |still )*(?:so|but|for|if|when|while|because|as|that|the|an?|his|her|their|its|it|there|this|these|no|first|second|third|next|last|own|whole|other|two|three|thought|knew|felt|wished|wanted|hoped|believed|remembered|supposed|understood|wondered|considered|liked|loved|hated|was|were|is|had|has|could|would|should|might|must|did|seemed|appeared|found|became|saw|heard|said|replied|answered|asked|cried|told|spoke|called|shouted|exclaimed|went|left|returned|departed|arrived|came|began|continued|meant|intended|resolved|decided|determined|used|kept|lived|and|or|who|whose|with|of|in|at)\b",
             )
             .expect(valid),
         },
@@ -69,6 +69,10 @@ pub(super) fn deed(ask: &FindScenes, hint: &SentenceHint, speaker: &str) -> Opti
     if !own.into_iter().any(|name| name.strip_prefix("the ").unwrap_or(name).eq_ignore_ascii_case(head)) {
         return None;
     }
+    // `Anna’s hat` is no deed of Anna’s.
+    if hint.after.starts_with(['’', '\'']) {
+        return None;
+    }
     phrase(ask, &hint.after, speaker, most)
 }
 
@@ -85,6 +89,8 @@ pub(super) fn phrase(ask: &FindScenes, phrase: &str, speaker: &str, most: usize)
     {
         if let Some(at) = phrase.find(own.as_str()).filter(|at| ask.language == Language::Zh && *at <= 12) {
             phrase = phrase[at + own.len()..].trim_matches(marks);
+        } else if let Some(at) = phrase.find(&format!("，{own}")) {
+            phrase = phrase[..at].trim_matches(marks);
         }
     }
     // What another does from there on is no deed of the speaker.

@@ -7,7 +7,7 @@ use super::asks::Note;
 use super::lexicon::{Key, Script, Words, list, quoted};
 use super::manner::Manners;
 use super::narration::{Names, Sentence, narration, one_line, sentences};
-use super::reading::{Gender, Person, Quotation, Reading, names_somebody};
+use super::reading::{Gender, Person, Quotation, Reading, is_word, names_somebody};
 use super::standing::written;
 use super::world;
 use crate::schema::{Book, Language};
@@ -243,6 +243,11 @@ impl BookFacts {
         notes
     }
 
+    /// Whether somebody is known by what anybody may be called.
+    pub(super) fn is_passing(&self, index: usize) -> bool {
+        is_passing(self.person(index), self.language)
+    }
+
     /// How far back somebody without a name is still taken for the same.
     const fn near(&self) -> u32 {
         match self.language {
@@ -278,7 +283,7 @@ impl BookFacts {
 }
 
 /// Whether somebody is known by what anybody may be called: `the stranger`, 那婆子.
-pub(super) fn is_passing(person: &Person, language: Language) -> bool {
+fn is_passing(person: &Person, language: Language) -> bool {
     let mut names = person.aliases.iter().chain([&person.name]);
     match language {
         Language::En => person.name.starts_with("the ") && names.all(|name| !name.starts_with(char::is_uppercase)),
@@ -308,7 +313,7 @@ fn drop_doubtful(reading: &mut Reading, language: Language) {
         .map(|person| {
             let alone = person.name.chars().count() == 1;
             let known = matches!(person.name.as_str(), "我" | "叙述者" | "敘述者");
-            !known && (alone || person.lines <= DOUBTFUL) && !names_somebody(&person.name)
+            !known && (alone || person.lines <= DOUBTFUL || is_word(&person.name)) && !names_somebody(&person.name)
         })
         .collect();
     for quotation in &mut reading.quotations {

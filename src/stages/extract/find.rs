@@ -212,7 +212,9 @@ fn strip_subject<'t>(ask: &FindScenes, speaker: &str, action: &'t str) -> Option
         }
     }
     match named {
-        Some((length, name)) if name == speaker => Some(action[length..].trim_start()),
+        Some((length, name)) if name == speaker && !action[length..].starts_with(['’', '\'']) => {
+            Some(action[length..].trim_start())
+        }
         Some(_) => None,
         None => Some(
             ["He ", "he ", "She ", "she ", "他", "她"]
@@ -276,6 +278,11 @@ fn pair(speech: &mut String) {
 /// Whether quotation marks stand round what something is called: a few words that end in no mark, as speech does.
 fn is_label(stretch: &Stretch<'_>, quotation: &QuotationHint) -> bool {
     let (ask, text) = (stretch.ask, quotation.text.trim());
+    // A heading may be written in capitals and in marks.
+    let loud = text.chars().filter(|c| c.is_uppercase()).count() > 8 && !text.contains(char::is_lowercase);
+    if loud && text.ends_with(char::is_alphanumeric) {
+        return true;
+    }
     let marked = quotation.start > ask.start
         && stretch.cut(quotation.start - 1, quotation.start).starts_with(['“', '"', '‘', '「', '『']);
     let short = match ask.language {

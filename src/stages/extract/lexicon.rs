@@ -370,7 +370,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
                 r"^(?:(?:Oh|Now|Then|But|And|So|Well|Come|Here|Pray|Just|Please|Do|do),? )*(?:(?:Tell|Give|Show|Help|Bring|Take|Go|Leave|Listen|Promise|Stay|Stop|Wait|Send|Put|Keep|Hold|Ask|Speak|Sit|tell|give|show|help|bring|take|go|leave|listen|promise|stay|wait|send|put|keep|hold|ask|speak|sit|Don[’']t|Do not|don[’']t|do not|You (?:had|[’']d) better|you (?:had|[’']d) better)|[Ll]et (?:me|us|him|her|them|it)|(?:Come|come) (?:and|along|with|back|here|in|on|down|out|up|away)|[Yy]ou must (?:not|go|come|let|give|tell|take|promise|help|stay|leave|speak|send|keep)|[Ll]ook (?:here|out|after)) ",
             )
             .expect("the table's words are valid"),
-            no_bid: english(r"and (?:you|he|she|it|they|we)(?:[’']ll|[’']d| will| shall| get| have| would)|do(?:n[’']t)? you[!.]?$|(?:did|does|would|was|were|let (?:me|us) see)$|let me (?:see|think)"),
+            no_bid: english(r"and (?:you|he|she|it|they|we)(?:[’']ll|[’']d| will| shall| get| have| would)|do(?:n[’']t)? you[!.]?$|don[’']t (?:want|rightly|know|see|think|care)|(?:did|does|would|was|were|let (?:me|us) see)$|let me (?:see|think)"),
             asks: Regex::new(
                 r"(?i)^(?:\w+[,.!]? ){0,3}(?:who|whom|whose|what|where|when|why|how|which|is|are|was|were|do|does|did|can|may|will|would|have|has|had|shall|could|should|must)\b",
             )
@@ -427,7 +427,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
                 "^(?:[，]?(?:便|乃|正|原|就|也)?[是系係][^，。]{0,10}|[，](?:[^，。]{1,6}的|乃))(?:父亲|父親|母亲|母親|爹|娘|兄弟|哥哥|弟弟|姐姐|姊姊|妹妹|女儿|女兒|儿子|兒子|独子|獨子|丈夫|妻子|老婆|媳妇|媳婦|叔叔|舅舅|姑姑|姨妈|姨媽|侄儿|侄女|姪|外甥|祖父|祖母|爷爷|爺爺|奶奶|师父|師父|徒弟|师傅|師傅|伙计|夥計|丫鬟|丫头|东家|東家|主人|朋友|邻居|鄰居|亲家|親家|之[子女妻母父弟兄妹])",
             ),
             aims: chinese("^[^。；]{0,12}?(?:想要|要想|打算|打定主意|决意|決意|决心|決心|只想|一心|盼着|盼著|希望|指望|为的是|為的是|生怕|唯恐|恐怕|不肯|不愿|不願|定要|非要|恨不得|特来|特來|前来|前來|要去|来找|來找|有心|意欲|欲待|正要[^说說道])"),
-            wants: chinese("(?:^|[，；])(?:明日|明儿|明兒|今日|今晚)?我(?:就|便|这就|這就|今日|今晚|明日|也|自)?(?:来|來|去)?(?:替|给|給|与|與|把|将|將|找|问|問)[^，。过過]|(?:^|[^问問向跟和])我要[^是有]|我想[^了过着到起是，]|我得[去把替给找]|我须|我須|我非|我定|我必|我愿|我願|我只要|我只想|我不肯|我偏|我来找|我來找|我是来|我是來|咱要|咱得[去把替给找]|咱们得|我们得|我們得|我们要|我們要|本官要|小的想|求您|求你|请您|請您|(?:^|[，请請快求])(?:告诉我|告訴我)"),
+            wants: chinese("(?:^|[，；])(?:明日|明儿|明兒|今日|今晚)?我(?:就|便|这就|這就|今日|今晚|明日|也|自)?(?:来|來|去)?(?:替|给|給|与|與|把|将|將|找|问|問)[^，。过過]|(?:^|[^问問向跟和])我要[^是有]|我想[^了过着到起是他她你这那自，]|我得[去把替给找]|我须|我須|我非|我定|我必|我愿|我願|我只要|我只想|我不肯|我偏|我来找|我來找|我是来|我是來|咱要|咱得[去把替给找]|咱们得|我们得|我們得|我们要|我們要|本官要|小的想|求您|求你|请您|請您|(?:^|[，请請快求])(?:告诉我|告訴我)"),
             bids: chinese("^(?:(?:快|且|请|請|烦|煩|求|还求|還求|[别別][^人处處的的]|不要|休|莫|好生|只管|千万|千萬|替我|给我|給我|与我|與我|告诉我|告訴我)[^？]|(?:你|您|你们|你們|先生|老爷|老爺|大家|姐姐|妈妈|媽媽)，?[^，。？说說]{0,2}(?:快|且|只管|好生|别|別|不要|不必|休|莫|须|須|该|該|替|给我|給我|把|将|將)[^？]|(?:咱们|咱們|咱|我们|我們)[^？]*(?:罢|吧|罷)[。！]?$)"),
             no_bid: chinese("^(?:莫[若非不如过過]|休[说說得]|且[说說看]|快[乐樂活要]|[请請][问問看]|好生[^，。]{0,2}[得的]|别[人处處的]|求之)|`"),
             asks: chinese("谁|誰|什么|什麼|甚么|甚麼|何[处處人时時事物]|[哪那][里裡儿兒个個]|[几幾多]|怎[么麼样樣生]|为何|為何|如何|可[曾有是]|[么麼麽呢没沒不否]？$|有无|有無"),

@@ -313,7 +313,11 @@ fn describe_scene(book: &BookFacts, opening: u32, draft: &Draft, carry: &Carry) 
             CastNotes {
                 name: name.clone(),
                 aliases: person.map_or_else(Vec::new, |person| book.person(person).aliases.clone()),
-                known: carry.profiles.get(name).cloned().unwrap_or_default(),
+                // Whoever has no name may be another than in the scene before.
+                known: match person {
+                    Some(person) if book.is_passing(person) => Vec::new(),
+                    _ => carry.profiles.get(name).cloned().unwrap_or_default(),
+                },
                 notes: person.map_or_else(Vec::new, |person| book.notes(person, end)),
             }
         })

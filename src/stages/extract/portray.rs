@@ -269,8 +269,10 @@ fn want(language: Language, said: &[Said]) -> Option<Want<'_>> {
     if let Some(view) = best(&|said| tells(said) && words.holds(&said.text)) {
         return Some(Want::View(view));
     }
-    let stands =
-        |said: &Said| fits(said, least * 3 / 2, most) && tells(said) && !words.leans(&said.text) && said.to.is_some();
+    let stands = |said: &Said| {
+        let whole = tells(said) && fits(said, least * 3 / 2, most) && !said.text.ends_with('…');
+        whole && said.weight > 0 && !words.leans(&said.text) && said.to.is_some()
+    };
     let point = best(&stands);
     match (point, question) {
         (Some(point), _) if point.weight > 1 => Some(Want::Point(point)),

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::given::Given;
-pub(super) use self::somebody::names_somebody;
+pub(super) use self::somebody::{is_word, names_somebody};
 use super::aliases::Aliases;
 use crate::schema::Language;
 

@@ -1,5 +1,5 @@
-//! Whether a Chinese word that the reading took for a speaker can name one person. Finds no names; what is doubtful is denied, so
-//! it is asked of those alone who hardly speak.
+//! Whether a Chinese word that the reading took for a speaker can name one person. Finds no names; `names_somebody` denies what
+//! is doubtful, so it is asked of those alone who hardly speak.
 
 use super::tables::CHINESE;
 
@@ -43,6 +43,13 @@ pub(in super::super) fn names_somebody(name: &str) -> bool {
     called || (named && !word) || (chars.len() <= 4 && (ENDINGS.contains(last) || last == '人'))
 }
 
+/// Whether a name is a word of another kind, however often the reading took it for a speaker: 微微, 心内.
+pub(in super::super) fn is_word(name: &str) -> bool {
+    let chars: Vec<char> = name.chars().map(|c| CHINESE.fold(c)).collect();
+    let inward = matches!(chars.as_slice(), ['心' | '口' | '腹', '内' | '里' | '中' | '下']);
+    inward || CHINESE.manner.has(&chars) || CHINESE.common.has(&chars)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,5 +75,6 @@ mod tests {
         ] {
             assert_eq!(names_somebody(name), expected, "{name}");
         }
+        assert!(is_word("心内") && is_word("微笑") && !is_word("陆平"));
     }
 }

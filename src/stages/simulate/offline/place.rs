@@ -67,6 +67,13 @@ impl Place {
         order + if self.follows(line) { 0.8 } else { 0.0 } - lost
     }
 
+    /// Returns who answers a line in the book: whoever else has the next one.
+    pub(super) fn answerer(dialogue: &[Line], line: usize) -> Option<&str> {
+        let next = dialogue.get(line + 1)?;
+        let asks = asks(spoken(&dialogue[line].content));
+        (asks && next.speaker != dialogue[line].speaker).then_some(next.speaker.as_str())
+    }
+
     /// Whether a line stands right after what was said last.
     pub(super) fn follows(&self, line: usize) -> bool {
         self.last.is_some_and(|last| last + 1 == line)
@@ -81,7 +88,7 @@ fn leaning(dialogue: &[Line], at: usize, line: &Line) -> f64 {
     let short = length(text) < 4 && !asks(text);
     // A question of its own opens again what an answer closes.
     let opens = if asks(text) { 0.3 } else { 0.0 };
-    (if answers { 0.7 - opens } else { 0.0 }) + if short { 0.3 } else { 0.0 }
+    (if answers { 1.0 - opens } else { 0.0 }) + if short { 0.3 } else { 0.0 }
 }
 
 #[cfg(test)]
