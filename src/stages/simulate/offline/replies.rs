@@ -481,9 +481,11 @@ mod tests {
             for (name, expected) in [(ben, first), (cora, second), (ben, third)] {
                 let ask = fixture.scene_ask(name, &history, None, 3);
                 let reply = scene_reply(&ask, &mut Offline { options: &options, rng: seeded(7, &[]) });
-                assert!(reply.contains(expected), "{reply}");
+                assert!(likeness(&reply, expected) > 0.7, "{reply}");
                 history.push(line(name, &reply));
             }
+            // Three are there: the book's question names the one who answers it in the book.
+            assert!(mentions(&history[0].content, cora), "{}", history[0].content);
         }
     }
 
