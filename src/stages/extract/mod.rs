@@ -13,6 +13,7 @@ mod find;
 mod grounding;
 mod lexicon;
 mod manner;
+mod motives;
 mod narration;
 mod portray;
 pub mod reading;
@@ -20,6 +21,7 @@ pub mod reading;
 mod sample;
 mod scenes;
 mod standing;
+mod summary;
 mod world;
 
 pub use asks::{DescribeScene, FindScenes, FoundLine, FoundScene, FoundScenes, Profile, SceneDescription};
