@@ -224,6 +224,9 @@ pub struct DescribeScene {
     /// Sentences of the text after it.
     #[serde(skip)]
     pub(super) after: Vec<SentenceHint>,
+    /// The last that was told of anybody before the text, be it in the chapter before.
+    #[serde(skip)]
+    pub(super) earlier: Option<SentenceHint>,
 }
 
 /// What there is to know about a scene.

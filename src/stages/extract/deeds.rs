@@ -31,7 +31,7 @@ static RULES: LazyLock<ByLanguage<Rules>> = LazyLock::new(|| {
             )
             .expect(valid),
             no_deed: Regex::new(
-                r"^(?:\w+ly |never |always |had |then |now |still )*(?:thought|knew|felt|wished|wanted|hoped|believed|remembered|supposed|understood|wondered|considered|liked|loved|hated|was|were|is|had|has|could|would|should|might|must|did|seemed|appeared|found|became|saw|heard|said|replied|answered|asked|cried|told|spoke|went|left|returned|departed|arrived|came|began|continued|meant|intended|resolved|decided|determined|used|kept|lived|and|or|who|whose|with|of|in|at)\b",
+                r"^(?:\w+ly |never |always |had |then |now |still )*(?:so|but|for|if|when|while|because|as|that|the|an?|his|her|their|its|it|there|this|these|no|first|second|third|next|last|own|whole|other|two|three|thought|knew|felt|wished|wanted|hoped|believed|remembered|supposed|understood|wondered|considered|liked|loved|hated|was|were|is|had|has|could|would|should|might|must|did|seemed|appeared|found|became|saw|heard|said|replied|answered|asked|cried|told|spoke|called|shouted|exclaimed|went|left|returned|departed|arrived|came|began|continued|meant|intended|resolved|decided|determined|used|kept|lived|and|or|who|whose|with|of|in|at)\b",
             )
             .expect(valid),
         },
@@ -42,7 +42,7 @@ static RULES: LazyLock<ByLanguage<Rules>> = LazyLock::new(|| {
             .expect(valid),
             thinks_after: Regex::new("^[”」』]?[^。！？，]{0,6}(?:心想|心里想|心裡想|暗想|寻思|尋思|忖道)").expect(valid),
             no_deed: Regex::new(
-                "^(?:打算|盘算|盤算|[想要愿願肯决決]|一宿|次日|次早|当下|當下|一[时時]|[那这這此不众眾二各]|大家|[^，。]{0,2}(?:[想觉覺知]|以为|以為|心[里中裡下]|听|聽|见|見|说|說|道|问|問|姓|是|有|乃|便是|去了|走了|出去|回去|回来|回來|到)|[之的等])",
+                "^(?:打算|盘算|盤算|料[定想]|明白|一[齐齊]|[想要愿願肯决決]|一宿|次日|次早|当下|當下|一[时時]|[那这這此不众眾二各]|大家|[^，。]{0,2}(?:[想觉覺知]|以为|以為|心[里中裡下]|听|聽|见|見|说|說|道|问|問|姓|是|有|乃|便是|去了|走了|出去|回去|回来|回來|到)|[^，。]*睡[下了]|[之的等])",
             )
             .expect(valid),
         },
@@ -69,6 +69,10 @@ pub(super) fn deed(ask: &FindScenes, hint: &SentenceHint, speaker: &str) -> Opti
     if !own.into_iter().any(|name| name.strip_prefix("the ").unwrap_or(name).eq_ignore_ascii_case(head)) {
         return None;
     }
+    // `Anna’s hat` is no deed of Anna’s.
+    if hint.after.starts_with(['’', '\'']) {
+        return None;
+    }
     phrase(ask, &hint.after, speaker, most)
 }
 
@@ -76,6 +80,19 @@ pub(super) fn deed(ask: &FindScenes, hint: &SentenceHint, speaker: &str) -> Opti
 pub(super) fn phrase(ask: &FindScenes, phrase: &str, speaker: &str, most: usize) -> Option<String> {
     let marks = |c: char| c.is_whitespace() || "()（）[]，,。．.;；:：—-".contains(c);
     let mut phrase = phrase.trim_matches(marks);
+    // The speaker is named in front of the line already, under whatever name.
+    for own in ask
+        .cast
+        .iter()
+        .filter(|member| member.name == speaker)
+        .flat_map(|member| member.aliases.iter().chain([&member.name]))
+    {
+        if let Some(at) = phrase.find(own.as_str()).filter(|at| ask.language == Language::Zh && *at <= 12) {
+            phrase = phrase[at + own.len()..].trim_matches(marks);
+        } else if let Some(at) = phrase.find(&format!("，{own}")) {
+            phrase = phrase[..at].trim_matches(marks);
+        }
+    }
     // What another does from there on is no deed of the speaker.
     for other in others(ask, speaker) {
         for tie in [", and ", "; and ", ", while ", ", as ", "，", "；"] {
@@ -84,9 +101,15 @@ pub(super) fn phrase(ask: &FindScenes, phrase: &str, speaker: &str, most: usize)
             }
         }
     }
-    // A whole chain of deeds is told elsewhere.
     if ask.language == Language::Zh {
-        phrase = phrase.split(['；', '。']).next().unwrap_or(phrase).trim_matches(marks);
+        // A whole chain of deeds is told elsewhere, and what somebody sees is done by another.
+        phrase = phrase.split(['；', '。']).next().unwrap_or(phrase);
+        phrase = ["，只见", "，只見", "，忽见", "，忽見", "，见", "，見"]
+            .iter()
+            .fold(phrase, |phrase, sees| phrase.split(sees).next().unwrap_or(phrase));
+        // In front of the words of the line nothing is left to which these could tie.
+        phrase =
+            phrase.trim_matches(marks).trim_start_matches(['却', '卻', '便', '又', '也', '亦', '即', '遂', '就', '早']);
     }
     let rules = RULES.get(ask.language);
     let begins = match ask.language {

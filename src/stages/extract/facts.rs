@@ -7,7 +7,7 @@ use super::asks::Note;
 use super::lexicon::{Key, Script, Words, list, quoted};
 use super::manner::Manners;
 use super::narration::{Names, Sentence, narration, one_line, sentences};
-use super::reading::{Gender, Person, Quotation, Reading};
+use super::reading::{Gender, Person, Quotation, Reading, is_word, names_somebody};
 use super::standing::written;
 use super::world;
 use crate::schema::{Book, Language};
@@ -43,6 +43,9 @@ pub struct BookFacts {
 
 const STEP: usize = 256;
 
+/// Up to how many lines a Chinese name is doubted that has the form of none.
+const DOUBTFUL: u32 = 5;
+
 /// How many of the last talks count for with whom a person talks most.
 const TALKS: usize = 120;
 
@@ -57,6 +60,7 @@ impl BookFacts {
         for person in &mut reading.people {
             person.aliases.retain(|alias| !Words::is_group(language, alias));
         }
+        drop_doubtful(&mut reading, language);
         let names = Names::new(&reading.people);
         let mut narration = narration(&text, language, &reading, &names);
         if book.script {
@@ -188,6 +192,12 @@ impl BookFacts {
         lead
     }
 
+    /// Returns the last sentence told before an offset that names anybody, over borders too.
+    pub(super) fn earlier(&self, offset: u32) -> Option<&Sentence> {
+        let far = offset.saturating_sub(self.near());
+        self.narration(far, offset).iter().rev().find(|sentence| sentence.alone && !sentence.people.is_empty())
+    }
+
     /// Returns what the book has told of a person up to an offset, in the book's own sentences where it can be.
     pub(super) fn notes(&self, index: usize, until: u32) -> Vec<Note> {
         let person = self.person(index);
@@ -197,7 +207,11 @@ impl BookFacts {
             add(Key::Gender, gender.to_owned());
         }
         let billed = self.billed.get(&index);
+        // Of whoever has no name only what is told near by is surely the same person's.
+        let passing = is_passing(person, self.language);
+        let since = if passing { until.saturating_sub(self.near()) } else { 0 };
         let told = &self.told[index][..self.told[index].partition_point(|(end, ..)| *end <= until)];
+        let told = &told[told.partition_point(|(end, ..)| *end < since)..];
         if let Some(age) = billed.and_then(|text| Words::of(self.language).age(text)) {
             add(Key::Age, age.to_owned());
         }
@@ -213,7 +227,11 @@ impl BookFacts {
         for alias in person.aliases.iter().filter(|alias| names_a_trade(alias)).take(1) {
             add(Key::PublicBackground, format!("Known as {alias}."));
         }
-        for (_, text) in self.hearsay[index].iter().take_while(|(end, _)| *end <= until).take(2) {
+        if passing && self.talks[index].first().is_some_and(|(first, _)| *first < since) {
+            return notes;
+        }
+        let said = self.hearsay[index].iter().filter(|_| !passing);
+        for (_, text) in said.take_while(|(end, _)| *end <= until).take(2) {
             add(Key::PublicBackground, text.clone());
         }
         if let Some(partners) = self.partners(index, until) {
@@ -225,11 +243,29 @@ impl BookFacts {
         notes
     }
 
+    /// Whether somebody is known by what anybody may be called.
+    pub(super) fn is_passing(&self, index: usize) -> bool {
+        is_passing(self.person(index), self.language)
+    }
+
+    /// How far back somebody without a name is still taken for the same.
+    const fn near(&self) -> u32 {
+        match self.language {
+            Language::En => 20_000,
+            Language::Zh => 6_000,
+        }
+    }
+
     /// Says with whom a person has talked most of late.
     fn partners(&self, index: usize, until: u32) -> Option<String> {
         let talks = &self.talks[index][..self.talks[index].partition_point(|(end, _)| *end <= until)];
         let mut counts: BTreeMap<usize, u32> = BTreeMap::new();
-        for (_, partner) in &talks[talks.len().saturating_sub(TALKS)..] {
+        let somebody = |partner: &usize| {
+            let partner = self.person(*partner);
+            let passing = self.language == Language::Zh && is_passing(partner, self.language);
+            !passing && !Words::is_group(self.language, &partner.name)
+        };
+        for (_, partner) in talks[talks.len().saturating_sub(TALKS)..].iter().filter(|(_, partner)| somebody(partner)) {
             *counts.entry(*partner).or_default() += 1;
         }
         let mut partners: Vec<(u32, usize)> =
@@ -243,6 +279,50 @@ impl BookFacts {
                 format!("{}{}{}。", script.write("与"), script.list(&names), script.write("往来最多"))
             }
         })
+    }
+}
+
+/// Whether somebody is known by what anybody may be called: `the stranger`, 那婆子.
+fn is_passing(person: &Person, language: Language) -> bool {
+    let mut names = person.aliases.iter().chain([&person.name]);
+    match language {
+        Language::En => person.name.starts_with("the ") && names.all(|name| !name.starts_with(char::is_uppercase)),
+        Language::Zh => {
+            let points = |name: &str| {
+                name.starts_with(['那', '这', '這', '某']) || name.starts_with("一个") || name.starts_with("一個")
+            };
+            points(&person.name)
+                || names.any(|name| {
+                    let rest = name.strip_prefix(['那', '这', '這']);
+                    rest.is_some_and(|rest| {
+                        rest == person.name || rest.strip_prefix(['个', '個']) == Some(&person.name)
+                    })
+                })
+        }
+    }
+}
+
+/// Leaves those without a speaker whom hardly anything shows to be one: a cast of a scene is better short than wrong.
+fn drop_doubtful(reading: &mut Reading, language: Language) {
+    if language == Language::En {
+        return;
+    }
+    let doubtful: Vec<bool> = reading
+        .people
+        .iter()
+        .map(|person| {
+            let alone = person.name.chars().count() == 1;
+            let known = matches!(person.name.as_str(), "我" | "叙述者" | "敘述者");
+            !known && (alone || person.lines <= DOUBTFUL || is_word(&person.name)) && !names_somebody(&person.name)
+        })
+        .collect();
+    for quotation in &mut reading.quotations {
+        quotation.speaker = quotation.speaker.filter(|person| !doubtful[*person]);
+    }
+    for (person, _) in reading.people.iter_mut().zip(doubtful).filter(|(_, doubtful)| *doubtful) {
+        person.aliases.clear();
+        // Nothing in the text is told of whoever has no name.
+        person.name.clear();
     }
 }
 

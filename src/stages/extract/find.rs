@@ -1,33 +1,33 @@
 //! The offline answer to which scenes a stretch holds: the quotations of the reading, parted where the talk parts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::asks::{FindScenes, FoundLine, FoundScene, FoundScenes, QuotationHint, SentenceHint};
 use super::borders::{Cut, Gap, cuts, most_characters, turns};
 use super::deeds::{deed, event, is_thought, phrase};
-use super::lexicon::{Words, join};
-use super::narration::{one_line, sentences};
-use super::portray::tell;
+use super::lexicon::Words;
+use super::narration::one_line;
 use super::standing::written;
+use super::summary::summary;
 use crate::schema::{Language, Utterance};
-use crate::text::{content_words, lead_word, topics};
+use crate::text::lead_word;
 
 /// A line on its way into a scene: one speaker's words in one paragraph, joined over what interrupts them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Line<'a> {
-    speaker: &'a str,
-    speech: String,
+pub(super) struct Line<'a> {
+    pub(super) speaker: &'a str,
+    pub(super) speech: String,
     /// Whether it is thought and not said.
-    thought: bool,
+    pub(super) thought: bool,
     action: Option<String>,
-    start: u32,
+    pub(super) start: u32,
     end: u32,
     paragraph: usize,
 }
 
 /// The text of a stretch, to be cut by code points.
-struct Stretch<'a> {
-    ask: &'a FindScenes,
+pub(super) struct Stretch<'a> {
+    pub(super) ask: &'a FindScenes,
     /// The byte of each code point.
     bytes: Vec<usize>,
 }
@@ -65,7 +65,7 @@ impl<'a> Stretch<'a> {
     }
 
     /// Returns the sentences of narration that begin between two places.
-    fn narration(&self, start: u32, end: u32) -> &'a [SentenceHint] {
+    pub(super) fn narration(&self, start: u32, end: u32) -> &'a [SentenceHint] {
         let all = &self.ask.narration;
         let from = all.partition_point(|sentence| sentence.start < start);
         &all[from..from.max(all.partition_point(|sentence| sentence.start < end))]
@@ -190,6 +190,7 @@ fn lines<'a>(text: &Stretch<'a>) -> Vec<Line<'a>> {
     for line in &mut lines {
         // A comma at the end belonged to the tag.
         close(&mut line.speech, ask.language);
+        pair(&mut line.speech);
     }
     lines
 }
@@ -211,7 +212,9 @@ fn strip_subject<'t>(ask: &FindScenes, speaker: &str, action: &'t str) -> Option
         }
     }
     match named {
-        Some((length, name)) if name == speaker => Some(action[length..].trim_start()),
+        Some((length, name)) if name == speaker && !action[length..].starts_with(['’', '\'']) => {
+            Some(action[length..].trim_start())
+        }
         Some(_) => None,
         None => Some(
             ["He ", "he ", "She ", "she ", "他", "她"]
@@ -263,9 +266,23 @@ fn close(speech: &mut String, language: Language) {
     }
 }
 
+/// Takes away the marks of quotations within a speech that open or close nothing.
+fn pair(speech: &mut String) {
+    for (open, shut) in [('“', '”'), ('「', '」'), ('『', '』')] {
+        if speech.matches(open).count() != speech.matches(shut).count() {
+            speech.retain(|c| c != open && c != shut);
+        }
+    }
+}
+
 /// Whether quotation marks stand round what something is called: a few words that end in no mark, as speech does.
 fn is_label(stretch: &Stretch<'_>, quotation: &QuotationHint) -> bool {
     let (ask, text) = (stretch.ask, quotation.text.trim());
+    // A heading may be written in capitals and in marks.
+    let loud = text.chars().filter(|c| c.is_uppercase()).count() > 8 && !text.contains(char::is_lowercase);
+    if loud && text.ends_with(char::is_alphanumeric) {
+        return true;
+    }
     let marked = quotation.start > ask.start
         && stretch.cut(quotation.start - 1, quotation.start).starts_with(['“', '"', '‘', '「', '『']);
     let short = match ask.language {
@@ -381,99 +398,6 @@ fn words(text: &str, language: Language, last: bool) -> String {
             if last { text.chars().skip(count).collect() } else { text.chars().take(14).collect() }
         }
     }
-}
-
-/// Returns the things that come up in a talk again and again, the most frequent first, at most three.
-fn things(language: Language, run: &[Line<'_>]) -> Vec<String> {
-    let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    for (at, line) in run.iter().enumerate() {
-        for topic in topics(&line.speech, language) {
-            if topic.phrase.starts_with("the ") || language == Language::Zh {
-                counts.entry(topic.phrase).or_insert((0, at)).0 += 1;
-            }
-        }
-    }
-    let mut things: Vec<(usize, usize, String)> = counts
-        .into_iter()
-        .filter(|(_, (count, _))| *count > 1)
-        .map(|(phrase, (count, at))| (count, at, phrase))
-        .collect();
-    things.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)).then_with(|| a.2.cmp(&b.2)));
-    things.into_iter().take(3).map(|(_, _, phrase)| phrase).collect()
-}
-
-/// Tells a scene: who talks of what, then of each half of it the sentence that tells most of the cast; where little is told,
-/// the sentence of the talk that most takes up what it speaks of.
-fn summary(text: &Stretch<'_>, start: u32, end: u32, characters: &[String], run: &[Line<'_>]) -> String {
-    let ask = text.ask;
-    let (least, most) = if ask.language == Language::Zh { (10, 100) } else { (40, 240) };
-    let first = run[0].start;
-    let half = (end - first) / 2 + 1;
-    let mut best: BTreeMap<u32, (usize, &SentenceHint)> = BTreeMap::new();
-    for sentence in text.narration(first.max(start), end) {
-        let named = sentence.people.iter().filter(|name| characters.contains(name)).count().min(2);
-        let length = sentence.text.chars().count();
-        let teller = !sentence.first_person || ask.teller.is_some();
-        if named == 0 || !sentence.alone || !(least..=most).contains(&length) || !teller {
-            continue;
-        }
-        let subject = usize::from(sentence.subject.as_ref().is_some_and(|name| characters.contains(name)));
-        let score = named * 2 + 2 * subject + usize::from(!sentence.first_person);
-        let part = best.entry((sentence.start - first) / half).or_insert((0, sentence));
-        if score > part.0 {
-            *part = (score, sentence);
-        }
-    }
-    let script = ask.script;
-    let cast = script.list(&characters[..characters.len().min(6)]);
-    let things = script.list(&things(ask.language, run));
-    let talk = match (ask.language, things.is_empty()) {
-        (Language::En, true) => format!("{cast} talk."),
-        (Language::En, false) => format!("{cast} talk of {things}."),
-        (Language::Zh, true) => format!("{cast}{}。", script.write("在交谈")),
-        (Language::Zh, false) => format!("{cast}{}{things}。", script.write("谈起")),
-    };
-    let told: Vec<&SentenceHint> = best.values().map(|(_, sentence)| *sentence).collect();
-    let mut parts = vec![talk];
-    if told.len() < 2
-        && let Some((speaker, said)) = heart(ask.language, run)
-    {
-        parts.push(match ask.language {
-            Language::En => format!("{speaker} says: {}", super::lexicon::quoted(&said)),
-            Language::Zh => format!("{speaker}{}：{}", script.write("说"), super::lexicon::quoted(&said)),
-        });
-    }
-    parts.push(tell(&told, ask.teller.as_deref(), ask.language));
-    parts.retain(|part| !part.is_empty());
-    join(&parts, ask.language)
-}
-
-/// Returns the whole sentence of a talk that shares most words with the rest of it, and who says it.
-fn heart<'a>(language: Language, run: &[Line<'a>]) -> Option<(&'a str, String)> {
-    let (least, most) = if language == Language::Zh { (12, 60) } else { (40, 160) };
-    let distinct = |text: &str| content_words(text).into_iter().collect::<BTreeSet<String>>();
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for line in run {
-        for word in distinct(&line.speech) {
-            *counts.entry(word).or_default() += 1;
-        }
-    }
-    let mut best: Option<(usize, &str, String)> = None;
-    for line in run.iter().filter(|line| !line.thought) {
-        for (start, end, closed) in sentences(&line.speech) {
-            let text = line.speech[start..end].trim();
-            let fits = (least..=most).contains(&text.chars().count()) && !text.contains(['‘', '“', '”', '「', '『']);
-            if !closed || !fits || text.ends_with(['?', '？']) || Words::of(language).leans(text) {
-                continue;
-            }
-            let weight =
-                distinct(text).iter().map(|word| counts.get(word).copied().unwrap_or(0).saturating_sub(1)).sum();
-            if weight > 1 && best.as_ref().is_none_or(|(most, ..)| weight > *most) {
-                best = Some((weight, line.speaker, text.to_owned()));
-            }
-        }
-    }
-    best.map(|(_, speaker, text)| (speaker, text))
 }
 
 #[cfg(test)]

@@ -90,8 +90,8 @@ pub(super) enum Script {
 }
 
 /// Characters of the phrases of ours that traditional script writes otherwise.
-const SIMPLE: &str = "张从这总说话长问与来约书们个里么带气发实场谈叹没样对话请见为亲语开头爱关于听则两边后";
-const FULL: &str = "張從這總說話長問與來約書們個裡麼帶氣發實場談嘆沒樣對話請見為親語開頭愛關於聽則兩邊後";
+const SIMPLE: &str = "让还给张从这总说话长问与来约书们个里么带气发实场谈叹没样对话请见为亲语开头爱关于听则两边后";
+const FULL: &str = "讓還給張從這總說話長問與來約書們個裡麼帶氣發實場談嘆沒樣對話請見為親語開頭愛關於聽則兩邊後";
 
 impl Script {
     /// Tells the script of a text by the characters that only one of the two has.
@@ -138,6 +138,7 @@ pub(super) struct Words {
     aims: Regex,
     wants: Regex,
     bids: Regex,
+    no_bid: Regex,
     asks: Regex,
     holds: Regex,
     rhetoric: Regex,
@@ -204,7 +205,7 @@ impl Words {
 
     /// Asks somebody to do something.
     pub(super) fn bids(&self, text: &str) -> bool {
-        self.bids.is_match(text)
+        self.bids.is_match(text) && !self.no_bid.is_match(text)
     }
 
     /// Is a question that waits for an answer.
@@ -258,11 +259,19 @@ impl Words {
                 EVERYBODY_EN.contains(&word) || lower.contains(" and ") || (common && plural)
             }
             Language::Zh => {
-                let counts = "一二三四五六七八九十两兩几幾数數有各旁诸諸众眾人家下";
+                let counts = "一二三四五六七八九十两兩几幾数數有各旁诸諸众眾人家下又";
                 let counted = name
-                    .strip_suffix(['人', '个'])
+                    .strip_suffix(['人', '个', '個', '位'])
                     .is_some_and(|count| !count.is_empty() && count.chars().all(|c| counts.contains(c)));
-                counted || name.ends_with(['们', '們']) || name.starts_with(['众', '眾']) || name == "大家"
+                // `两个差人`, `二位公子`, `那几个媳妇`; `一个老和尚` and `一位先生` are one.
+                let bare = name.trim_start_matches(['那', '这', '這']);
+                let many = bare.starts_with(|c| "二三四五六七八九十两兩几幾数數些诸諸各众眾".contains(c))
+                    && bare.chars().nth(1).is_some_and(|c| "个個位名人些干".contains(c));
+                counted
+                    || many
+                    || name.ends_with(['们', '們', '等'])
+                    || bare.starts_with(['些', '众', '眾'])
+                    || name == "大家"
             }
         }
     }
@@ -355,12 +364,13 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
                 r"(?: \w+){0,4} (?:wanted|wished|hoped|meant to|intended|resolved|determined|decided|had come to|was going to|longed|needed to|(?:was|were) (?:eager|anxious|resolved|determined|bent|afraid that)|would not let|refused to|begged|was looking for|was in search|tried to)\b",
             ),
             wants: english(
-                r"I (?:want|wish to|need (?:an?|the|to|your|some|more)|must (?:have (?:an?|the|my|some|it)|see|find|get|go|know|ask|speak|stop|save|reach)|mean to|intend to|am (?:going|determined|resolved) to|won[’']t (?:have|go|let|be)|will not|would (?:rather|like)|should like|have come to|came (?:here )?(?:to|for)|have got to|can[’']t let|am looking for|beg (?:you|that)|insist)|I[’']m (?:going to|looking for|after)|I[’']ve (?:come|got) to|I[’']d (?:like|rather)",
+                r"I(?:[’']ll| shall| will) (?:never |not |just |soon )?(?:have|get|tell|make|take|find|give|bring|show|teach|learn|keep|stand|pay|fetch|help|send|write|read|let|stop|wait|stay|leave|ask|try|buy|sell|fight|follow|save|trust)|I (?:want|wish to|need (?:an?|the|to|your|some|more)|must (?:have (?:an?|the|my|some|it)|see|find|get|go|know|ask|speak|stop|save|reach)|mean to|intend to|am (?:going|determined|resolved) to|won[’']t (?:have|go|let|be)|will not \w+|would (?:rather|like)|should like|have come to|came (?:here )?(?:to|for)|have got to|can[’']t let|am looking for|beg (?:you|that)|insist)|I[’']m (?:going to|looking for|after)|I[’']ve (?:come|got) to|I[’']d (?:like|rather)",
             ),
             bids: Regex::new(
                 r"^(?:(?:Oh|Now|Then|But|And|So|Well|Come|Here|Pray|Just|Please|Do|do),? )*(?:(?:Tell|Give|Show|Help|Bring|Take|Go|Leave|Listen|Promise|Stay|Stop|Wait|Send|Put|Keep|Hold|Ask|Speak|Sit|tell|give|show|help|bring|take|go|leave|listen|promise|stay|wait|send|put|keep|hold|ask|speak|sit|Don[’']t|Do not|don[’']t|do not|You (?:had|[’']d) better|you (?:had|[’']d) better)|[Ll]et (?:me|us|him|her|them|it)|(?:Come|come) (?:and|along|with|back|here|in|on|down|out|up|away)|[Yy]ou must (?:not|go|come|let|give|tell|take|promise|help|stay|leave|speak|send|keep)|[Ll]ook (?:here|out|after)) ",
             )
             .expect("the table's words are valid"),
+            no_bid: english(r"and (?:you|he|she|it|they|we)(?:[’']ll|[’']d| will| shall| get| have| would)|do(?:n[’']t)? you[!.]?$|don[’']t (?:want|rightly|know|see|think|care)|(?:did|does|would|was|were|let (?:me|us) see)$|let me (?:see|think)"),
             asks: Regex::new(
                 r"(?i)^(?:\w+[,.!]? ){0,3}(?:who|whom|whose|what|where|when|why|how|which|is|are|was|were|do|does|did|can|may|will|would|have|has|had|shall|could|should|must)\b",
             )
@@ -404,7 +414,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
         },
         zh: Words {
             looks: chinese(
-                "身材|身量|身穿|身著|穿着[^，]{2}|穿著[^，]{2}|穿一|戴着|戴著|头戴|頭戴|面如|面色|圆脸|圓臉|长脸|長臉|瘦长|瘦長|白胖|高大|矮小|眉眼|左眉|右眉|浓眉|濃眉|花白|白发|白髮|鬓|鬢|皱纹|皺紋|疤|生得|长得|長得|相貌|容貌|长衫|長衫|晒得|曬得|招风耳|招風耳|骨瘦|驼背|駝背|断了一条腿|肥胖",
+                "身材|身量|身穿|身著|穿着[^，]{2}|穿著[^，]{2}|穿一|戴着|戴著|头戴|頭戴|面如|面色|圆脸|圓臉|长脸|長臉|瘦长|瘦長|白胖|高大|矮小|眉眼|左眉|右眉|浓眉|濃眉|花白|白发|白髮|[双雙两兩]鬓|[双雙两兩]鬢|鬓[发角]|鬢[髮角]|皱纹|皺紋|疤|生得|长得|長得|相貌|容貌|长衫|長衫|晒得|曬得|招风耳|招風耳|骨瘦|驼背|駝背|断了一条腿|肥胖",
             ),
             traits: chinese(
                 "性情|性子(?:急|慢|好|烈|直)|脾气|脾氣|为人|為人|心地|心肠|心腸|胆小|膽小|胆大|膽大|老实|老實|忠厚|精明|狡猾|刻薄|吝啬|吝嗇|豪爽|温和|溫和|温柔|溫柔|倔强|倔強|固执|固執|急躁|沉稳|沉穩|寡言|多话|多話|嘴快|聪明|聰明|伶俐|机灵|機靈|愚笨|懒惰|懶惰|本性|天性|勤快|骄傲|驕傲|谦和|謙和|孝顺|孝順|仗义|仗義|好强|好強|爱笑|愛笑|向来|向來|从不|從不|从来不|從來不|一向|最[怕恨厌厭肯喜爱愛]|素[来來日性]",
@@ -417,8 +427,9 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
                 "^(?:[，]?(?:便|乃|正|原|就|也)?[是系係][^，。]{0,10}|[，](?:[^，。]{1,6}的|乃))(?:父亲|父親|母亲|母親|爹|娘|兄弟|哥哥|弟弟|姐姐|姊姊|妹妹|女儿|女兒|儿子|兒子|独子|獨子|丈夫|妻子|老婆|媳妇|媳婦|叔叔|舅舅|姑姑|姨妈|姨媽|侄儿|侄女|姪|外甥|祖父|祖母|爷爷|爺爺|奶奶|师父|師父|徒弟|师傅|師傅|伙计|夥計|丫鬟|丫头|东家|東家|主人|朋友|邻居|鄰居|亲家|親家|之[子女妻母父弟兄妹])",
             ),
             aims: chinese("^[^。；]{0,12}?(?:想要|要想|打算|打定主意|决意|決意|决心|決心|只想|一心|盼着|盼著|希望|指望|为的是|為的是|生怕|唯恐|恐怕|不肯|不愿|不願|定要|非要|恨不得|特来|特來|前来|前來|要去|来找|來找|有心|意欲|欲待|正要[^说說道])"),
-            wants: chinese("我要[^是有]|我想[^了过着到起是，]|我得[去把替给找]|我须|我須|我非|我定|我必|我愿|我願|我只要|我只想|我不肯|我偏|我来找|我來找|我是来|我是來|咱要|咱得[去把替给找]|咱们得|我们得|我們得|我们要|我們要|本官要|小的想|求您|求你|请您|請您|告诉我|告訴我"),
+            wants: chinese("(?:^|[，；])(?:明日|明儿|明兒|今日|今晚)?我(?:就|便|这就|這就|今日|今晚|明日|也|自)?(?:来|來|去)?(?:替|给|給|与|與|把|将|將|找|问|問)[^，。过過]|(?:^|[^问問向跟和])我要[^是有]|我想[^了过着到起是他她你这那自，]|我得[去把替给找]|我须|我須|我非|我定|我必|我愿|我願|我只要|我只想|我不肯|我偏|我来找|我來找|我是来|我是來|咱要|咱得[去把替给找]|咱们得|我们得|我們得|我们要|我們要|本官要|小的想|求您|求你|请您|請您|(?:^|[，请請快求])(?:告诉我|告訴我)"),
             bids: chinese("^(?:(?:快|且|请|請|烦|煩|求|还求|還求|[别別][^人处處的的]|不要|休|莫|好生|只管|千万|千萬|替我|给我|給我|与我|與我|告诉我|告訴我)[^？]|(?:你|您|你们|你們|先生|老爷|老爺|大家|姐姐|妈妈|媽媽)，?[^，。？说說]{0,2}(?:快|且|只管|好生|别|別|不要|不必|休|莫|须|須|该|該|替|给我|給我|把|将|將)[^？]|(?:咱们|咱們|咱|我们|我們)[^？]*(?:罢|吧|罷)[。！]?$)"),
+            no_bid: chinese("^(?:莫[若非不如过過]|休[说說得]|且[说說看]|快[乐樂活要]|[请請][问問看]|好生[^，。]{0,2}[得的]|别[人处處的]|求之)|`"),
             asks: chinese("谁|誰|什么|什麼|甚么|甚麼|何[处處人时時事物]|[哪那][里裡儿兒个個]|[几幾多]|怎[么麼样樣生]|为何|為何|如何|可[曾有是]|[么麼麽呢没沒不否]？$|有无|有無"),
             holds: chinese("不如|莫若|依我|我看[，他她你这這那此]|我说[，他你这這]|我說[，他你这這]|应该|應該|应当|應當|须得|須得|须要|須要|该当|該當|只该|只該|[才纔]是。$|便是了。$|使不得|不该|不該|决不|決不|断不|斷不|岂可|豈可"),
             rhetoric: chinese("岂|豈|难道|難道|何必|何苦|何尝|何嘗|何曾|何不|怎能|怎么能|怎麼能|怎敢|哪能|那能|哪里(?:有|是|敢)|那里(?:有|是|敢)|哪裡(?:有|是|敢)|谁知|誰知|不成|何况|何況|可不|不是|怎(?:么|麼)(?:不|没|沒)"),
@@ -429,7 +440,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
                 "^[，]?(?:(?:便|乃|正|原|就|也|本)?[是系係](?:个|個|一个|一個|新任|本[县縣地处處镇鎮村]|[^，。]{1,10}(?:人|人氏|的(?:独子|獨子|女儿|女兒|儿子|兒子|妻|弟|兄)|之[子女妻]|官|商|匠|生|士|夫|家))|姓|名叫|名唤|名喚|叫做|唤作|喚作|人称|人稱|绰号|綽號|表字|年?[0-9一二三四五六七八九十]{1,3}[岁歲]|新任|[^，。]{0,6}人氏)",
             ),
             before_name: chinese("(?:弓兵|丫鬟|丫头|丫頭|小厮|小廝|管家|老板娘|老闆娘|掌柜|掌櫃|伙计|夥計|先生|讼师|訟師|知县|知縣|县令|縣令|巡检|巡檢|秀才|举人|舉人|和尚|道士|匠|女儿|女兒|儿子|兒子|独子|獨子|兄弟|妻子|夫人|东家|東家|槽主|教习|教習|将军|將軍|大夫|老汉|老漢|姑娘|船娘)$"),
-            says_who: chinese("^[^，。、？！]{2,4}(?:是个|是個|是[^不否谁誰么麼什]{1,8}(?:的|人|匠|官|家)|为人|為人|最是|一向|向来|向來|从不|從不|这个人|這個人)"),
+            says_who: chinese("^[^，。、？！]{2,4}(?:是个|是個|是[^不否谁誰么麼什我你他]{1,8}(?:的|人|匠|官|家)[，。！]?$|为人|為人|最是|一向|向来|向來|从不|從不|这个人|這個人)"),
             age: chinese(r"([一二三四五六七八九十百\d]{1,4})(?:来|來|多|余|餘)?[岁歲]|年(?:近|约|約|方|已|过|過)([一二三四五六七八九]十[一二三四五六七八九]?)"),
             dependent: chinese("^(?:他|她|它|这|這|那|但|可|却|卻|又|也|便|就|于是|於是|因此|所以|然而|不过|不過|只见|只見|原来|原來)"),
             first_person: chinese("[我咱俺]"),

@@ -13,6 +13,7 @@ mod find;
 mod grounding;
 mod lexicon;
 mod manner;
+mod motives;
 mod narration;
 mod portray;
 pub mod reading;
@@ -20,6 +21,7 @@ pub mod reading;
 mod sample;
 mod scenes;
 mod standing;
+mod summary;
 mod world;
 
 pub use asks::{DescribeScene, FindScenes, FoundLine, FoundScene, FoundScenes, Profile, SceneDescription};
@@ -313,7 +315,11 @@ fn describe_scene(book: &BookFacts, opening: u32, draft: &Draft, carry: &Carry) 
             CastNotes {
                 name: name.clone(),
                 aliases: person.map_or_else(Vec::new, |person| book.person(person).aliases.clone()),
-                known: carry.profiles.get(name).cloned().unwrap_or_default(),
+                // Whoever has no name may be another than in the scene before.
+                known: match person {
+                    Some(person) if book.is_passing(person) => Vec::new(),
+                    _ => carry.profiles.get(name).cloned().unwrap_or_default(),
+                },
                 notes: person.map_or_else(Vec::new, |person| book.notes(person, end)),
             }
         })
@@ -354,6 +360,7 @@ fn describe_scene(book: &BookFacts, opening: u32, draft: &Draft, carry: &Carry) 
         teller: book.teller().map(str::to_owned),
         before: told.into_iter().chain(before).collect(),
         after: hints(first, end),
+        earlier: book.earlier(begin).map(|sentence| hint(book, sentence)),
     }
 }
 

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 
 use super::asks::{CastNotes, DescribeScene, Profile, SceneDescription, SentenceHint};
 use super::lexicon::{Key, Words, join, quoted};
-use super::narration::sentences;
-use crate::schema::{Attribute, Language, Motivation, Utterance};
-use crate::text::{content_words, topics};
+use super::motives::motivations;
+use crate::schema::{Attribute, Language};
 
 /// Describes a scene.
 pub(super) fn describe(ask: &DescribeScene) -> SceneDescription {
@@ -37,9 +36,16 @@ fn situation(ask: &DescribeScene) -> String {
     let words = Words::of(ask.language);
     let most = if ask.language == Language::Zh { 120 } else { 300 };
     let fits = |hint: &&SentenceHint| {
-        hint.alone && hint.text.chars().count() <= most && (!hint.first_person || ask.teller.is_some())
+        let told = !hint.people.is_empty() || hint.first_person || words.setting(&hint.text) > 0;
+        hint.alone && told && hint.text.chars().count() <= most && (!hint.first_person || ask.teller.is_some())
     };
-    let told: Vec<&SentenceHint> = ask.before.iter().filter(fits).collect();
+    let mut told: Vec<&SentenceHint> = ask.before.iter().filter(fits).collect();
+    // A scrap tells little of where things stand, unless there is nothing else.
+    let least = if ask.language == Language::Zh { 12 } else { 36 };
+    let whole = |hint: &&SentenceHint| hint.text.chars().count() >= least || words.setting(&hint.text) > 0;
+    if told.iter().any(whole) {
+        told.retain(whole);
+    }
     let mut chosen: Vec<&SentenceHint> = told[told.len().saturating_sub(3)..].to_vec();
     // An earlier sentence that tells place or time goes first.
     if let Some(setting) = told[..told.len() - chosen.len()].iter().rev().find(|hint| words.setting(&hint.text) >= 2) {
@@ -55,8 +61,16 @@ fn situation(ask: &DescribeScene) -> String {
         };
         chosen.extend(early.filter(cast).take(1));
     }
+    let earlier = ask.earlier.iter().filter(|_| chosen.is_empty()).find(fits).map(|hint| {
+        let told = tell(&[hint], ask.teller.as_deref(), ask.language);
+        match ask.language {
+            Language::En => format!("Shortly before: {told}"),
+            Language::Zh => format!("此前，{told}"),
+        }
+    });
     let mut parts: Vec<String> = place(&ask.chapter).into_iter().collect();
     parts.push(tell(&chosen, ask.teller.as_deref(), ask.language));
+    parts.extend(earlier);
     parts.retain(|part| !part.is_empty());
     let names: Vec<String> = ask.cast.iter().map(|member| member.name.clone()).collect();
     let silent = silent(ask, &chosen);
@@ -82,8 +96,11 @@ fn silent(ask: &DescribeScene, before: &[&SentenceHint]) -> Vec<String> {
         *times.entry(name).or_default() += weight;
     }
     let cast = |name: &str| ask.cast.iter().any(|member| member.name == name);
-    let there =
-        times.into_iter().filter(|(name, times)| *times >= 2 && !cast(name) && !Words::is_group(ask.language, name));
+    // Whoever is only pointed at may be one of those who talk.
+    let pointed = |name: &str| name.starts_with(['那', '这', '這']) || name.chars().count() < 2;
+    let there = times
+        .into_iter()
+        .filter(|(name, times)| *times >= 2 && !cast(name) && !pointed(name) && !Words::is_group(ask.language, name));
     there.take(4).map(|(name, _)| name.to_owned()).collect()
 }
 
@@ -108,148 +125,6 @@ pub(super) fn tell(hints: &[&SentenceHint], teller: Option<&str>, language: Lang
     }
 }
 
-/// A sentence that a character says in the scene.
-struct Said {
-    text: String,
-    /// How much it takes up what the scene speaks of.
-    weight: usize,
-    /// Whom it is said to: whoever speaks next, else whoever spoke before.
-    to: Option<String>,
-}
-
-/// What each character wants: a sentence of the text about its aims, what it says it wants, what it asks for or about.
-/// One of whom none of it is shown is left out.
-fn motivations(ask: &DescribeScene) -> Vec<Motivation> {
-    let mut spoken_of: BTreeMap<String, usize> = BTreeMap::new();
-    for line in &ask.dialogue {
-        let mut words = content_words(&line.speech);
-        words.sort();
-        words.dedup();
-        for word in words {
-            *spoken_of.entry(word).or_default() += 1;
-        }
-    }
-    ask.cast.iter().filter_map(|member| motivation(ask, member, &spoken_of)).collect()
-}
-
-fn said(ask: &DescribeScene, name: &str, spoken_of: &BTreeMap<String, usize>) -> Vec<Said> {
-    let other = |line: &&super::asks::DialogueHint| line.speaker != name && line.speaker != Utterance::ENVIRONMENT;
-    let mut said = Vec::new();
-    for (at, line) in ask.dialogue.iter().enumerate().filter(|(_, line)| line.speaker == name) {
-        let next = ask.dialogue[at + 1..].iter().take(2).find(other);
-        let to = next.or_else(|| ask.dialogue[..at].iter().rev().take(2).find(other)).map(|line| line.speaker.clone());
-        for (start, end, closed) in sentences(&line.speech) {
-            let text = line.speech[start..end].trim();
-            // A quotation within, or a sentence that goes on, is no whole wish.
-            if !closed || text.contains(['‘', '“', '”', '「', '』', '"']) {
-                continue;
-            }
-            let mut words = content_words(text);
-            words.sort();
-            words.dedup();
-            let weight =
-                words.iter().map(|word| spoken_of.get(word).copied().unwrap_or(0).min(6).saturating_sub(1)).sum();
-            // Whoever is called by name is spoken to.
-            let called = ask.cast.iter().find(|member| member.name != name && calls(text, member));
-            let to = called.map(|member| member.name.clone()).or_else(|| to.clone());
-            said.push(Said { text: text.to_owned(), weight, to });
-        }
-    }
-    said
-}
-
-/// Whether a sentence begins or ends with somebody's name, set off by a comma.
-fn calls(text: &str, member: &CastNotes) -> bool {
-    let text = text.trim_end_matches(['.', '!', '?', '。', '！', '？']);
-    std::iter::once(&member.name).chain(&member.aliases).any(|name| {
-        let before = text.strip_suffix(name.as_str()).is_some_and(|rest| rest.ends_with([' ', '，', ',']));
-        let after = text.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with([',', '，', '!', '！']));
-        before && text.trim_end_matches(name.as_str()).trim_end().ends_with([',', '，']) || after
-    })
-}
-
-fn motivation(ask: &DescribeScene, member: &CastNotes, spoken_of: &BTreeMap<String, usize>) -> Option<Motivation> {
-    let words = Words::of(ask.language);
-    // A Chinese question says as much with two words that carry matter as an English one with three.
-    let (least, most, matter) = if ask.language == Language::Zh { (7, 60, 2) } else { (20, 180, 3) };
-    let fits = |text: &str| (least..=most).contains(&text.chars().count());
-    let short = |text: &str| text.chars().count() <= most * 2 / 3;
-    let said = said(ask, &member.name, spoken_of);
-    let aim = ask
-        .before
-        .iter()
-        .chain(&ask.after)
-        .filter(|hint| hint.subject.as_ref() == Some(&member.name) && hint.alone && !hint.first_person)
-        .map(|hint| (hint, hint.text.as_str()))
-        .find(|(hint, text)| fits(text) && words.tells_aims(&hint.after))
-        .map(|(_, text)| text);
-    // Of what is said, the sentence counts that most takes up what the scene speaks of; the first of equals.
-    let best = |test: &dyn Fn(&str) -> bool| {
-        let fitting = said.iter().enumerate().filter(|(_, said)| fits(&said.text) && test(&said.text));
-        fitting.max_by_key(|(at, said)| (said.weight, std::cmp::Reverse(*at))).map(|(_, said)| said)
-    };
-    let wish = best(&|text| words.wants(text) && !text.ends_with(['?', '？']));
-    let bid = best(&|text| words.bids(text) && !text.ends_with(['?', '？']) && !text.ends_with("了。"));
-    let view = best(&|text| words.holds(text) && !text.ends_with(['?', '？']));
-    let question = best(&|text| words.asks(text) && short(text) && content_words(text).len() >= matter);
-    let write = |phrase: &str| ask.script.write(phrase);
-    let to = |said: &Said| said.to.clone().unwrap_or_default();
-    // Whoever asks more than it tells wants to know; whoever tells holds something.
-    let asks = said.iter().filter(|said| said.text.ends_with(['?', '？'])).count() * 2 >= said.len();
-    let (view, question) = if asks && question.is_some() { (None, question) } else { (view, question) };
-    let motivation = match (aim, wish, bid.or(view), question, ask.language) {
-        (Some(aim), Some(wish), .., Language::En) => format!("{aim} In so many words: {}", quoted(&wish.text)),
-        (Some(aim), Some(wish), .., Language::Zh) => format!("{aim}{}{}", write("自己说："), quoted(&wish.text)),
-        (Some(aim), ..) => aim.to_owned(),
-        (None, Some(wish), .., Language::En) => format!("Makes no secret of it: {}", quoted(&wish.text)),
-        (None, Some(wish), .., Language::Zh) => format!("{}{}", write("自己说："), quoted(&wish.text)),
-        (None, None, Some(view), _, Language::En) if bid.is_none() => {
-            format!("Stands by this: {}", quoted(&view.text))
-        }
-        (None, None, Some(view), _, Language::Zh) if bid.is_none() => {
-            format!("{}{}", write("主张："), quoted(&view.text))
-        }
-        (None, None, Some(bid), _, Language::En) => match &bid.to {
-            Some(to) => format!("Asks of {to}: {}", quoted(&bid.text)),
-            None => format!("Asks for this: {}", quoted(&bid.text)),
-        },
-        (None, None, Some(bid), _, Language::Zh) => {
-            format!("{}{}{}{}", write("要"), to(bid), write("这样做："), quoted(&bid.text))
-        }
-        (None, None, None, Some(question), Language::En) => match &question.to {
-            Some(to) => format!("Wants to know from {to}: {}", quoted(&question.text)),
-            None => format!("Wants to know: {}", quoted(&question.text)),
-        },
-        (None, None, None, Some(question), Language::Zh) => {
-            format!("{}{}{}{}", write("想从"), to(question), write("那里问明白："), quoted(&question.text))
-        }
-        (None, None, None, None, _) => topic(ask, member)?,
-    };
-    Some(Motivation { character: member.name.clone(), motivation })
-}
-
-/// The thing that a character comes back to.
-fn topic(ask: &DescribeScene, member: &CastNotes) -> Option<String> {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for line in ask.dialogue.iter().filter(|line| line.speaker == member.name) {
-        for topic in topics(&line.speech, ask.language) {
-            *counts.entry(topic.phrase).or_default() += 1;
-        }
-    }
-    let named = |phrase: &str| {
-        ask.cast.iter().any(|member| member.name == phrase || member.aliases.iter().any(|alias| alias == phrase))
-    };
-    let (count, topic) = counts
-        .into_iter()
-        .filter(|(phrase, count)| *count >= 2 && !named(phrase))
-        .map(|(phrase, count)| (count, phrase))
-        .max_by(|a, b| a.0.cmp(&b.0).then_with(|| b.1.cmp(&a.1)))?;
-    (count >= 2).then(|| match ask.language {
-        Language::En => format!("Keeps coming back to {topic}."),
-        Language::Zh => format!("{}{topic}。", ask.script.write("一再说起")),
-    })
-}
-
 /// The notes by key; what only the scene before knew stays.
 fn profile(ask: &DescribeScene, member: &CastNotes) -> Profile {
     let mut by_key: BTreeMap<Key, Vec<String>> = BTreeMap::new();
@@ -267,14 +142,14 @@ fn profile(ask: &DescribeScene, member: &CastNotes) -> Profile {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::grounding::Ground;
     use super::super::sample::{EN_PEOPLE, ZH_PEOPLE, chunk, facts, length, reading};
     use super::super::{Carry, Params, describe_scene, find, find_scenes, scenes};
     use super::*;
 
     /// Asks about the one scene of a text that Anna and Boris, or 陆平 and 周老七, have in turns.
-    fn ask(language: Language, text: &str) -> DescribeScene {
+    pub(in super::super) fn ask(language: Language, text: &str) -> DescribeScene {
         let people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE };
         let book = facts(language, text, reading(text, people, &[0, 1].repeat(20)));
         let chunk = chunk(language, text, 0, 0, length(text));
@@ -282,55 +157,6 @@ mod tests {
         let found = find::scenes(&find_scenes(&params, &book, &chunk, None));
         let draft = scenes::drafts(found, &params, &book, &chunk, &Ground::new(&book, 0, chunk.end)).remove(0);
         describe_scene(&book, 0, &draft, &Carry::default())
-    }
-
-    fn told(language: Language, text: &str) -> Vec<String> {
-        let wants = |motivation: Motivation| format!("{}: {}", motivation.character, motivation.motivation);
-        motivations(&ask(language, text)).into_iter().map(wants).collect()
-    }
-
-    #[test]
-    fn what_each_wants_is_what_it_says_it_wants_asks_for_holds_or_asks() {
-        for (language, text, expected) in [
-            (
-                Language::En,
-                "“I want the stones of this mill back.”\n“Leave the mill alone, then.”\n“Why?”\n“So.”\n",
-                [
-                    "Anna: Makes no secret of it: “I want the stones of this mill back.”",
-                    "Boris: Asks of Anna: “Leave the mill alone, then.”",
-                ],
-            ),
-            (
-                Language::En,
-                "“Who carried the stones out of the mill, Boris?”\n“We should ask the mayor about the stones.”\n“Do you hear?”\n“Aye.”\n",
-                [
-                    "Anna: Wants to know from Boris: “Who carried the stones out of the mill, Boris?”",
-                    "Boris: Stands by this: “We should ask the mayor about the stones.”",
-                ],
-            ),
-            (
-                Language::Zh,
-                "“我要把磨盘讨回来。”\n“你且坐下喝一杯茶。”\n“好。”\n“嗯。”\n",
-                ["陆平: 自己说：“我要把磨盘讨回来。”", "周老七: 要陆平这样做：“你且坐下喝一杯茶。”"],
-            ),
-            (
-                Language::Zh,
-                "“磨盘是谁抬走的？”\n“不如去问一问知县。”\n“怎么说？”\n“嗯。”\n",
-                ["陆平: 想从周老七那里问明白：“磨盘是谁抬走的？”", "周老七: 主张：“不如去问一问知县。”"],
-            ),
-        ] {
-            assert_eq!(told(language, text), expected);
-        }
-    }
-
-    #[test]
-    fn a_question_that_waits_for_no_answer_tells_no_aim() {
-        for (language, text) in [
-            (Language::En, "“How could you think that of the miller?”\n“So.”\n“It is cold, isn’t it?”\n“Aye.”\n"),
-            (Language::Zh, "“难道磨盘自己会走路不成？”\n“嗯。”\n“何必问我这许多话呢？”\n“嗯。”\n"),
-        ] {
-            assert_eq!(told(language, text), Vec::<String>::new());
-        }
     }
 
     #[test]

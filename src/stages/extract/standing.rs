@@ -53,7 +53,7 @@ static ENGLISH: LazyLock<Rules> = LazyLock::new(|| {
         .expect(valid),
         pronoun: Regex::new(r"\b(?:he|she|him|her|his|hers|himself|herself|they|them|their|theirs)\b").expect(valid),
         formula: Regex::new(
-            r"\b(?:the former|the latter|as follows|aforesaid|above-mentioned|(?:of|for|with|to|at|by|about|from) (?:it|them|this|that)[,.;])|\breader\b",
+            r"\b(?:(?:this|these|such an?) (?:wish|proposal|news|idea|answer|question|reply|remark|speech|declaration|intelligence|account|offer|request|invitation|thought|sentiment|argument|suggestion|advice|conversation|explanation|assurance|information|letter|word|manner|address|point|subject|circumstance|discovery)s?\b|the former|the latter|as follows|aforesaid|above-mentioned|(?:of|for|with|to|at|by|about|from) (?:it|them|this|that)[,.;])|\breader\b",
         )
         .expect(valid),
     }
@@ -68,7 +68,7 @@ static CHINESE: LazyLock<Rules> = LazyLock::new(|| {
         .expect(valid),
         head: Regex::new("^(?:([他她])|([他她]的))[^们們]").expect(valid),
         dependent: Regex::new(
-            "^(?:[叫命令请請向把将將对對给給送拿问問他她它此其但可却卻又也便就还還再而并並则則因故遂忽方才纔说說道问問笑这這那彼随隨众眾]|一面|一时|一時|二人|两人|兩人|三人|两个|兩個|大家|只得|正说|正說|于是|於是|因此|所以|然而|不过|不過|听了|聽了|听罢|聽罢|看了|看罢|如此|如今|果然|及至|不知|只是|只因|连忙|連忙|忙|后来|後來|原来|原來|吓得|嚇得|何|岂|豈|若|凡|盖|蓋|夫|是以|自己|正[欲要在]|方欲|剩下|先)",
+            "^(?:[叫命令请請向把将將对對给給送拿问問他她它此其但可却卻又也便就还還再而并並则則因故遂忽方才纔说說道问問笑这這那彼随隨众眾的了着著亦竟仍]|今[忽又见見]|第[一二三四五六七八九十]+[件个個]|一面|一时|一時|二人|两人|兩人|三人|两个|兩個|大家|只得|正说|正說|于是|於是|因此|所以|然而|不过|不過|听了|聽了|听罢|聽罢|看了|看罢|如此|如今|果然|及至|不知|只是|只因|连忙|連忙|忙|后来|後來|原来|原來|吓得|嚇得|何|岂|豈|若|凡|盖|蓋|夫|是以|自己|剩的|[走来來][至到]|正[欲要在没沒]|方欲|剩下|先)",
         )
         .expect(valid),
         allowed: Regex::new("^(?:[这這那](?:一?日|一?年|一?晚|一?夜|一?天|时|時)|正月|方[^才纔能可]|[这這](?:[^，。]{1,5}(?:姓|叫|名|乃|便是|本是|原是|[，]))|[说說]不|其[时時])").expect(valid),
@@ -85,6 +85,40 @@ static PLACED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new("^[^，。]{1,8}[上下里裡中内內前后後边邊旁外](?:[坐站立走来來躺蹲挂掛有放摆擺只]|，)")
         .expect("the table's words are valid")
 });
+
+/// A Chinese sentence that hands over speech which its marks did not show: what follows belongs to it.
+static HANDS_OVER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        "(?:[说說问問笑叹嘆喝骂罵答叫喊劝勸哭]道|[，]道|[^知味公街渠河水铁鐵人厚霸地孝难難报報称稱]道|曰|云)[。．]$",
+    )
+    .expect("the table's words are valid")
+});
+
+/// Verbs and words before whom something is done to: a name after them is no subject.
+const BEFORE_AN_OBJECT: [char; 27] = [
+    '见', '見', '听', '聽', '看', '瞧', '叫', '命', '令', '把', '将', '將', '给', '給', '向', '对', '對', '请', '請',
+    '问', '問', '替', '找', '望', '拉', '劝', '勸',
+];
+
+/// An `it` in the first clause that stands for a thing, not for weather, time or what the clause itself goes on to say.
+static IT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\bit(?: (?:for|with|to|in|on|at|by|through|over|from|into|and|out|up|down|away|off|back|again|all|about|upon|under|round|very|open|shut)\b|[.,;:]|$)")
+        .expect("the table's words are valid")
+});
+
+/// A thing that is named: what such an `it` may stand for.
+static THING: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(?:an?|the|his|her|their|its|my|some|no|one|this|that|every|each) \w+")
+        .expect("the table's words are valid")
+});
+
+/// Whether the first clause of an English sentence has an `it` and nothing before it that it could stand for.
+fn leans_within(text: &str) -> bool {
+    IT.find(text).is_some_and(|it| {
+        let before = &text[..it.start()];
+        !before.contains([',', ';', ':']) && !THING.is_match(before)
+    })
+}
 
 /// Returns how a sentence reads by itself. `subject` is the name of whom a pronoun at its head stands for; `people` tells
 /// where a text names people, in bytes, and whether they are he or she.
@@ -127,17 +161,18 @@ pub(super) fn stand(
     let closed = match language {
         // `XI.` and `An end.` tell nothing.
         Language::En => text.split(' ').nth(2).is_some() && text.trim_end_matches(['’', '”', '"', ')']).ends_with('.'),
-        Language::Zh => text.ends_with(['。', '．']),
+        Language::Zh => text.ends_with(['。', '．']) && !HANDS_OVER.is_match(&text),
     };
     // A Chinese sentence often leaves out of whom it tells; then it has to begin with a name, or with a time or a place.
     let told_of = language == Language::En
-        || first_name.is_some_and(|name| name <= 36)
+        || first_name.is_some_and(|name| name <= 36 && !text[..name].contains(&BEFORE_AN_OBJECT[..]))
         || PLACED.is_match(&text)
         || text.split_once(['，', '；']).is_some_and(|(clause, _)| Words::of(language).setting(clause) > 0);
     // Of two who are named, `the former` is one.
     let formula =
         rules.formula.find(&text).is_some_and(|found| !(found.as_str().starts_with("the ") && names.len() > 1));
-    let alone = !points_back && !unclear && closed && told_of && !formula && !is_verse(&text);
+    let within = language == Language::En && leans_within(&text);
+    let alone = !points_back && !unclear && !within && closed && told_of && !formula && !is_verse(&text);
     let first_person = Words::of(language).is_first_person(&text);
     Standing { text, alone, first_person }
 }
@@ -226,6 +261,10 @@ mod tests {
             ("Then came the flood.", None, None),
             ("AS soon as Anna came, it rained.", None, Some("As soon as Anna came, it rained.")),
             ("XI.", None, None),
+            ("Anna had been afraid of it for fifty years.", None, None),
+            ("Anna watches it through blue glass.", None, None),
+            ("Anna took the lamp and put it on the table.", None, Some("Anna took the lamp and put it on the table.")),
+            ("Anna found it hard to smile.", None, Some("Anna found it hard to smile.")),
         ] {
             check(Language::En, &["Anna", "Boris", "miller"], text, subject, expected);
         }
@@ -247,6 +286,11 @@ mod tests {
             ("三月初一，城外起了大雾。", None, Some("三月初一，城外起了大雾。")),
             ("不知陆平性命如何，且听下回分解。", None, None),
             ("陸平歎了一口氣．", None, Some("陸平歎了一口氣．")),
+            ("的头面，陆平拿了来才好。", None, None),
+            ("今忽见陆平来了，便站起来。", None, None),
+            ("陆平心中欢喜，却瞅着船笑道。", None, None),
+            ("陆平心中一点也不知道。", None, Some("陆平心中一点也不知道。")),
+            ("拿手拉陆平坐下。", None, None),
         ] {
             check(Language::Zh, &["陆平", "陸平"], text, subject, expected);
         }

@@ -344,10 +344,13 @@ fn english(text: &str, names: &Names) -> Option<String> {
     };
     let mut places: BTreeMap<&str, u32> = BTreeMap::new();
     for found in PLACE_EN.captures_iter(text).filter_map(|found| found.get(1)) {
-        let mut place = found.as_str();
+        let (start, mut place) = (found.start(), found.as_str());
         let first = place.split(' ').next().unwrap_or(place);
-        // `In Quern Anna` names a place and a person.
+        // `In Quern Anna` names a place and a person; `in the Golden Anna` is a sign.
         if first.len() < place.len() && !names.find(&place[first.len() + 1..]).is_empty() {
+            if text[..start].ends_with("the ") {
+                continue;
+            }
             place = first;
         }
         if known.contains_key(first.to_lowercase().as_str()) && first.len() == place.len() {
@@ -357,7 +360,7 @@ fn english(text: &str, names: &Names) -> Option<String> {
             *places.entry(place).or_default() += 1;
         }
     }
-    let places = most(places, (total / 20_000).max(3));
+    let places = most(places, (total / 12_000).max(3));
     let (ranks, things) = (top(true), top(false));
     let mut parts: Vec<String> = Vec::new();
     if !ranks.is_empty() {

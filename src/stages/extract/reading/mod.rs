@@ -11,6 +11,7 @@ mod paragraphs;
 mod people;
 mod quotations;
 mod script;
+mod somebody;
 mod speakers;
 mod tables;
 
@@ -18,6 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::given::Given;
+pub(super) use self::somebody::{is_word, names_somebody};
 use super::aliases::Aliases;
 use crate::schema::Language;
 

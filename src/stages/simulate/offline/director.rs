@@ -56,6 +56,10 @@ fn claim(ask: &Direct, name: &str) -> (f64, &'static str) {
     if since == Some(0) {
         score -= 6.0;
     }
+    // A scene begins with whoever begins it in the book, the first after the test character.
+    if ask.history.is_empty() && ask.cast.get(1).is_some_and(|member| member.name == name) {
+        score += 1.0;
+    }
     let last = ask.history.last();
     let called = last.is_some_and(|line| line.speaker != name && mentions(spoken(&line.content), name));
     let asked = last.is_some_and(|line| asks(spoken(&line.content)));
@@ -135,6 +139,12 @@ mod tests {
         assert!(ends(&ask) > 20);
         ask.history.truncate(6);
         assert_eq!(ends(&ask), 0);
+    }
+
+    #[test]
+    fn whoever_begins_the_scene_begins_the_talk() {
+        let ask = ask(Language::En, &["Ann", "Tom", "Jack", "Sue"], &[]);
+        assert!((0..20).all(|draw| answer(&ask, &draw.to_string()).next == "Tom"));
     }
 
     #[test]

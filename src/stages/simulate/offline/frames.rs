@@ -1,6 +1,6 @@
 //! Phrases that lead into a line, follow it, or stand in when a speaker's own lines run out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use rand::seq::IndexedRandom as _;
@@ -9,12 +9,16 @@ use serde::Deserialize;
 
 use super::talk::Talk;
 use crate::schema::{ByLanguage, Language};
-use crate::text::{plain, sentences};
+use crate::text::{plain, sentences, topics};
 
 static FRAMES: LazyLock<ByLanguage<Frames>> = LazyLock::new(|| ByLanguage {
     en: toml::from_str(include_str!("frames.en.toml")).expect("the embedded English frames parse"),
     zh: toml::from_str(include_str!("frames.zh.toml")).expect("the embedded Chinese frames parse"),
 });
+
+/// The things that the phrases themselves name.
+static NAMED: LazyLock<ByLanguage<BTreeSet<String>>> =
+    LazyLock::new(|| ByLanguage { en: FRAMES.en.named(Language::En), zh: FRAMES.zh.named(Language::Zh) });
 
 /// The phrases of a language. A phrase is one or two whole sentences with slots.
 #[derive(Debug, Deserialize)]
@@ -38,6 +42,26 @@ pub(super) struct Frames {
     pub(super) director: BTreeMap<String, String>,
     /// Sentences of a rating.
     pub(super) rating: BTreeMap<String, String>,
+}
+
+impl Frames {
+    fn named(&self, language: Language) -> BTreeSet<String> {
+        let bridge = &self.bridge;
+        let lists = [&self.echo, &bridge.question, &bridge.statement, &bridge.plain, &bridge.anger]
+            .into_iter()
+            .chain([&bridge.farewell, &bridge.thanks, &bridge.greeting])
+            .chain([&self.compose.question, &self.compose.statement, &self.compose.motive]);
+        let pools = self.strategy.values().chain(self.elicit.values()).chain(self.opening.values());
+        // What fills a slot is the talk's own.
+        let literals = |frame: &str| frame.split(['{', '}']).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+        lists
+            .chain(pools)
+            .flatten()
+            .flat_map(|frame| literals(frame))
+            .flat_map(|literal| topics(&literal, language))
+            .map(|topic| topic.noun)
+            .collect()
+    }
 }
 
 /// Phrases by what they react to.
@@ -75,6 +99,11 @@ pub(super) struct Action {
 /// Returns the phrases of a language.
 pub(super) fn frames(language: Language) -> &'static Frames {
     FRAMES.get(language)
+}
+
+/// Whether a thing is named by the phrases themselves, as `rate` by `at this rate`: nobody takes that up.
+pub(super) fn is_named(noun: &str, language: Language) -> bool {
+    NAMED.get(language).contains(noun)
 }
 
 /// What stands in the slots.
@@ -199,6 +228,16 @@ mod tests {
                 assert_eq!(missing(language, &frames.elicit, code, drawn), none, "{language} {code}");
             }
             assert!(frames.strategy["CA"].iter().all(|frame| asks(frame) || frame.contains("{name}")));
+        }
+    }
+
+    #[test]
+    fn what_the_phrases_name_themselves_is_told_apart() {
+        assert!(is_named("rate", Language::En) && !is_named("bell", Language::En));
+        // The tables hold things of their own, and few: what talks are about must stay.
+        for language in Language::ALL {
+            let named = NAMED.get(language);
+            assert!((1..80).contains(&named.len()), "{language}: {named:?}");
         }
     }
 

@@ -232,7 +232,11 @@ impl<'a> Scale<'a> {
         }
         let words = length(text);
         fit += if (5..=32).contains(&words) { 0.15 } else { -0.15 };
-        fit -= if candidate.later { 0.1 } else { 0.0 };
+        fit -= match candidate.later {
+            true if leans(text) => 0.35,
+            true => 0.1,
+            false => 0.0,
+        };
         fit - 0.15 * float(self.strangers(text).min(3))
     }
 
@@ -258,6 +262,14 @@ impl<'a> Scale<'a> {
             _ => 0.0,
         }
     }
+}
+
+/// Whether a part of a line leans on the part before it: its first sentence is a word or two, or begins with what ties.
+fn leans(text: &str) -> bool {
+    const TIES: &[&str] =
+        &["And ", "But ", "Or ", "Because ", "So ", "Nor ", "也", "又", "就", "可", "但", "所以", "因为", "因為"];
+    let scrap = sentences(text).first().is_some_and(|first| length(first) < 3);
+    scrap || TIES.iter().any(|tie| text.starts_with(tie))
 }
 
 /// Returns a word without marks and endings of possession.

@@ -1,7 +1,11 @@
 //! Where a talk stands in the book's dialogue, so that scene characters keep to its order.
 
+use super::lines::length;
 use crate::schema::Line;
-use crate::text::{float, pair_likeness, pairs, plain, sentences, spoken};
+use crate::text::{asks, float, pair_likeness, pairs, plain, sentences, spoken};
+
+/// How many of the last lines can still be answered.
+const ANSWERABLE: usize = 3;
 
 /// Where the talk stands in the book's dialogue.
 pub(super) struct Place {
@@ -9,6 +13,10 @@ pub(super) struct Place {
     reached: Option<usize>,
     /// The line whose words were said last.
     last: Option<usize>,
+    /// The lines that can still be answered.
+    recent: Vec<usize>,
+    /// Of each line, how much it needs the line before it, which somebody else says: 0 to 1.
+    leaning: Vec<f64>,
 }
 
 /// A line of the book's dialogue, laid out for comparison.
@@ -44,18 +52,91 @@ impl Place {
             };
             entries.iter().rposition(alike)
         };
-        Self { reached: history.iter().filter_map(find).max(), last: history.last().and_then(find) }
+        let recent = history.iter().rev().take(ANSWERABLE).filter_map(find).collect();
+        let leaning = dialogue.iter().enumerate().map(|(at, line)| leaning(dialogue, at, line)).collect();
+        Self { reached: history.iter().filter_map(find).max(), last: history.last().and_then(find), recent, leaning }
     }
 
     /// Returns how much it is a line's turn: the next ones after what was reached come first.
     pub(super) fn turn(&self, line: usize) -> f64 {
         let next = self.reached.map_or(0, |reached| reached + 1);
         let order = if line >= next { 1.2 - 0.12 * float((line - next).min(12)) } else { -0.2 };
-        order + if self.follows(line) { 0.8 } else { 0.0 }
+        // An answer to what nobody has asked makes no sense to those who hear it.
+        let asked = line.checked_sub(1).is_some_and(|before| self.recent.contains(&before));
+        let lost = if asked { 0.0 } else { self.leaning.get(line).copied().unwrap_or(0.0) };
+        order + if self.follows(line) { 0.8 } else { 0.0 } - lost
+    }
+
+    /// Returns who answers a line in the book: whoever else has the next one.
+    pub(super) fn answerer(dialogue: &[Line], line: usize) -> Option<&str> {
+        let next = dialogue.get(line + 1)?;
+        let asks = asks(spoken(&dialogue[line].content));
+        (asks && next.speaker != dialogue[line].speaker).then_some(next.speaker.as_str())
     }
 
     /// Whether a line stands right after what was said last.
     pub(super) fn follows(&self, line: usize) -> bool {
         self.last.is_some_and(|last| last + 1 == line)
+    }
+}
+
+/// Returns how much a line needs the line before it: an answer much, a few words that ask nothing somewhat.
+fn leaning(dialogue: &[Line], at: usize, line: &Line) -> f64 {
+    let Some(before) = at.checked_sub(1).map(|before| &dialogue[before]) else { return 0.0 };
+    let text = spoken(&line.content);
+    let answers = before.speaker != line.speaker && asks(spoken(&before.content));
+    let short = length(text) < 4 && !asks(text);
+    // A question of its own opens again what an answer closes.
+    let opens = if asks(text) { 0.3 } else { 0.0 };
+    (if answers { 1.0 - opens } else { 0.0 }) + if short { 0.3 } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(dialogue: &[(&str, &str)]) -> Vec<Line> {
+        let line = |(speaker, content): &(&str, &str)| Line {
+            speaker: (*speaker).to_owned(),
+            content: (*content).to_owned(),
+            is_test: false,
+        };
+        dialogue.iter().map(line).collect()
+    }
+
+    #[test]
+    fn an_answer_waits_for_its_question() {
+        for (dialogue, asked, other) in [
+            (
+                [
+                    ("Ben", "Who carried the oil up the stairs?"),
+                    ("Cora", "I did, at noon, when the barrel was full."),
+                    ("Ben", "Then somebody has been at the barrel."),
+                    ("Cora", "The cellar door was open when I came down."),
+                ],
+                "Ben",
+                "The tide is late today.",
+            ),
+            (
+                [
+                    ("马奔", "是谁把油提上楼的？"),
+                    ("付珂", "是我，晌午提的，那时还是满桶。"),
+                    ("马奔", "那就是有人动过油桶。"),
+                    ("付珂", "我下来的时候，地窖的门开着。"),
+                ],
+                "马奔",
+                "今日潮水来得晚。",
+            ),
+        ] {
+            let dialogue = lines(&dialogue);
+            let after = |history: &[Line]| Place::new(&dialogue, history);
+            assert!(after(&lines(&[(asked, other)])).turn(1) < after(&lines(&[(asked, other)])).turn(3));
+            let question = after(&dialogue[..1]);
+            assert!(question.follows(1) && question.turn(1) > question.turn(3));
+            // Somebody may have said a word in between.
+            let mut history = dialogue[..1].to_vec();
+            history.extend(lines(&[("X", other)]));
+            assert!(after(&history).turn(1) > after(&history).turn(3));
+        }
     }
 }

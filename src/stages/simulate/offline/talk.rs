@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::frames::is_named;
 use crate::schema::{Language, Line};
 use crate::text::{
     Sign, Topic, asks, content_words, is_title, pair_likeness, pairs, plain, sentences, signs, spoken, topics,
@@ -151,11 +152,11 @@ impl<'a> Talk<'a> {
         lines.find(|topics| !topics.is_empty()).unwrap_or_default()
     }
 
-    /// Returns the things that a text speaks of, those aside that name somebody present.
+    /// Returns the things that a text speaks of, those aside that name somebody present or belong to the engine's own phrases.
     pub(super) fn things(&self, text: &str) -> Vec<Topic> {
         let mut topics = topics(text, self.language);
-        topics
-            .retain(|topic| !self.people().any(|person| mentions(&topic.noun, person) || person.contains(&topic.noun)));
+        let person = |noun: &str| self.people().any(|person| mentions(noun, person) || person.contains(noun));
+        topics.retain(|topic| !is_named(&topic.noun, self.language) && !person(&topic.noun));
         topics
     }
 
