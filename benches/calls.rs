@@ -1,14 +1,17 @@
 //! What a call costs: time, requests, CPU and memory of many calls to a served model, journal and schema check on.
 //!
 //! `cargo bench --bench calls -- URL CALLS CONCURRENCY` asks a server, such as a mock with a latency or a limit of its own;
-//! without a URL it starts one of its own that answers after 200 ms, in a process of its own.
+//! without a URL it starts one of its own that answers after 200 ms, in a process of its own. `cargo bench --bench calls --
+//! limits SECONDS` starts servers that let in so many requests a second, which nobody tells, and prints how much of each limit
+//! was used and how many requests were refused.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use dramaturg::llm::{Ask, Budget, Desk, Endpoint, Journal, Model, Offline, Sampling};
@@ -52,38 +55,102 @@ fn main() {
     // Cargo passes `--bench` along.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
-    if arguments.first().is_some_and(|first| first == "serve") {
-        runtime.block_on(serve());
-        return;
-    }
     let number = |at: usize, default: u64| arguments.get(at).map_or(default, |text| text.parse().expect("a number"));
-    let (calls, concurrency) = (number(1, 20_000), number(2, 1024));
-    let mut server = None;
-    let url = arguments.first().cloned().unwrap_or_else(|| {
-        let this = std::env::current_exe().expect("the benchmark has a path");
-        let mut child = Command::new(this).arg("serve").stdout(Stdio::piped()).spawn().expect("it starts");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("an address");
-        server = Some(child);
-        line.trim().to_owned()
-    });
-    runtime.block_on(measure(&url, calls, concurrency));
-    if let Some(server) = &mut server {
-        // It may have ended by itself.
-        let _ = server.kill();
+    match arguments.first().map(String::as_str) {
+        Some("serve") => {
+            let counts = Counts::named(arguments.get(1).map_or("", String::as_str));
+            runtime.block_on(serve(Limit::new(counts, to_f64(number(2, 0)))));
+            return;
+        }
+        Some("limits") => {
+            runtime.block_on(measure_limits(Duration::from_secs(number(1, 60))));
+            return;
+        }
+        _ => {}
     }
+    let (calls, concurrency) = (number(1, 20_000), number(2, 1024));
+    let server = arguments.first().is_none().then(|| Server::start(&["serve"]));
+    let url = server.as_ref().map_or_else(|| arguments[0].clone(), |server| server.url.clone());
+    runtime.block_on(measure(&url, calls, concurrency));
+}
+
+/// A server in a process of its own, until it is dropped.
+struct Server {
+    url: String,
+    process: Child,
+}
+
+impl Server {
+    fn start(arguments: &[&str]) -> Self {
+        let this = std::env::current_exe().expect("the benchmark has a path");
+        let mut process = Command::new(this).args(arguments).stdout(Stdio::piped()).spawn().expect("it starts");
+        let mut url = String::new();
+        BufReader::new(process.stdout.take().expect("a pipe")).read_line(&mut url).expect("an address");
+        Self { url: url.trim().to_owned(), process }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Prints how much of each limit is used in a time, and how many requests are refused.
+async fn measure_limits(time: Duration) {
+    println!("counted by | a second | let in | used    | refused");
+    for counts in Counts::ALL {
+        for rate in [20, 100, 300] {
+            let server = Server::start(&["serve", counts.name(), &rate.to_string()]);
+            let (requests, refused) = ask_for(&server.url, time).await;
+            let (let_in, most) = (requests - refused, rate * time.as_secs());
+            let (used, share) = (to_f64(let_in) * 100.0 / to_f64(most), to_f64(refused) * 100.0 / to_f64(requests));
+            println!("{:10} | {rate:8} | {let_in:6} | {used:5.1} % | {share:5.2} %", counts.name());
+        }
+    }
+}
+
+/// Asks a server as much as it lets in for a time, and returns how many requests there were, and how many were refused.
+async fn ask_for(url: &str, time: Duration) -> (u64, u64) {
+    const CONCURRENCY: usize = 1024;
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = model(folder.path(), url, CONCURRENCY);
+    let mut tasks = tokio::task::JoinSet::new();
+    let asking = async {
+        for call in 0.. {
+            if tasks.len() >= CONCURRENCY {
+                tasks.join_next().await;
+            }
+            let model = Arc::clone(&model);
+            tasks.spawn(async move { model.ask(&Rate(call), &format!("bench/{call}")).await.is_ok() });
+        }
+    };
+    // The end of the time is what ends it.
+    let _ = tokio::time::timeout(time, asking).await;
+    let ledger = &model.desk().ledger;
+    let refused =
+        ledger.faults().into_iter().filter(|(_, kind, _)| *kind == "rate_limited").map(|(.., count)| count).sum();
+    let made = ledger.totals().made;
+    tasks.abort_all();
+    (made + refused, refused)
+}
+
+fn model(folder: &Path, url: &str, concurrency: usize) -> Arc<Model> {
+    let journal: Arc<dyn Journal> = Arc::new(FileJournal::open(&folder.join("journal.jsonl")).expect("a journal"));
+    let prompts = Prompts::new([], &BTreeMap::new()).expect("no templates");
+    let desk = Arc::new(Desk::new(7, prompts, journal, Budget::default(), false));
+    let endpoint = Endpoint { concurrency, ..Endpoint::new(url, "mock") };
+    let model = Model::served("mock", endpoint, &Sampling::default(), Value::Null, None, 2, desk);
+    Arc::new(model.expect("a client"))
 }
 
 async fn measure(url: &str, calls: u64, concurrency: u64) {
     let folder = tempfile::tempdir().expect("a folder");
-    let journal = FileJournal::open(&folder.path().join("journal.jsonl")).expect("a journal");
-    let journal: Arc<dyn Journal> = Arc::new(journal);
-    let prompts = Prompts::new([], &BTreeMap::new()).expect("no templates");
-    let desk = Arc::new(Desk::new(7, prompts, journal, Budget::default(), false));
     let concurrency = usize::try_from(concurrency).expect("it fits");
-    let endpoint = Endpoint { concurrency, ..Endpoint::new(url, "mock") };
-    let model = Model::served("mock", endpoint, &Sampling::default(), Value::Null, None, 2, Arc::clone(&desk));
-    let model = Arc::new(model.expect("a client"));
+    let model = model(folder.path(), url, concurrency);
+    let desk = model.desk();
     let begun = Instant::now();
     let mut tasks = tokio::task::JoinSet::new();
     let mut answered = 0;
@@ -131,16 +198,95 @@ fn peak_megabytes() -> u64 {
     line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or_default() / 1024
 }
 
-/// Answers every request after the latency, until it is killed.
-async fn serve() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
-    println!("http://{}/v1", listener.local_addr().expect("a bound listener has an address"));
-    while let Ok((stream, _)) = listener.accept().await {
-        tokio::spawn(converse(stream));
+/// How a server counts the requests of a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Counts {
+    /// Not at all.
+    No,
+    /// By seconds, the first of which begins with the first request.
+    Windows,
+    /// By the second before each request.
+    Sliding,
+    /// With a bucket that holds the requests of a second.
+    Bucket,
+}
+
+impl Counts {
+    const ALL: [Self; 3] = [Self::Windows, Self::Sliding, Self::Bucket];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::No => "",
+            Self::Windows => "windows",
+            Self::Sliding => "sliding",
+            Self::Bucket => "bucket",
+        }
+    }
+
+    fn named(name: &str) -> Self {
+        Self::ALL.into_iter().find(|counts| counts.name() == name).unwrap_or(Self::No)
     }
 }
 
-async fn converse(mut stream: TcpStream) -> std::io::Result<()> {
+/// The limit of a server that lets in so many requests a second.
+struct Limit {
+    counts: Counts,
+    most: f64,
+    since: Instant,
+    count: f64,
+    let_in: VecDeque<Instant>,
+}
+
+impl Limit {
+    fn new(counts: Counts, most: f64) -> Mutex<Self> {
+        let count = if counts == Counts::Bucket { most } else { 0.0 };
+        Mutex::new(Self { counts, most, since: Instant::now(), count, let_in: VecDeque::new() })
+    }
+
+    fn lets_in(&mut self) -> bool {
+        const SECOND: Duration = Duration::from_secs(1);
+        let now = Instant::now();
+        match self.counts {
+            Counts::No => true,
+            Counts::Windows => {
+                if now - self.since >= SECOND {
+                    (self.since, self.count) = (now, 0.0);
+                }
+                self.count += 1.0;
+                self.count <= self.most
+            }
+            Counts::Sliding => {
+                while self.let_in.front().is_some_and(|at| now - *at >= SECOND) {
+                    self.let_in.pop_front();
+                }
+                let lets_in = to_f64(self.let_in.len() as u64) < self.most;
+                self.let_in.extend(lets_in.then_some(now));
+                lets_in
+            }
+            Counts::Bucket => {
+                let more = (now - self.since).as_secs_f64() * self.most;
+                (self.count, self.since) = ((self.count + more).min(self.most), now);
+                let lets_in = self.count >= 1.0;
+                self.count -= f64::from(u8::from(lets_in));
+                lets_in
+            }
+        }
+    }
+}
+
+/// Answers every request after the latency, or refuses it at once, until it is killed.
+async fn serve(limit: Mutex<Limit>) {
+    let limit = Arc::new(limit);
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+    println!("http://{}/v1", listener.local_addr().expect("a bound listener has an address"));
+    while let Ok((stream, _)) = listener.accept().await {
+        tokio::spawn(converse(stream, Arc::clone(&limit)));
+    }
+}
+
+const REFUSAL: &[u8] = b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 2\r\n\r\n{}";
+
+async fn converse(mut stream: TcpStream, limit: Arc<Mutex<Limit>>) -> std::io::Result<()> {
     let reply = r#"{"model":"mock","choices":[{"message":{"content":"{\"why\":\"It is in his voice.\",\"score\":4}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":300,"completion_tokens":12}}"#;
     let answer =
         format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{reply}", reply.len());
@@ -155,8 +301,11 @@ async fn converse(mut stream: TcpStream) -> std::io::Result<()> {
         match length {
             Some(length) if bytes.len() >= length => {
                 bytes.drain(..length);
-                tokio::time::sleep(LATENCY).await;
-                stream.write_all(answer.as_bytes()).await?;
+                let lets_in = limit.lock().expect("nobody panics").lets_in();
+                if lets_in {
+                    tokio::time::sleep(LATENCY).await;
+                }
+                stream.write_all(if lets_in { answer.as_bytes() } else { REFUSAL }).await?;
             }
             _ if stream.read_buf(&mut bytes).await? == 0 => return Ok(()),
             _ => {}

@@ -13,17 +13,11 @@ use tokio::time::Instant;
 
 use super::breaker::{Breaker, Change};
 use super::bucket::Bucket;
-use super::pace::Pace;
+use super::pace::{Lesson, Pace};
 use super::width::Width;
 
 /// The longest that one refusal holds an address, whatever the server asks for.
 const LONGEST_HOLD: Duration = Duration::from_mins(1);
-/// A refusal that asks for more than this closes the address; a shorter one is a matter of pace.
-const SHORT: Duration = Duration::from_secs(2);
-/// So many refusals in a row are no chance any more.
-const MOST_REFUSALS: u32 = 3;
-/// How long an address whose pace is cut takes no more, unless its server asks for less.
-const BREATH: Duration = Duration::from_millis(200);
 /// So many holds in a row, with no answer in between, park an address.
 const MOST_HOLDS: u32 = 3;
 /// Servers that let in so many tokens a second are not worth weighing requests for.
@@ -124,8 +118,6 @@ struct Address {
     width: Width,
     breaker: Breaker,
     tokens: Option<Tokens>,
-    /// Refusals in a row since it was last held.
-    refusals: u32,
     /// How often it was held in a row without an answer in between.
     holds: u32,
     /// When it was last closed, or is opened again: answers to requests that began before say nothing of it.
@@ -172,7 +164,6 @@ impl Gate {
                 stated: Some(rate),
                 told: None,
             }),
-            refusals: 0,
             holds: 0,
             opened: now,
             was_told: false,
@@ -205,9 +196,9 @@ impl Gate {
         {
             let mut state = self.state();
             if state.queue.is_empty()
-                && let Ok((address, begun, is_probe)) = state.take(self.most, cost)
+                && let Ok(start) = state.take(self.most, cost)
             {
-                return Permit { gate: self, address, begun, is_probe, cost, used: None };
+                return Permit { gate: self, start, cost, used: None };
             }
         }
         let waiter = Waiter::new(self, place);
@@ -216,9 +207,7 @@ impl Gate {
                 let mut state = self.state();
                 if state.queue.first_key_value().is_some_and(|(first, _)| *first == place) {
                     match state.take(self.most, cost) {
-                        Ok((address, begun, is_probe)) => {
-                            (Some(Permit { gate: self, address, begun, is_probe, cost, used: None }), None)
-                        }
+                        Ok(start) => (Some(Permit { gate: self, start, cost, used: None }), None),
                         Err(until) => (None, until),
                     }
                 } else {
@@ -244,9 +233,8 @@ impl Gate {
 }
 
 impl State {
-    /// Takes a place at the least busy address that has one, else says when to look again. Returns the address, the time, and
-    /// whether the request is a probe.
-    fn take(&mut self, most: usize, cost: f64) -> Result<(usize, Instant, bool), Option<Instant>> {
+    /// Takes a place at the least busy address that has one, else says when to look again.
+    fn take(&mut self, most: usize, cost: f64) -> Result<Start, Option<Instant>> {
         if self.in_flight >= most {
             return Err(None);
         }
@@ -263,7 +251,7 @@ impl State {
         }
         let at = best.ok_or(until)?;
         self.in_flight += 1;
-        Ok((at, now, self.addresses[at].begin(cost)))
+        Ok(self.addresses[at].begin(at, cost, now))
     }
 
     fn wake(&self) {
@@ -290,14 +278,14 @@ impl Address {
         if wait.is_zero() { Ok(()) } else { Err(Some(now.checked_add(wait).unwrap_or(now + LONGEST_HOLD))) }
     }
 
-    /// Takes note of a request that begins, and says whether it is a probe.
-    fn begin(&mut self, cost: f64) -> bool {
+    /// Takes note of a request that begins.
+    fn begin(&mut self, address: usize, cost: f64, now: Instant) -> Start {
         self.in_flight += 1;
-        self.pace.begin();
+        let number = self.pace.begin();
         if let Some(tokens) = &mut self.tokens {
             tokens.bucket.spend(cost);
         }
-        self.breaker.begin()
+        Start { address, begun: now, number, is_probe: self.breaker.begin() }
     }
 
     /// Takes an answer.
@@ -306,23 +294,15 @@ impl Address {
         if begun < self.opened {
             return None; // it tells nothing of what came since
         }
-        (self.refusals, self.holds) = (0, 0);
+        self.holds = 0;
         let freed = self.breaker.answer();
         (freed.is_some() | std::mem::take(&mut self.was_told)).then_some(What::Back)
     }
 
     /// Takes a refusal.
-    fn refuse(
-        &mut self,
-        begun: Instant,
-        is_probe: bool,
-        asked: Option<Duration>,
-        now: Instant,
-    ) -> (Then, Option<What>) {
+    fn refuse(&mut self, start: Start, asked: Option<Duration>, now: Instant) -> (Then, Option<What>) {
         let wait = asked.unwrap_or(Duration::from_secs(1)).min(LONGEST_HOLD);
-        self.width.refuse(now);
-        let is_news = self.pace.refuse(begun) && begun >= self.opened;
-        if is_probe {
+        if start.is_probe {
             self.opened = now;
             return match self.breaker.park_on(now, asked) {
                 Some(Change::Parked(wait)) => (Then::Queue, Some(What::Saturated(wait))),
@@ -330,25 +310,12 @@ impl Address {
                 Some(Change::Freed) | None => (Then::Queue, None),
             };
         }
-        if self.breaker.is_parked() || self.pace.is_held(now) {
-            return (Then::Queue, None);
+        let was_closed = self.breaker.is_parked() || self.pace.is_held(now);
+        match self.pace.refuse(start.number, start.begun, wait, now) {
+            _ if was_closed => return (Then::Queue, None),
+            Lesson::Pace => return (Then::Nothing, None),
+            Lesson::Closed => self.width.refuse(now),
         }
-        if !is_news {
-            return (Then::Nothing, None);
-        }
-        self.refusals += 1;
-        self.pace.pause(now);
-        let is_chance = self.refusals < MOST_REFUSALS && !self.pace.is_over();
-        if wait <= SHORT && (is_chance || self.pace.cut(now)) {
-            if !is_chance {
-                // The server's count is full for a moment yet.
-                self.refusals = 0;
-                self.opened = now + wait.min(BREATH);
-                self.pace.hold(now, self.opened);
-            }
-            return (Then::Nothing, None);
-        }
-        self.refusals = 0;
         self.holds += 1;
         if self.holds >= MOST_HOLDS {
             self.opened = now;
@@ -357,7 +324,6 @@ impl Address {
                 Change::Freed | Change::GivenUp => (Then::Queue, None),
             };
         }
-        self.pace.hold(now, now + wait);
         self.opened = now + wait;
         self.was_told = wait >= WORTH_TELLING;
         (Then::Queue, self.was_told.then_some(What::Saturated(wait)))
@@ -388,13 +354,21 @@ pub(super) struct Told {
     pub(super) tokens: Option<(f64, Duration)>,
 }
 
+/// A request that begins.
+#[derive(Debug, Clone, Copy)]
+struct Start {
+    address: usize,
+    begun: Instant,
+    /// Its number at the address.
+    number: u64,
+    is_probe: bool,
+}
+
 /// The right to have one request in flight.
 #[derive(Debug)]
 pub(super) struct Permit<'a> {
     gate: &'a Gate,
-    address: usize,
-    begun: Instant,
-    is_probe: bool,
+    start: Start,
     cost: f64,
     /// The tokens that it took in truth, once its end is known.
     used: Option<f64>,
@@ -403,19 +377,19 @@ pub(super) struct Permit<'a> {
 impl Permit<'_> {
     /// Returns the address that the request goes to.
     pub(super) const fn address(&self) -> usize {
-        self.address
+        self.start.address
     }
 
     /// Says whether the request finds out if a parked address answers again.
     pub(super) const fn is_probe(&self) -> bool {
-        self.is_probe
+        self.start.is_probe
     }
 
     /// Takes note of a reply, whatever it says, and of what its headers tell.
     pub(super) fn hear(&self, told: &Told) {
         let mut state = self.gate.state();
         state.has_answered = true;
-        let (address, now) = (&mut state.addresses[self.address], Instant::now());
+        let (address, now) = (&mut state.addresses[self.start.address], Instant::now());
         if let Some((remaining, reset)) = told.requests {
             address.pace.tell(remaining, reset, now);
         }
@@ -438,17 +412,17 @@ impl Permit<'_> {
         let mut state = self.gate.state();
         let may_park = state.has_answered || state.addresses.len() > 1;
         state.has_answered |= !matches!(end, End::Failed(_));
-        let (address, now) = (&mut state.addresses[self.address], Instant::now());
+        let (address, now) = (&mut state.addresses[self.start.address], Instant::now());
         let (mut then, what) = match end {
-            End::Answered => (Then::Nothing, address.answer(self.begun, now)),
-            End::Refused(asked) => address.refuse(self.begun, self.is_probe, asked, now),
-            End::Failed(asked) => address.fail(self.is_probe, asked, may_park, now),
+            End::Answered => (Then::Nothing, address.answer(self.start.begun, now)),
+            End::Refused(asked) => address.refuse(self.start, asked, now),
+            End::Failed(asked) => address.fail(self.start.is_probe, asked, may_park, now),
         };
         if then == Then::GiveUp && !state.addresses.iter().all(|address| address.breaker.is_parked()) {
             then = Then::Queue;
         }
         let waiting = state.queue.len() + usize::from(end != End::Answered);
-        (then, what.map(|what| News { address: self.address, what, waiting }))
+        (then, what.map(|what| News { address: self.start.address, what, waiting }))
     }
 }
 
@@ -456,9 +430,9 @@ impl Drop for Permit<'_> {
     fn drop(&mut self) {
         let mut state = self.gate.state();
         state.in_flight -= 1;
-        let address = &mut state.addresses[self.address];
+        let address = &mut state.addresses[self.start.address];
         address.in_flight -= 1;
-        if self.used.is_none() && self.is_probe {
+        if self.used.is_none() && self.start.is_probe {
             address.breaker.forget();
         }
         if let Some(tokens) = &mut address.tokens {

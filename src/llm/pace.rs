@@ -2,67 +2,70 @@
 //! refusals teach. It is told the time and reads no clock.
 //!
 //! While nothing is known the pace doubles every tenth of a second, so that a limit is met by a few requests and not by a
-//! burst. Refusals in a row tell how many were let in; from then on the pace stays just below that and grows slowly, the
-//! faster the longer nothing was refused. (BBR's idea: what was let in is the limit; a sawtooth of AIMD would waste a tenth.)
+//! burst. Refusals in a row tell how many were let in; from then on the pace stays at that and feels its way upwards, the
+//! faster the longer nothing was refused. A refusal stops the growth, and several are a step too far, which is taken back
+//! without a pause: what is let in goes on being used. (BBR's idea: what was let in is the limit; a sawtooth of AIMD would
+//! waste a tenth.) Refusals that come as often at a lower pace are chance, and are put up with.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::bucket::Bucket;
+use super::limit::{Limit, SHADE, Step};
+use super::refusals::{Doubt, Refusals, to_f64};
 
 /// The first pace, in requests a second.
 const FIRST: f64 = 200.0;
 /// The time in which a pace that met no limit doubles.
 const DOUBLING: Duration = Duration::from_millis(100);
+/// The pace after the first refusal of all, until it is clear whether that was chance.
+const CAREFUL: f64 = FIRST / 4.0;
+/// Three in a row are no chance among so few requests; and so few are none to be careful about.
+const FEW: u64 = 100;
 /// So much lateness is caught up with, in seconds; a timer is late, and more would be a burst.
 const SLACK: f64 = 0.02;
-/// The pace after a refusal, as a share of what was let in.
-const SHADE: f64 = 0.98;
-/// A further refusal teaches nothing new so soon.
-const DEBOUNCE: Duration = Duration::from_secs(1);
-/// The growth of a learned pace per second, right after a refusal.
-const GROWTH: f64 = 0.0012;
-/// The growth per second of a pace that one refusal has taught, which may have been chance.
-const DOUBTFUL_GROWTH: f64 = 0.4;
-/// The seconds without a refusal after which the growth has doubled; it goes with their square.
-const QUIET: f64 = 6.0;
+/// Limits count whole seconds at least.
+const SECOND: Duration = Duration::from_secs(1);
 /// So many requests, and a second, make a window: fewer would count too coarsely.
-const LEAST_COUNT: u64 = 20;
-/// One of so many requests may be refused by chance.
-const MOST_REFUSED: u64 = 33;
-/// No limit is below one request a minute.
-const SLOWEST: f64 = 1.0 / 60.0;
+const LEAST_COUNT: u64 = 6;
+/// Requests that begin so soon after a step back tell nothing of it: the server's count is full for a moment yet.
+const SETTLING: Duration = Duration::from_millis(100);
+/// A refusal that asks for more than this closes the door; a shorter one is a matter of pace.
+const SHORT: Duration = Duration::from_secs(2);
 
 /// The pace of requests at one address.
 #[derive(Debug)]
 pub(super) struct Pace {
     /// Requests a second that the pipeline file allows.
     stated: Option<f64>,
-    /// Requests a second that refusals have taught.
-    learned: Option<f64>,
+    /// What refusals have taught.
+    learned: Option<Limit>,
     /// Requests a second that headers tell, and until when that holds.
     told: Option<(f64, Instant)>,
     /// Requests a second while no limit is known.
     ramp: f64,
     bucket: Bucket,
-    /// When no request may begin until.
+    /// When no request may begin until, and whether the pace is learned anew then.
     held: Option<Instant>,
-    /// Since when refusals are news: those of earlier requests have been learned from.
-    fresh: Instant,
+    learns: bool,
+    /// Requests so far; each has its number.
+    begun: u64,
     /// The requests of the last second or longer, and those of the window before.
     window: Window,
     before: Option<Window>,
-    /// Whether the pace is learned anew when the hold ends.
-    learns: bool,
-    /// When the pace was last cut.
-    cut: Option<Instant>,
-    /// When a request was last refused.
-    paused: Option<Instant>,
-    /// Whether the learned pace has been met by refusals again; until then it may be far too low.
-    confirmed: bool,
+    refusals: Refusals,
     /// Whether a request has waited for the pace: only a pace that is used up grows.
     bound: bool,
+}
+
+/// What a refusal means for the requests to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lesson {
+    /// Nothing, or a lower pace.
+    Pace,
+    /// No request may begin for as long as the server asks.
+    Closed,
 }
 
 /// Requests that were counted for a while.
@@ -70,13 +73,14 @@ pub(super) struct Pace {
 struct Window {
     since: Instant,
     until: Instant,
+    first: u64,
     begun: u64,
     refused: u64,
 }
 
 impl Window {
-    const fn new(now: Instant) -> Self {
-        Self { since: now, until: now, begun: 0, refused: 0 }
+    const fn new(first: u64, now: Instant) -> Self {
+        Self { since: now, until: now, first, begun: 0, refused: 0 }
     }
 
     fn seconds(&self) -> f64 {
@@ -94,13 +98,11 @@ impl Pace {
             ramp: FIRST,
             bucket: Bucket::new(1.0, now),
             held: None,
-            fresh: now,
-            window: Window::new(now),
-            before: None,
             learns: false,
-            cut: None,
-            paused: None,
-            confirmed: false,
+            begun: 0,
+            window: Window::new(0, now),
+            before: None,
+            refusals: Refusals::new(),
             bound: false,
         }
     }
@@ -108,7 +110,7 @@ impl Pace {
     /// Returns the requests a second that may begin now.
     pub(super) fn rate(&self, now: Instant) -> f64 {
         let told = self.told.filter(|(_, until)| now < *until).map_or(f64::INFINITY, |(rate, _)| rate);
-        self.learned.unwrap_or(self.ramp).min(told).min(self.stated.unwrap_or(f64::INFINITY))
+        self.learned.map_or(self.ramp, |limit| limit.rate).min(told).min(self.stated.unwrap_or(f64::INFINITY))
     }
 
     /// Says whether no request may begin for a while.
@@ -128,56 +130,71 @@ impl Pace {
         (!wait.is_zero()).then(|| now.checked_add(wait).unwrap_or(now + Duration::from_hours(1)))
     }
 
-    /// Counts a request that begins.
-    pub(super) const fn begin(&mut self) {
+    /// Counts a request that begins, and returns its number.
+    pub(super) const fn begin(&mut self) -> u64 {
         self.bucket.spend(1.0);
         self.window.begun += 1;
+        self.begun += 1;
+        self.begun - 1
     }
 
-    /// Counts a refusal of a request that began at `begun`, and says whether it is news.
-    pub(super) fn refuse(&mut self, begun: Instant) -> bool {
-        let is_news = begun >= self.fresh;
+    /// Learns from the refusal of a request, by its number and the time when it began; the server asks for a wait.
+    pub(super) fn refuse(&mut self, number: u64, begun: Instant, wait: Duration, now: Instant) -> Lesson {
         match &mut self.before {
-            Some(before) if begun < self.window.since => before.refused += u64::from(is_news),
-            _ => self.window.refused += u64::from(is_news),
+            Some(before) if number < self.window.first => before.refused += 1,
+            _ => self.window.refused += 1,
         }
-        is_news && !self.learns
-    }
-
-    /// Lets nothing begin until a time; then the pace is what was let in before.
-    pub(super) fn hold(&mut self, now: Instant, until: Instant) {
-        if !self.learns {
-            self.window.until = now;
+        if self.is_held(now) || !self.refusals.is_news(number) {
+            return Lesson::Pace;
         }
-        self.held = Some(self.held.map_or(until, |held| held.max(until)));
-        self.learns = true;
-    }
-
-    /// Takes the pace down to what was let in, without a pause; says whether that could be measured.
-    pub(super) fn cut(&mut self, now: Instant) -> bool {
-        self.window.until = now;
-        let measured = self.window.seconds() + self.before.as_ref().map_or(0.0, Window::seconds);
-        let has_let_in = self.window.begun > self.window.refused || self.before.is_some();
-        let can = self.learned.is_some() && has_let_in && measured >= DEBOUNCE.as_secs_f64();
-        if can {
-            self.learn(now);
-            self.confirmed = true;
+        let quiet = self.refusals.last;
+        self.refusals.take(number, self.rate(now), now);
+        let are_chance = self.refusals.are_chance();
+        let is_enough = match &mut self.learned {
+            Some(limit) => {
+                let doubt = if are_chance { Doubt::Much } else { Doubt::Little };
+                limit.refuse(are_chance, now) || self.refusals.are_many() || self.refusals.are_a_row(doubt)
+            }
+            None => {
+                if self.begun <= FEW {
+                    self.ramp = self.ramp.min(CAREFUL);
+                }
+                self.refusals.are_a_row(if self.window.begun <= FEW { Doubt::Little } else { Doubt::Some })
+            }
+        };
+        let step = match &mut self.learned {
+            _ if wait > SHORT => Step::Closed,
+            _ if !is_enough => Step::None,
+            Some(limit) => limit.step((number, begun), quiet, &self.refusals, now),
+            None => Step::Closed,
+        };
+        match step {
+            Step::None => return Lesson::Pace,
+            Step::Back => self.settle(now + SETTLING),
+            Step::InVain => {
+                self.refusals.put_up_with_more();
+                self.settle(now + SETTLING);
+            }
+            Step::Breath(breath) if breath < wait => {
+                self.held = Some(now + breath);
+                self.settle(now + breath);
+            }
+            Step::Breath(_) | Step::Closed => {
+                self.window.until = now;
+                (self.held, self.learns) = (Some(now + wait), true);
+                self.settle(now + wait);
+                return Lesson::Closed;
+            }
         }
-        can
+        Lesson::Pace
     }
 
-    /// Says whether more than a few of a hundred requests were refused of late at a pace that is known. A slow limit never
-    /// refuses many in a row.
-    pub(super) fn is_over(&self) -> bool {
-        let windows = || self.before.iter().chain([&self.window]);
-        let refused: u64 = windows().map(|window| window.refused).sum();
-        let begun: u64 = windows().map(|window| window.begun).sum();
-        self.learned.is_some() && refused >= 2 && refused * MOST_REFUSED > begun
-    }
-
-    /// Takes note of a refusal that may be chance: nothing grows for a while.
-    pub(super) const fn pause(&mut self, now: Instant) {
-        self.paused = Some(now);
+    /// Takes no refusal for news of a request that begins before a time.
+    fn settle(&mut self, until: Instant) {
+        self.refusals.settle(until);
+        if let Some(limit) = &mut self.learned {
+            limit.settle();
+        }
     }
 
     /// Begins anew as with an unknown server, where no limit has been learned: after an outage all would come at once.
@@ -201,62 +218,51 @@ impl Pace {
             if now < until {
                 return;
             }
-            (self.held, self.learns, self.ramp) = (None, false, FIRST);
-            self.learn(now);
+            (self.held, self.ramp) = (None, FIRST);
+            if std::mem::take(&mut self.learns) {
+                self.learn(now);
+            }
             self.bucket.empty(now);
             self.bucket.spend(-1.0);
         }
+        self.refusals.pass(self.begun, now);
         let passed = self.bucket.age(now);
         if passed.is_zero() {
             return;
         }
         match &mut self.learned {
-            Some(learned) if self.bound => {
-                let quiet = self.cut.map_or(Duration::ZERO, |cut| now.saturating_duration_since(cut));
-                let is_fresh =
-                    |time: Option<Instant>| time.is_some_and(|time| now.saturating_duration_since(time) < DEBOUNCE);
-                let growth = if is_fresh(self.cut) || is_fresh(self.paused) {
-                    0.0
-                } else if self.confirmed {
-                    let quiet = quiet.min(Duration::from_secs(30)).as_secs_f64() / QUIET;
-                    GROWTH * (1.0 + quiet * quiet)
-                } else {
-                    DOUBTFUL_GROWTH
-                };
-                *learned *= 1.0 + growth * passed.min(Duration::from_secs(1)).as_secs_f64();
-            }
+            Some(limit) if self.bound => limit.grow(passed, &self.refusals, now),
             Some(_) => {}
-            None if is_idle && passed >= Duration::from_secs(1) => self.ramp = FIRST,
+            None if is_idle && passed >= SECOND => self.ramp = FIRST,
+            None if self.begun <= FEW && self.refusals.quiet(now) < DOUBLING => {}
             None => {
                 let doublings = passed.min(DOUBLING).as_secs_f64() / DOUBLING.as_secs_f64();
                 self.ramp = (self.ramp * doublings.exp2()).min(1e6);
             }
         }
         self.bound = false;
-        if now.saturating_duration_since(self.window.since) >= DEBOUNCE && self.window.begun >= LEAST_COUNT {
+        if now.saturating_duration_since(self.window.since) >= SECOND && self.window.begun >= LEAST_COUNT {
             self.window.until = now;
-            self.before = Some(std::mem::replace(&mut self.window, Window::new(now)));
+            self.before = Some(std::mem::replace(&mut self.window, Window::new(self.begun, now)));
         }
         let rate = self.rate(now);
         self.bucket.fill(rate, most(rate), now);
     }
 
     /// Learns from what was let in of late. A limit counts whole seconds at least.
-    #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
     fn learn(&mut self, now: Instant) {
         let windows = [Some(self.window), self.before.take()];
         let windows = || windows.iter().flatten();
         let seconds: f64 = windows().map(Window::seconds).sum();
         let let_in: u64 = windows().map(|window| window.begun.saturating_sub(window.refused)).sum();
-        let rate = let_in as f64 / seconds.max(1.0) * SHADE;
-        self.learned = match self.learned {
-            // Nothing is learned from a closed door.
-            known if let_in == 0 => known,
-            None => Some(rate.max(SLOWEST)),
-            // So short a time says little: no cut is deeper than half, and none is none.
-            Some(known) => Some(rate.clamp(known / 2.0, known * SHADE).max(SLOWEST)),
-        };
-        (self.cut, self.fresh, self.window) = (Some(now), now, Window::new(now));
+        let rate = to_f64(let_in) / seconds.max(1.0);
+        match &mut self.learned {
+            // Nothing is learned from a closed door, nor from a moment.
+            Some(limit) => limit.reopen((let_in > 0 && seconds >= 1.0).then_some(rate), now),
+            None if let_in == 0 => {}
+            None => self.learned = Some(Limit::new(rate * SHADE, now)),
+        }
+        self.window = Window::new(self.begun, now);
     }
 }
 
@@ -301,50 +307,82 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// A server that lets in so many requests per window, which begins with its first request.
+    /// How a server counts the requests of a second.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Counts {
+        /// By seconds, the first of which begins with the first request.
+        Windows,
+        /// By seconds of a clock of its own.
+        Clock,
+        /// By the second before each request.
+        Sliding,
+        /// With a bucket that holds so many seconds' requests.
+        Bucket(f64),
+    }
+
+    /// A server that lets in so many requests a second.
     struct Server {
-        most: u64,
-        window: Duration,
-        begun: Instant,
-        count: u64,
+        counts: Counts,
+        most: f64,
+        since: Instant,
+        count: f64,
+        let_in: std::collections::VecDeque<Instant>,
     }
 
     impl Server {
+        fn new(counts: Counts, most: f64, now: Instant) -> Self {
+            let since = if counts == Counts::Clock { now - 370 * MS } else { now };
+            let count = if let Counts::Bucket(seconds) = counts { seconds * most } else { 0.0 };
+            Self { counts, most, since, count, let_in: std::collections::VecDeque::new() }
+        }
+
         fn lets_in(&mut self, now: Instant) -> bool {
-            if now - self.begun >= self.window {
-                (self.begun, self.count) = (now, 0);
+            match self.counts {
+                Counts::Windows | Counts::Clock => {
+                    let passed = now - self.since;
+                    if passed >= SECOND {
+                        let whole = Duration::from_secs(passed.as_secs());
+                        self.since = if self.counts == Counts::Clock { self.since + whole } else { now };
+                        self.count = 0.0;
+                    }
+                    self.count += 1.0;
+                    self.count <= self.most
+                }
+                Counts::Sliding => {
+                    while self.let_in.front().is_some_and(|at| now - *at >= SECOND) {
+                        self.let_in.pop_front();
+                    }
+                    let lets_in = to_f64(self.let_in.len() as u64) < self.most;
+                    self.let_in.extend(lets_in.then_some(now));
+                    lets_in
+                }
+                Counts::Bucket(seconds) => {
+                    let more = (now - self.since).as_secs_f64() * self.most;
+                    (self.count, self.since) = ((self.count + more).min(seconds * self.most), now);
+                    let lets_in = self.count >= 1.0;
+                    self.count -= f64::from(u8::from(lets_in));
+                    lets_in
+                }
             }
-            self.count += 1;
-            self.count <= self.most
         }
     }
 
     /// Sends as fast as the pace allows for a time; refusals are heard `heard` later. Returns (let in, refused).
     fn play(pace: &mut Pace, server: &mut Server, from: Instant, time: Duration, heard: Duration) -> (u64, u64) {
         let (mut now, mut counts) = (from, (0, 0));
-        let mut news: std::collections::VecDeque<(Instant, Instant)> = std::collections::VecDeque::new();
-        let mut in_a_row = 0;
+        let mut news: std::collections::VecDeque<(u64, Instant)> = std::collections::VecDeque::new();
         while now < from + time {
-            while news.front().is_some_and(|(at, _)| *at <= now) {
-                let (_, begun) = news.pop_front().expect("just seen");
-                if pace.refuse(begun) {
-                    in_a_row += 1;
-                    pace.pause(now);
-                    if in_a_row >= 3 || pace.is_over() {
-                        in_a_row = 0;
-                        let wait = if pace.cut(now) { 200 * MS } else { Duration::from_secs(1) };
-                        pace.hold(now, now + wait);
-                    }
-                }
+            while news.front().is_some_and(|(_, begun)| *begun + heard <= now) {
+                let (number, begun) = news.pop_front().expect("just seen");
+                pace.refuse(number, begun, SECOND, now);
             }
             if pace.wait(now, false).is_none() {
-                pace.begin();
+                let number = pace.begin();
                 if server.lets_in(now) {
                     counts.0 += 1;
-                    in_a_row = 0;
                 } else {
                     counts.1 += 1;
-                    news.push_back((now + heard, now));
+                    news.push_back((number, now));
                 }
             } else {
                 now += MS;
@@ -355,67 +393,105 @@ mod tests {
 
     #[test]
     fn a_limit_that_nobody_told_is_used_and_hardly_overrun() {
-        for (most, window, heard) in [(100, 1000, 2), (100, 1000, 20), (1000, 1000, 5), (10, 1000, 20), (5, 1000, 2)] {
-            let now = Instant::now();
-            let mut pace = Pace::new(None, now);
-            let window = Duration::from_millis(window);
-            let mut server = Server { most, window, begun: now, count: 0 };
-            let minute = Duration::from_mins(1);
-            let (let_in, refused) = play(&mut pace, &mut server, now, minute, Duration::from_millis(heard));
-            // A slow limit is counted coarsely: one request too many is a tenth of it.
-            let (used, over) = if most >= 100 { (95, 50) } else { (90, 20) };
-            assert!(let_in * 100 >= most * 60 * used, "{most}: {let_in} let in, {refused} refused");
-            assert!(refused * over <= let_in, "{most}: {let_in} let in, {refused} refused");
+        for counts in [Counts::Windows, Counts::Clock, Counts::Sliding, Counts::Bucket(1.0), Counts::Bucket(0.2)] {
+            for (most, heard) in
+                [(20_u32, 2), (20, 10), (100, 2), (100, 20), (300, 2), (300, 50), (1000, 5), (1000, 20)]
+            {
+                let now = Instant::now();
+                let mut pace = Pace::new(None, now);
+                let mut server = Server::new(counts, f64::from(most), now);
+                let heard = Duration::from_millis(heard);
+                let (let_in, refused) = play(&mut pace, &mut server, now, Duration::from_mins(1), heard);
+                let all = u64::from(most) * 60;
+                let told =
+                    format!("{counts:?}, {most} a second, {heard:?}: {let_in} of {all} let in, {refused} refused");
+                // A small bucket looks like a lower limit at first.
+                let least = if counts == Counts::Bucket(0.2) && most == 20 { 90 } else { 95 };
+                assert!(let_in * 100 >= all * least && refused * 100 < (let_in + refused) * 2, "{told}");
+            }
         }
     }
 
     #[test]
-    fn refusals_by_chance_teach_no_limit() {
-        let now = Instant::now();
-        let mut pace = Pace::new(None, now);
-        let (mut at, mut begun, mut in_a_row) = (now, 0_u64, 0);
-        while at < now + Duration::from_secs(10) {
-            if pace.wait(at, false).is_some() {
-                at += MS;
-                continue;
-            }
-            pace.begin();
-            begun += 1;
-            // Two of a hundred, sometimes two in a row.
-            if begun % 100 < 2 && pace.refuse(at) {
-                in_a_row += 1;
-                pace.pause(at);
-                assert!(in_a_row < 3);
-            } else {
-                in_a_row = 0;
-            }
-            if begun > 20_000 {
-                return;
-            }
+    fn a_slow_limit_is_used_too() {
+        for (counts, most) in [(Counts::Windows, 5.0), (Counts::Clock, 5.0), (Counts::Sliding, 3.0)] {
+            let now = Instant::now();
+            let mut pace = Pace::new(None, now);
+            let mut server = Server::new(counts, most, now);
+            let (let_in, refused) = play(&mut pace, &mut server, now, Duration::from_mins(2), 10 * MS);
+            let all = most * 120.0;
+            // One request too many is a fifth of it.
+            assert!(to_f64(let_in) >= all * 0.85, "{counts:?}: {let_in} of {all} let in");
+            assert!(to_f64(refused) <= all * 0.06, "{counts:?}: {refused} of {all} refused");
         }
-        panic!("{begun} in ten seconds");
+    }
+
+    #[test]
+    fn refusals_by_chance_hinder_nobody_for_long() {
+        for one_of in [50, 20] {
+            let begun = Instant::now();
+            let (mut pace, mut now, mut count) = (Pace::new(None, begun), begun, 0_u64);
+            while now < begun + Duration::from_secs(60) && count < 40_000 {
+                if pace.wait(now, false).is_some() {
+                    now += MS;
+                    continue;
+                }
+                let number = pace.begin();
+                count += 1;
+                if number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & 0xffff < 0x1_0000 / one_of {
+                    pace.refuse(number, now, SECOND, now);
+                }
+            }
+            let took = now - begun;
+            assert!(count >= 40_000 && took < Duration::from_secs(30), "1 of {one_of}: {count} in {took:?}: {pace:?}");
+        }
     }
 
     #[test]
     fn a_limit_that_rises_or_falls_is_followed() {
-        let now = Instant::now();
-        let mut pace = Pace::new(None, now);
-        let mut server = Server { most: 100, window: Duration::from_secs(1), begun: now, count: 0 };
-        play(&mut pace, &mut server, now, Duration::from_secs(20), MS);
-        server.most = 25;
-        let later = now + Duration::from_secs(20);
-        let (let_in, refused) = play(&mut pace, &mut server, later, Duration::from_secs(30), MS);
-        assert!(let_in >= 650 && refused <= 50, "{let_in} let in, {refused} refused");
-        server.most = 100;
-        play(&mut pace, &mut server, later + Duration::from_secs(30), Duration::from_mins(1), MS);
-        assert!(pace.rate(later + Duration::from_mins(2)) > 80.0, "{pace:?}");
+        for counts in [Counts::Windows, Counts::Sliding, Counts::Bucket(1.0)] {
+            let now = Instant::now();
+            let mut pace = Pace::new(None, now);
+            let mut server = Server::new(counts, 100.0, now);
+            play(&mut pace, &mut server, now, Duration::from_secs(20), MS);
+            server.most = 25.0;
+            let later = now + Duration::from_secs(20);
+            let (let_in, refused) = play(&mut pace, &mut server, later, Duration::from_secs(30), MS);
+            assert!(let_in >= 600 && refused <= 100, "{counts:?}: {let_in} let in, {refused} refused");
+            server.most = 100.0;
+            play(&mut pace, &mut server, later + Duration::from_secs(30), Duration::from_mins(2), MS);
+            let rate = pace.rate(later + Duration::from_mins(3));
+            assert!(rate > 80.0, "{counts:?}: {rate}");
+        }
+    }
+
+    #[test]
+    fn a_door_that_stays_closed_is_not_knocked_at_all_the_time() {
+        let begun = Instant::now();
+        let (mut pace, mut now, mut count, mut closed) = (Pace::new(None, begun), begun, 0, 0);
+        while now < begun + Duration::from_secs(10) {
+            if pace.wait(now, false).is_some() {
+                now += MS;
+                continue;
+            }
+            let number = pace.begin();
+            count += 1;
+            closed += u32::from(pace.refuse(number, now, SECOND, now) == Lesson::Closed);
+        }
+        assert!(closed >= 9 && count <= 40, "{count} requests, closed {closed} times");
+        // A long wait is one for all.
+        let minute = Duration::from_mins(1);
+        assert_eq!(pace.wait(now + minute, false), None);
+        let number = pace.begin();
+        assert_eq!(pace.refuse(number, now + minute, minute, now + minute), Lesson::Closed);
+        assert!(pace.is_held(now + 2 * minute - MS));
     }
 
     #[test]
     fn without_a_limit_the_pace_soon_hinders_nobody_and_an_idle_one_begins_anew() {
         let now = Instant::now();
         let mut pace = Pace::new(None, now);
-        let mut server = Server { most: u64::MAX, window: Duration::from_secs(1), begun: now, count: 0 };
+        let mut server = Server::new(Counts::Windows, f64::INFINITY, now);
         let (first, _) = play(&mut pace, &mut server, now, 50 * MS, MS);
         assert!((5..=20).contains(&first), "{first}: no burst");
         let (let_in, _) = play(&mut pace, &mut server, now + 50 * MS, 450 * MS, MS);
@@ -429,7 +505,7 @@ mod tests {
     fn what_is_stated_or_told_is_not_exceeded() {
         let now = Instant::now();
         let mut pace = Pace::new(Some(50.0), now);
-        let mut server = Server { most: u64::MAX, window: Duration::from_secs(1), begun: now, count: 0 };
+        let mut server = Server::new(Counts::Windows, f64::INFINITY, now);
         let (let_in, _) = play(&mut pace, &mut server, now, Duration::from_secs(10), MS);
         assert!((490..=502).contains(&let_in), "{let_in}");
         let later = now + Duration::from_secs(10);

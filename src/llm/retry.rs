@@ -17,9 +17,30 @@ const TOO_LONG: &[&str] = &[
     "context_length",
     "context size",
     "context window",
+    "contextwindowexceeded",
     "exceed_context",
     "prompt is too long",
     "request too large",
+];
+
+/// How servers say that a filter stopped the request.
+const FILTERED: &[&str] =
+    &["content_filter", "content_policy", "contentpolicyviolation", "content management", "moderation", "flagged"];
+
+/// How servers say that no wait brings more.
+const USED_UP: &[&str] = &["insufficient_quota", "insufficient quota", "exceeded your current quota", "billing"];
+
+/// How servers say with a 400 that no request can succeed: that they do not know the model, or the key (LiteLLM looks for keys
+/// in a database), or that all is spent.
+const HOPELESS: &[&str] = &[
+    "model_not_found",
+    "model not found",
+    "invalid model",
+    "unknown model",
+    "not a valid model",
+    "no_db_connection",
+    "budget_exceeded",
+    "budget has been exceeded",
 ];
 
 /// An exchange without a completion.
@@ -66,14 +87,9 @@ impl Failure {
         let HttpFault::Status { status, .. } = self.fault else { return Verdict::Retry };
         match status {
             400 | 413 | 422 | 429 | 500 if says(TOO_LONG) => Verdict::TooLong,
-            400 | 403 if says(&["content_filter", "content_policy", "content management", "moderation", "flagged"]) => {
-                Verdict::Filtered
-            }
-            429 | 402
-                if says(&["insufficient_quota", "insufficient quota", "exceeded your current quota", "billing"]) =>
-            {
-                Verdict::Unusable
-            }
+            400 | 403 if says(FILTERED) => Verdict::Filtered,
+            402 | 429 if says(USED_UP) => Verdict::Unusable,
+            400 if says(HOPELESS) => Verdict::Unusable,
             429 => Verdict::Slower,
             // What a chat template cannot render is an error of the server to some.
             500 if says(&["system role", "roles must alternate"]) => Verdict::Reform,
@@ -171,6 +187,11 @@ mod tests {
             (400, "content_filter", Verdict::Filtered),
             (400, "'response_format' is unsupported", Verdict::Reform),
             (413, "", Verdict::Permanent),
+            (400, "litellm.contextwindowexceedederror: 9000 tokens", Verdict::TooLong),
+            (400, "litellm.contentpolicyviolationerror", Verdict::Filtered),
+            (400, "budget has been exceeded! current cost: 2", Verdict::Unusable),
+            (400, "/chat/completions: invalid model name passed in model=x", Verdict::Unusable),
+            (400, "no connected db. no_db_connection", Verdict::Unusable),
         ] {
             assert_eq!(status(code, says).verdict(), verdict, "{code} {says}");
         }
