@@ -12,6 +12,7 @@ mod cli;
 mod docs;
 mod faults;
 mod hostile;
+mod hosts;
 mod journal;
 mod llm;
 mod reading;
