@@ -99,6 +99,9 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
                     "put a valid key into the variable that `models.{model}.api_key_env` names, OPENAI_API_KEY by default"
                 )
             }
+            HttpFault::Status { status: 402 | 429, .. } => {
+                format!("the account has nothing left to spend: raise its quota and {again}; what is done is kept")
+            }
             _ => format!(
                 "look at `models.{model}.base_url` (OPENAI_BASE_URL when silent) and `models.{model}.model`, then {again}"
             ),
