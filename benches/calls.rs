@@ -132,7 +132,8 @@ async fn ask_for(url: &str, time: Duration) -> (u64, u64) {
     let ledger = &model.desk().ledger;
     let refused =
         ledger.faults().into_iter().filter(|(_, kind, _)| *kind == "rate_limited").map(|(.., count)| count).sum();
-    let made = ledger.totals().made;
+    // What is being answered was let in.
+    let made = ledger.totals().made + model.desk().in_flight();
     tasks.abort_all();
     (made + refused, refused)
 }

@@ -2,8 +2,8 @@
 //!
 //! Secrets leave this file in headers only.
 
-use std::sync::Once;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Once, OnceLock};
 use std::time::{Duration, Instant};
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
@@ -39,6 +39,8 @@ pub(super) struct Client {
     addresses: Vec<Address>,
     gate: Gate,
     form: AtomicU8,
+    /// Why no call can succeed, once that is known: what waits is not sent any more.
+    unusable: OnceLock<HttpFault>,
 }
 
 /// Where requests go.
@@ -89,7 +91,7 @@ impl Client {
             return Err(unusable(&name, "base_url", "there is none".to_owned()));
         }
         let gate = Gate::new(addresses.len(), endpoint.limits());
-        Ok(Self { name, endpoint, addresses, gate, form: AtomicU8::new(Form::FIRST) })
+        Ok(Self { name, endpoint, addresses, gate, form: AtomicU8::new(Form::FIRST), unusable: OnceLock::new() })
     }
 
     /// Sends a request until it is answered, its failures outlast the tries, or it is hopeless.
@@ -123,6 +125,9 @@ impl Client {
                 () = flight.stopped() => return Err(AskError::Interrupted),
             };
             flight.may_begin()?;
+            if let Some(source) = self.unusable.get().cloned() {
+                return Err(AskError::Unusable { model: model(), source });
+            }
             let begun = *begun.get_or_insert_with(Instant::now);
             place = place.begun();
             *requests += 1;
@@ -142,6 +147,9 @@ impl Client {
             };
             flight.desk().ledger.fault(&self.name, failure.kind);
             let verdict = failure.verdict();
+            if verdict == Verdict::Unusable {
+                self.unusable.get_or_init(|| failure.fault.clone());
+            }
             let end = match verdict {
                 Verdict::Retry => End::Failed(failure.retry_after),
                 Verdict::Slower => End::Refused(failure.retry_after),

@@ -6,7 +6,7 @@ use super::JournalError;
 use crate::prompt::PromptError;
 
 /// What one HTTP exchange ended in.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum HttpFault {
     /// The server answered with a status that is no success.
     #[error("HTTP {status} from `{url}`: {body}")]

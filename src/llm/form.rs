@@ -174,6 +174,7 @@ mod tests {
         let expected = json!({"model": "m", "messages": [{"role": "system", "content": "你是评委。"},
             {"role": "user", "content": "评一评这句话。"}], "temperature": 1, "max_tokens": 9, "seed": 7, "top_k": 5});
         assert_eq!(body, expected);
+        assert!(body.to_string().contains("评一评这句话。"), "escapes would make it harder to read: {body}");
     }
 
     #[test]

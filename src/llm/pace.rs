@@ -24,7 +24,7 @@ const CAREFUL: f64 = FIRST / 4.0;
 /// Three in a row are no chance among so few requests; and so few are none to be careful about.
 const FEW: u64 = 100;
 /// So much lateness is caught up with, in seconds; a timer is late, and more would be a burst.
-const SLACK: f64 = 0.02;
+const SLACK: f64 = 0.05;
 /// Limits count whole seconds at least.
 const SECOND: Duration = Duration::from_secs(1);
 /// So many requests, and a second, make a window: fewer would count too coarsely.

@@ -1,8 +1,9 @@
 //! A server with every fault that servers have: what comes of a run does not show them, and nothing answered is asked again.
 
-use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash as _, Hasher as _};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::support::{Scripted, ScriptedServer};
+use crate::support::{Scripted, ScriptedServer, TestRun};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Line {
@@ -172,6 +173,105 @@ async fn a_server_that_goes_away_for_two_seconds_changes_nothing() {
         if is_away { "reset before the headers" } else { "none" }
     });
     assert_eq!(spoilt.await, whole);
+}
+
+/// Faults that a reply in plain words has too.
+fn befalls_words(fault: &str) -> bool {
+    !matches!(fault, "prose around JSON" | "a trailing comma" | "a broken schema" | "stall")
+}
+
+/// Returns a value that fits a schema, as far as the asks' schemas go; lists have one item.
+fn instance(schema: &Value, root: &Value, word: &str) -> Value {
+    if let Some(name) = schema["$ref"].as_str().and_then(|name| name.strip_prefix('#')) {
+        return instance(root.pointer(name).expect("what is referred to"), root, word);
+    }
+    if let Some(words) = schema["enum"].as_array() {
+        return words[draws(word, words.len())].clone();
+    }
+    if let Some(word) = schema.get("const") {
+        return word.clone();
+    }
+    if let Some(choices) = schema["oneOf"].as_array() {
+        return instance(&choices[draws(word, choices.len())], root, word);
+    }
+    match schema["type"].as_str() {
+        Some("object") => {
+            let keys = schema["properties"].as_object().into_iter().flatten();
+            Value::Object(
+                keys.map(|(key, schema)| (key.clone(), instance(schema, root, &format!("{word}/{key}")))).collect(),
+            )
+        }
+        Some("array") => json!([instance(&schema["items"], root, word)]),
+        Some("integer") => json!(1 + draws(word, 5)),
+        _ => json!("He has said so twice, and means it."),
+    }
+}
+
+/// Builds the small data set with a base model and a judge that a server plays, and returns its tables, with what `--json`
+/// says. `fault` says what happens to the n-th request for a question; some questions are refused in every build.
+async fn tables(
+    fault: impl Fn(&str, usize) -> &'static str + Send + Sync + 'static,
+) -> (BTreeMap<PathBuf, Vec<u8>>, Value) {
+    let seen = Arc::new(Mutex::new((BTreeMap::<String, usize>::new(), BTreeSet::<String>::new())));
+    let (books, twice) = (Arc::clone(&seen), Arc::new(Mutex::new(Vec::new())));
+    let again = Arc::clone(&twice);
+    let server = ScriptedServer::ruled(move |_, body: &Value| {
+        let question = json!([body["messages"][0], body["messages"][1]]).to_string();
+        let schema = &body["response_format"]["json_schema"]["schema"];
+        if schema.is_null() {
+            match draws(&question, 12) {
+                0 => return Scripted::message(&json!({"content": null, "refusal": "I would rather not."}), "stop"),
+                1 => return Scripted::error(400, "the prompt triggered the content_filter"),
+                2 => return Scripted::error(400, "maximum context length is 10 tokens"),
+                _ => {}
+            }
+        }
+        let good = if schema.is_null() {
+            format!("(nods) That is {} times now that I hear it.", draws(&question, 90) + 2)
+        } else {
+            instance(schema, schema, &question).to_string()
+        };
+        let (asked, answered) = &mut *books.lock().unwrap();
+        if answered.contains(&body.to_string()) {
+            again.lock().unwrap().push(question.clone());
+        }
+        let asked = asked.entry(question.clone()).or_default();
+        *asked += 1;
+        let fault = fault(&question, *asked - 1);
+        let fault = if schema.is_null() && !befalls_words(fault) { "none" } else { fault };
+        let (reply, is_answer) = spoil(fault, &good);
+        if is_answer {
+            answered.insert(body.to_string());
+        }
+        reply
+    })
+    .await;
+    let run = TestRun::new();
+    let model =
+        format!("[models.served]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{}\"\n\n[cast]", server.url());
+    run.change("[cast]", &model);
+    run.change("base = \"reader\"", "base = \"served\"");
+    run.change("judge = \"reader\"", "judge = \"served\"");
+    let left = run.build(&[], 3);
+    assert_eq!(*twice.lock().unwrap(), Vec::<String>::new(), "asked again though answered");
+    (run.tables(), left)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_build_that_meets_every_fault_leaves_the_same_bytes() {
+    let (whole, left) = tables(|_, _| "none").await;
+    assert!(left["calls"]["made"].as_u64() > Some(20) && left["calls"]["failed"].as_u64() > Some(0), "{left}");
+    let (spoilt, spoilt_left) = tables(|question, asked| {
+        let key = format!("{question}{asked}");
+        // More than a tenth, since there are few calls; none fails as often as it is tried.
+        if asked < 3 && draws(&key, 4) == 0 { FAULTS[draws(&key, FAULTS.len() * 4) / 4] } else { "none" }
+    })
+    .await;
+    assert!(spoilt_left["requests"].as_u64() > left["requests"].as_u64(), "{spoilt_left}");
+    for count in ["made", "failed"] {
+        assert_eq!(spoilt_left["calls"][count], left["calls"][count], "{spoilt_left}");
+    }
+    assert!(spoilt == whole, "the data sets differ");
 }
 
 /// Draws a number below a bound from a word.

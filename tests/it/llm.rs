@@ -179,6 +179,8 @@ async fn what_is_hopeless_is_not_tried_again() {
         (Scripted::Body(429, "x-test: 1", json!({"error": {"code": "insufficient_quota"}}).to_string()), true),
         (Scripted::error(400, "maximum context length is 10 tokens, lower max_tokens"), false),
         (Scripted::error(402, "insufficient credits, see billing"), true),
+        (Scripted::error(400, "/chat/completions: Invalid model name passed in model=m"), true),
+        (Scripted::error(400, "litellm.ContextWindowExceededError: 10 tokens"), false),
         (Scripted::error(403, "this key may not"), true),
         (Scripted::error(422, "no"), false),
         (Scripted::json(200, &json!({"error": {"message": "no", "code": 401}})), true),

@@ -23,7 +23,12 @@ fn run(url: &str) -> TestRun {
 
 /// Returns exit code, stdout and stderr of a build.
 fn build(run: &TestRun, arguments: &[&str]) -> (i32, String, String) {
-    let output = run.run(&[&["build", "small.toml"], arguments].concat());
+    output(&mut run.command(&[&["build", "small.toml"], arguments].concat()))
+}
+
+/// Returns exit code, stdout and stderr of a command.
+fn output(command: &mut Command) -> (i32, String, String) {
+    let output = command.output().expect("it runs");
     let text = |bytes| String::from_utf8(bytes).expect("the program prints UTF-8");
     (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
 }
@@ -95,8 +100,10 @@ async fn a_key_reaches_no_file_and_no_line() {
     };
     let server = ScriptedServer::ruled(echo).await;
     let run = run(&server.url());
-    let (code, stdout, stderr) = build(&run, &[]);
+    let mut command = run.command(&["build", "small.toml"]);
+    let (code, stdout, stderr) = output(command.env("RUST_LOG", "trace").env("RUST_BACKTRACE", "full"));
     assert_eq!(code, 3, "{stderr}");
+    assert!(stderr.contains("TRACE"), "the log is as loud as it can be");
     assert!(server.heads().iter().all(|head| head.contains(KEY)), "the key is in use");
     let port = server.url().rsplit(':').next().expect("a port").replace("/v1", "");
     let address = format!("127.0.0.1:{port}");
@@ -120,6 +127,47 @@ async fn a_key_reaches_no_file_and_no_line() {
     );
     assert!(!stderr.contains(KEY), "{stderr}");
     expect_nowhere(&[KEY, &address], &run.path().join("outputs"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_no_wait_cures_ends_the_run_at_once_with_a_hint() {
+    let look = "look at `models.served.base_url` (OPENAI_BASE_URL when silent) and `models.served.model`";
+    let spent = "the account has nothing left to spend: raise its quota";
+    let key = "put a valid key into the variable";
+    let quota =
+        serde_json::json!({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}});
+    for (fault, hint) in [
+        (Scripted::error(404, "model `m` does not exist"), look),
+        (Scripted::error(400, "Invalid model name passed in model=m"), look),
+        (Scripted::error(403, "this key may not"), key),
+        (Scripted::error(402, "insufficient credits"), spent),
+        (Scripted::Body(429, "retry-after: 60", quota.to_string()), spent),
+    ] {
+        let server = ScriptedServer::ruled(move |_, _| fault.clone()).await;
+        let run = run(&server.url());
+        run.change("max_tries = 1", "max_tries = 6\nconcurrency = 1");
+        let (code, stdout, stderr) = build(&run, &[]);
+        assert!(code == 4 && stdout.is_empty(), "{code}: {stderr}");
+        assert!(stderr.contains("error: model `served` cannot be used") && stderr.contains(hint), "{hint}: {stderr}");
+        assert_eq!(server.bodies().len(), 1, "{stderr}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_falls_silent_is_told_of_and_parked_until_it_answers_again() {
+    const AWAY: std::ops::Range<usize> = 4..13;
+    let whole = run(&ScriptedServer::ruled(|_, _| Scripted::content(REPLY)).await.url());
+    whole.build(&[], 0);
+    let away = |n, _: &Value| if AWAY.contains(&n) { Scripted::Closed } else { Scripted::content(REPLY) };
+    let server = ScriptedServer::ruled(away).await;
+    let run = run(&server.url());
+    run.change("max_tries = 1", "max_tries = 30\nconcurrency = 4");
+    let (code, _, stderr) = build(&run, &[]);
+    assert_eq!(code, 0, "{stderr}");
+    for told in ["fails again and again (no complete reply); ", "calls wait; the next try is in 1 s", "answers again"] {
+        assert!(stderr.contains(told), "{told}: {stderr}");
+    }
+    assert_eq!(run.tables(), whole.tables());
 }
 
 #[cfg(unix)]
