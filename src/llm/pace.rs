@@ -150,17 +150,14 @@ impl Pace {
         let quiet = self.refusals.last;
         self.refusals.take(number, self.rate(now), now);
         let are_chance = self.refusals.are_chance();
-        let is_enough = match &mut self.learned {
-            Some(limit) => {
-                let doubt = if are_chance { Doubt::Much } else { Doubt::Little };
-                limit.refuse(are_chance, now) || self.refusals.are_many() || self.refusals.are_a_row(doubt)
+        let is_enough = if let Some(limit) = &mut self.learned {
+            let doubt = if are_chance { Doubt::Much } else { Doubt::Little };
+            limit.refuse(are_chance, now) || self.refusals.are_many() || self.refusals.are_a_row(doubt)
+        } else {
+            if self.begun <= FEW {
+                self.ramp = self.ramp.min(CAREFUL);
             }
-            None => {
-                if self.begun <= FEW {
-                    self.ramp = self.ramp.min(CAREFUL);
-                }
-                self.refusals.are_a_row(if self.window.begun <= FEW { Doubt::Little } else { Doubt::Some })
-            }
+            self.refusals.are_a_row(if self.window.begun <= FEW { Doubt::Little } else { Doubt::Some })
         };
         let step = match &mut self.learned {
             _ if wait > SHORT => Step::Closed,
@@ -431,7 +428,7 @@ mod tests {
         for one_of in [50, 20] {
             let begun = Instant::now();
             let (mut pace, mut now, mut count) = (Pace::new(None, begun), begun, 0_u64);
-            while now < begun + Duration::from_secs(60) && count < 40_000 {
+            while now < begun + Duration::from_mins(1) && count < 40_000 {
                 if pace.wait(now, false).is_some() {
                     now += MS;
                     continue;

@@ -181,7 +181,7 @@ mod tests {
         assert!(refusals.are_many() && (0.04..0.06).contains(&refusals.share()));
         refusals.put_up_with_more();
         assert!(!refusals.are_many() && refusals.are_chance());
-        let now = Instant::now() + Duration::from_secs(60);
+        let now = Instant::now() + Duration::from_mins(1);
         refusals.pass(1000, now);
         assert!(!refusals.are_chance(), "they are long past");
         refusals.settle(now + Duration::from_secs(1));

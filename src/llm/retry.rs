@@ -30,7 +30,7 @@ const FILTERED: &[&str] =
 /// How servers say that no wait brings more.
 const USED_UP: &[&str] = &["insufficient_quota", "insufficient quota", "exceeded your current quota", "billing"];
 
-/// How servers say with a 400 that no request can succeed: that they do not know the model, or the key (LiteLLM looks for keys
+/// How servers say with a 400 that no request can succeed: that they do not know the model, or the key (`LiteLLM` looks for keys
 /// in a database), or that all is spent.
 const HOPELESS: &[&str] = &[
     "model_not_found",
