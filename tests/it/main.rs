@@ -14,6 +14,8 @@ mod faults;
 mod hostile;
 mod journal;
 mod llm;
+mod money;
+mod probe;
 mod reading;
 mod schemas;
 mod served;
