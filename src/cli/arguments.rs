@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
@@ -14,16 +15,19 @@ const STYLES: Styles = Styles::styled()
 const EXAMPLES: &str = "\
 Examples:
   dramaturg build pipelines/demo.toml                 the shipped books, offline, in seconds
+  dramaturg check mine.toml --probe                   whether its models answer as a run needs it
+  dramaturg build mine.toml --dry-run                 what it will ask and cost
   dramaturg build mine.toml --limit 1                 a first look at a run of your own
   dramaturg build mine.toml --set simulate.tau=3      override a figure of the file
   dramaturg extract mine.toml                         the road up to the scenes
+  dramaturg status outputs/mine --watch               how it stands, and what is still missing
   dramaturg journal stats outputs/mine                what was asked so far, and what it took
 
 Exit codes:
   0  done                            4    the model API
   1  our fault                       5    budget reached
   2  bad command or configuration    130  interrupted
-  3  done with failures
+  3  done with failures; `check` has findings
 ";
 
 const RUN_EXAMPLES: &str = "\
@@ -32,8 +36,41 @@ Examples:
   dramaturg build mine.toml --limit 1 --set 'books.paths=[\"novels/*.txt\"]'
   dramaturg build mine.toml --set 'cast.judge=\"strong\"' --set models.strong.temperature=0
   dramaturg build mine.toml --json | jq .rows
+  dramaturg build mine.toml --dry-run --latency 2
+
+--dry-run goes the whole road with the offline engine in place of every served model, and
+counts what is rendered. It opens no connection, needs no key and writes no file. Calls that
+the run's journal has are shown as paid. What the journal tells of a model (how long its
+replies are, how long they take, how its server counts tokens, how often it is asked again) is
+taken for the rest; where there are fewer than five calls of an ask, replies are taken to be
+as long as the offline engine's, and no shorter than usual. Cacheable are prompt tokens that
+extend an earlier prompt, in blocks of 16.
 
 Run the same command again to resume a run: every answered call is in the run's journal and is not made twice.
+";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  dramaturg check mine.toml                           the file, its books, its prompts
+  dramaturg check mine.toml --probe                   its endpoints too
+  dramaturg check mine.toml --probe --json | jq '.models[].addresses[].findings'
+
+--probe asks for the list of models and makes one tiny call at each address of each served
+model of the cast: whether somebody answers and takes the key, whether the model is known,
+whether its reply keeps to a JSON Schema, how many tokens it takes where the server tells, and
+whether the file has its price. Keys are never shown. The exit code is 3 when there are
+findings.
+";
+
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  dramaturg status outputs/demo
+  dramaturg status outputs/demo --watch               again and again, until the run ends
+  dramaturg status outputs/demo --json | jq .missing.usd
+
+What is missing is estimated as `build --dry-run` does it, from the configuration that the run
+has noted and its journal: run it where the run was started, so that the books are found. It
+takes no lock; a run at work tells of itself every other second.
 ";
 
 const CHUNK_EXAMPLES: &str = "\
@@ -94,6 +131,44 @@ pub(super) enum Command {
         /// Makes the data set from the journal alone, without any model call; fails on the first call that it lacks.
         #[arg(long, help_heading = "Options of the run")]
         replay: bool,
+        /// Asks no server and writes nothing: plays the road offline and prints what the run will ask and cost.
+        #[arg(long, conflicts_with = "replay", help_heading = "Options of the run")]
+        dry_run: bool,
+        /// How long a call to a served model takes, for the wall time of `--dry-run`; when silent what the journal
+        /// tells, else 3.
+        #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "dry_run", help_heading = "Options of the run")]
+        latency: Option<Duration>,
+    },
+    /// Checks a pipeline file before a run: the file, its books and prompts and, with `--probe`, its endpoints.
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check {
+        /// The pipeline file.
+        #[arg(value_name = "PIPELINE")]
+        path: PathBuf,
+        /// Asks each endpoint of the cast: one tiny call each.
+        #[arg(long)]
+        probe: bool,
+        /// Overrides a key of the pipeline file, as `build` does; can be given again.
+        #[arg(long = "set", value_name = "KEY=VALUE")]
+        sets: Vec<String>,
+        /// Prints one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Shows how a run stands: what it has asked and made, and what is still missing.
+    #[command(after_help = STATUS_EXAMPLES)]
+    Status {
+        /// The run's folder.
+        run: PathBuf,
+        /// Shows it again every two seconds, until the run ends.
+        #[arg(long, short)]
+        watch: bool,
+        /// Prints one JSON object; with `--watch` one a line.
+        #[arg(long)]
+        json: bool,
+        /// Estimates nothing: what is missing is left out.
+        #[arg(long)]
+        no_estimate: bool,
     },
     /// Reads books and cuts them into chunks that fit a model's context.
     ///
@@ -233,6 +308,12 @@ pub(super) struct RunOptions {
     /// Prints errors and nothing else.
     #[arg(long, short)]
     pub(super) quiet: bool,
+}
+
+/// Reads a length of time in seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "it is no number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "it is no length of time".to_owned())
 }
 
 #[cfg(test)]

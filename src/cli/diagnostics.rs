@@ -99,9 +99,14 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
                     "put a valid key into the variable that `models.{model}.api_key_env` names, OPENAI_API_KEY by default"
                 )
             }
-            HttpFault::Status { status: 402 | 429, .. } => {
-                format!("the account has nothing left to spend: raise its quota and {again}; what is done is kept")
-            }
+            HttpFault::Status { status: 402 | 429, .. } => format!(
+                "its quota is used up, and no wait brings it back: fill up the account, or take another key \
+                 (`models.{model}.api_key_env`), then {again}; what is done is kept"
+            ),
+            HttpFault::Status { status: 404 | 405, .. } => format!(
+                "`dramaturg check PIPELINE --probe` lists the server's models: `models.{model}.model` must be one of them, and \
+                 `models.{model}.base_url` must end before `/chat/completions`, often with `/v1`"
+            ),
             _ => format!(
                 "look at `models.{model}.base_url` (OPENAI_BASE_URL when silent) and `models.{model}.model`, then {again}"
             ),

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::arguments::JournalCommand;
 use super::controls::{visible, visible_lines};
 use super::summary::thousands;
-use super::{Exit, Terminal, diagnostics, to_stderr};
+use super::{Exit, Terminal, diagnostics, table, to_stderr};
 use crate::llm::{JournalError, Record};
 use crate::store::{JournalView, StoreError};
 
@@ -142,8 +142,8 @@ fn table(out: &mut impl Write, stats: &Stats) -> Result<(), Fault> {
         writeln!(out, "{} damaged lines; a run makes their calls anew", thousands(stats.damaged))?;
     }
     let heads = ["ask", "model", "records", "re-asks", "requests", "prompt", "cached", "completion", "mean ms"];
-    let row = |ask: &str, model: &str, sums: &Sums| -> [String; 9] {
-        [
+    let row = |ask: &str, model: &str, sums: &Sums| {
+        vec![
             visible(ask).into_owned(),
             visible(model).into_owned(),
             thousands(sums.records),
@@ -155,17 +155,10 @@ fn table(out: &mut impl Write, stats: &Stats) -> Result<(), Fault> {
             thousands(sums.latency_ms.checked_div(sums.records).unwrap_or_default()),
         ]
     };
-    let mut rows: Vec<[String; 9]> = vec![heads.map(str::to_owned)];
+    let mut rows: Vec<Vec<String>> = vec![heads.map(str::to_owned).to_vec()];
     rows.extend(stats.asks.iter().map(|ask| row(&ask.ask, &ask.model, &ask.sums)));
     rows.push(row("all", "", &stats.total));
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
-    for row in &rows {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            if column < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-        });
-        writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
-    }
+    out.write_all(table::table(&rows, 2).as_bytes())?;
     Ok(())
 }
 

@@ -5,17 +5,21 @@
 
 mod arguments;
 mod books;
+mod check;
 mod controls;
 mod diagnostics;
 mod environment;
 mod exit;
+mod forecast;
 mod interrupt;
 mod invocation;
 mod journal;
 mod progress;
 mod quotes;
 mod schemas;
+mod status;
 mod summary;
+mod table;
 
 pub use exit::Exit;
 
@@ -28,7 +32,7 @@ use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
 
 use crate::event::Reporter;
-use crate::pipeline::{self, Endpoints, Loaded, PipelineError, RunError, RunOptions, Stage, Summary};
+use crate::pipeline::{self, Endpoints, Environment, Loaded, PipelineError, RunError, RunOptions, Stage, Summary};
 use arguments::{Arguments, Command, RunArguments};
 use progress::{Progress, Style};
 
@@ -49,7 +53,10 @@ pub fn main() -> ExitCode {
 
 fn command(command: Command) -> Exit {
     match command {
-        Command::Build { run, replay } => road(&run, replay, Stage::Export),
+        Command::Build { run, dry_run: true, latency, .. } => forecast::forecast(&run, latency),
+        Command::Build { run, replay, .. } => road(&run, replay, Stage::Export),
+        Command::Check { path, probe, sets, json } => check::check(&path, probe, &sets, json),
+        Command::Status { run, watch, json, no_estimate } => status::status(&run, watch, json, no_estimate),
         Command::Chunk(chunk) => books::chunk(chunk),
         Command::Journal(command) => journal::journal(&command),
         Command::Extract(extract) => quotes::extract(extract),
@@ -63,18 +70,11 @@ fn command(command: Command) -> Exit {
 /// Goes the road up to and including a stage, and tells how it went.
 fn road(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
     let terminal = Terminal::new();
-    let environment = match environment::environment() {
+    let environment = match variables(&terminal) {
         Ok(environment) => environment,
-        Err(error) => {
-            to_stderr(&diagnostics::chain(&error, Some("mend or remove `.env`"), terminal.color));
-            return Exit::Usage;
-        }
+        Err(exit) => return exit,
     };
-    let progress = Arc::new(Progress::new(match (arguments.options.quiet, terminal.bars) {
-        (true, _) => Style::Quiet,
-        (false, true) => Style::Bars { color: terminal.color },
-        (false, false) => Style::Lines,
-    }));
+    let progress = progress(arguments.options.quiet, &terminal);
     let writer = progress.writer();
     let filter = environment.get("RUST_LOG").unwrap_or(if arguments.options.quiet { "error" } else { "warn" });
     // Another subscriber, as a test has it, stays.
@@ -101,12 +101,34 @@ fn road(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
         Err(_) => {}
     }
     let Err(error) = result else { return Exit::Done };
-    if let RunError::Invalid(PipelineError::Invalid { sources, problems }) = &error {
+    failed(&error, &terminal)
+}
+
+/// Returns what shows the progress of a run.
+fn progress(quiet: bool, terminal: &Terminal) -> Arc<Progress> {
+    Arc::new(Progress::new(match (quiet, terminal.bars) {
+        (true, _) => Style::Quiet,
+        (false, true) => Style::Bars { color: terminal.color },
+        (false, false) => Style::Lines,
+    }))
+}
+
+/// Tells why a run, or something like it, did not do what it was asked.
+fn failed(error: &RunError, terminal: &Terminal) -> Exit {
+    if let RunError::Invalid(PipelineError::Invalid { sources, problems }) = error {
         to_stderr(&diagnostics::problems(sources, problems, terminal.color));
     }
-    let hint = diagnostics::hint(&error, &invocation::invocation(std::env::args_os(), None));
-    to_stderr(&diagnostics::chain(&error, Some(&hint), terminal.color));
-    Exit::from(&error)
+    let hint = diagnostics::hint(error, &invocation::invocation(std::env::args_os(), None));
+    to_stderr(&diagnostics::chain(error, Some(&hint), terminal.color));
+    Exit::from(error)
+}
+
+/// Returns the environment, or tells what is wrong with the file `.env`.
+fn variables(terminal: &Terminal) -> Result<Environment, Exit> {
+    environment::environment().map_err(|error| {
+        to_stderr(&diagnostics::chain(&error, Some("mend or remove `.env`"), terminal.color));
+        Exit::Usage
+    })
 }
 
 /// Runs the road on all cores until it ends or Ctrl-C stops it.

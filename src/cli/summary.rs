@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::controls::visible;
 use super::invocation::quoted;
-use crate::pipeline::Summary;
+use crate::pipeline::{FaultCounts, Summary, Tokens};
 
 /// Writes rows, rejects, calls, tokens, dollars, the path and the next command: one that reads the data set, else `on`, which
 /// goes on to the next stage.
@@ -24,10 +25,16 @@ pub(super) fn summary(summary: &Summary, on: &str) -> String {
     let failed = if calls.failed > 0 { format!(", {} failed", thousands(calls.failed)) } else { String::new() };
     let (made, journal) = (thousands(calls.made), thousands(calls.journal));
     let _ = writeln!(text, "{:>13}  {made} made, {journal} from the journal{failed}", "calls");
-    let tokens = &summary.tokens;
-    let cached = share(tokens.cached, tokens.prompt);
-    let (prompt, completion) = (thousands(tokens.prompt), thousands(tokens.completion));
-    let _ = writeln!(text, "{:>13}  {prompt} prompt{cached}, {completion} completion", "tokens");
+    for line in faults(&summary.faults) {
+        let _ = writeln!(text, "{:>13}  {line}", "faults");
+    }
+    if summary.reasks > 0 {
+        let _ = writeln!(text, "{:>13}  {} replies of no use, asked for again", "re-asks", thousands(summary.reasks));
+    }
+    let _ = writeln!(text, "{:>13}  {}", "tokens", tokens(&summary.tokens));
+    if summary.tokens.cacheable > 0 {
+        let _ = writeln!(text, "{:>13}  {}", "prefixes", prefixes(summary));
+    }
     let _ = writeln!(text, "{:>13}  {}", "cost", dollars(summary.usd));
     let _ = writeln!(text, "{:>13}  {:.1} s", "time", summary.wall_s);
     let place = summary.dataset.as_ref().unwrap_or(&summary.run);
@@ -48,8 +55,51 @@ fn reading(dataset: &Path, rows: &BTreeMap<String, BTreeMap<String, u64>>) -> St
     format!("python -c {}", quoted(&code))
 }
 
-fn share(part: u64, whole: u64) -> String {
-    if part == 0 || whole == 0 { String::new() } else { format!(" ({} % cached)", part.saturating_mul(100) / whole) }
+/// Writes how much of the prompts extends earlier ones, in all and by ask.
+fn prefixes(summary: &Summary) -> String {
+    let mut asks: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for ask in &summary.asks {
+        let (cacheable, prompt) = asks.entry(&ask.ask).or_default();
+        *cacheable += ask.tokens.cacheable;
+        *prompt += ask.tokens.prompt;
+    }
+    let asks: Vec<String> =
+        asks.iter().map(|(ask, (cacheable, prompt))| format!("{ask} {}", percent(*cacheable, *prompt))).collect();
+    let all = percent(summary.tokens.cacheable, summary.tokens.prompt);
+    format!("{all} of prompt tokens extend an earlier prompt: {}", asks.join(", "))
+}
+
+/// Writes what was of no use, a line for each model.
+pub(super) fn faults(faults: &FaultCounts) -> impl Iterator<Item = String> {
+    faults.iter().map(|(model, kinds)| {
+        let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{} {kind}", thousands(*count))).collect();
+        format!("{}: {}", visible(model), kinds.join(", "))
+    })
+}
+
+/// Writes tokens, cached and reasoning ones apart, and how much of it nobody has counted.
+pub(super) fn tokens(tokens: &Tokens) -> String {
+    let part = |count: u64, whole: u64, word: &str| {
+        if count == 0 { String::new() } else { format!(" ({} {word})", percent(count, whole)) }
+    };
+    let cached = part(tokens.cached, tokens.prompt, "cached");
+    let reasoning = part(tokens.reasoning, tokens.completion, "reasoning");
+    let all = tokens.prompt + tokens.completion;
+    let estimated = match tokens.estimated {
+        0 => String::new(),
+        estimated if estimated >= all => ", estimated".to_owned(),
+        estimated => format!(", {} of all estimated", percent(estimated, all)),
+    };
+    let (prompt, completion) = (thousands(tokens.prompt), thousands(tokens.completion));
+    format!("{prompt} prompt{cached}, {completion} completion{reasoning}{estimated}")
+}
+
+/// Writes a share in whole per cent; one that is none of them is told so.
+pub(super) fn percent(part: u64, whole: u64) -> String {
+    match part.saturating_mul(100).checked_div(whole) {
+        Some(0) if part > 0 => "< 1 %".to_owned(),
+        share => format!("{} %", share.unwrap_or_default()),
+    }
 }
 
 /// Writes a sum of money; one that is not known is told so, never as nothing.
@@ -77,7 +127,20 @@ pub(super) fn thousands(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::{Calls, Tokens};
+    use crate::pipeline::{AskSummary, Calls};
+
+    fn ask(name: &str, prompt: u64, cacheable: u64) -> AskSummary {
+        let tokens = Tokens { prompt, cacheable, ..Tokens::default() };
+        AskSummary { ask: name.to_owned(), tokens, ..AskSummary::default() }
+    }
+
+    #[test]
+    fn estimates_are_marked() {
+        let all = Tokens { prompt: 900, completion: 100, estimated: 1000, ..Tokens::default() };
+        assert_eq!(tokens(&all), "900 prompt, 100 completion, estimated");
+        let one = Tokens { estimated: 1, cached: 3, ..all };
+        assert_eq!(tokens(&one), "900 prompt (< 1 % cached), 100 completion, < 1 % of all estimated");
+    }
 
     #[test]
     fn everything_is_told() {
@@ -87,8 +150,18 @@ mod tests {
             dataset: Some("outputs/demo/dataset".into()),
             calls: Calls { made: 12_345, journal: 0, failed: 2 },
             requests: 13_000,
-            tokens: Tokens { prompt: 1_000_000, cached: 600_000, completion: 999 },
+            reasks: 12,
+            faults: BTreeMap::from([("作者".to_owned(), of(&[("bad_reply", 12), ("rate_limited", 640)]))]),
+            tokens: Tokens {
+                prompt: 1_000_000,
+                cached: 600_000,
+                cacheable: 700_000,
+                completion: 999,
+                reasoning: 333,
+                estimated: 20_000,
+            },
             usd: None,
+            asks: vec![ask("select/judge", 250_000, 100_000), ask("simulate/direct", 750_000, 600_000)],
             rows: BTreeMap::from([
                 ("samples".to_owned(), of(&[("test", 61)])),
                 ("scenes".to_owned(), of(&[("train", 22)])),
@@ -101,7 +174,10 @@ mod tests {
           scenes  22 train
         left out  extract: 3 no_dialogue, 1 ungrounded
            calls  12,345 made, 0 from the journal, 2 failed
-          tokens  1,000,000 prompt (60 % cached), 999 completion
+          faults  作者: 12 bad_reply, 640 rate_limited
+         re-asks  12 replies of no use, asked for again
+          tokens  1,000,000 prompt (60 % cached), 999 completion (33 % reasoning), 1 % of all estimated
+        prefixes  70 % of prompt tokens extend an earlier prompt: select/judge 40 %, simulate/direct 80 %
             cost  unpriced
             time  12.3 s
             path  outputs/demo/dataset
@@ -116,7 +192,10 @@ mod tests {
         insta::assert_snapshot!(summary(&left, "dramaturg synthesize pipelines/demo.toml"), @r"
         left out  extract: 3 no_dialogue, 1 ungrounded
            calls  12,345 made, 0 from the journal, 2 failed
-          tokens  1,000,000 prompt (60 % cached), 999 completion
+          faults  作者: 12 bad_reply, 640 rate_limited
+         re-asks  12 replies of no use, asked for again
+          tokens  1,000,000 prompt (60 % cached), 999 completion (33 % reasoning), 1 % of all estimated
+        prefixes  70 % of prompt tokens extend an earlier prompt: select/judge 40 %, simulate/direct 80 %
             cost  $0.0012
             time  12.3 s
             path  outputs/demo

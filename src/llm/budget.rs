@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Totals;
+use super::{Price, Totals, Usage};
 
 /// The table `[budget]`: a run stops cleanly when it reaches one of these; what is done is kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,21 +18,115 @@ pub struct Budget {
     pub max_tokens: Option<u64>,
 }
 
+/// What a request may take at most, as far as that can be told before.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Weight {
+    /// Prompt and completion tokens.
+    pub(super) tokens: u64,
+    /// Millionths of a cent, so that sums stay exact.
+    pub(super) price: u64,
+}
+
+impl Weight {
+    /// Weighs a usage at a price.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the cast saturates, and no price is negative"
+    )]
+    pub(super) fn of(usage: &Usage, price: Option<&Price>) -> Self {
+        let usd = price.map_or(0.0, |price| price.of(usage));
+        Self { tokens: usage.prompt + usage.completion, price: (usd * UNITS).ceil() as u64 }
+    }
+
+    /// Adds another weight.
+    pub(super) const fn plus(self, other: Self) -> Self {
+        Self { tokens: self.tokens + other.tokens, price: self.price + other.price }
+    }
+
+    /// Takes a weight that was added away again.
+    pub(super) const fn minus(self, other: Self) -> Self {
+        Self { tokens: self.tokens - other.tokens, price: self.price - other.price }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "sums stay far below 2^52")]
+    fn usd(self) -> f64 {
+        self.price as f64 / UNITS
+    }
+}
+
+/// Millionths of a cent in a dollar.
+const UNITS: f64 = 1e8;
+
+/// Whether a request may begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Room {
+    /// It may.
+    Enough,
+    /// Not as long as others are in flight, which may take what is left.
+    Later,
+    /// No more: the bound in words.
+    None(String),
+}
+
 impl Budget {
-    /// Returns which bound on requests has been reached, in words; the one on calls is kept where calls begin.
-    #[must_use]
-    pub fn reached(&self, totals: &Totals) -> Option<String> {
-        if let (Some(max), Some(usd)) = (self.max_usd, totals.usd)
-            && usd >= max
-        {
-            return Some(format!("max_usd = {max} (spent {usd:.4})"));
+    /// Says whether anything bounds what requests take.
+    pub(super) const fn bounds_requests(&self) -> bool {
+        self.max_usd.is_some() || self.max_tokens.is_some()
+    }
+
+    /// Says whether a request may begin that may take so much, while others in flight may take what is `held`; the bound
+    /// on calls is kept where calls begin.
+    pub(super) fn room(&self, totals: &Totals, held: Weight, next: Weight) -> Room {
+        let mut room = Room::Enough;
+        if let (Some(max), Some(usd)) = (self.max_usd, totals.usd) {
+            if usd >= max || usd + next.usd() > max {
+                return Room::None(format!("max_usd = {max} (spent {usd:.4}, the next call up to {:.4})", next.usd()));
+            }
+            if usd + held.usd() + next.usd() > max {
+                room = Room::Later;
+            }
         }
-        let tokens = totals.usage.prompt + totals.usage.completion;
-        if let Some(max) = self.max_tokens
-            && tokens >= max
-        {
-            return Some(format!("max_tokens = {max} (used {tokens})"));
+        let used = totals.usage.prompt + totals.usage.completion;
+        if let Some(max) = self.max_tokens {
+            if used >= max || used + next.tokens > max {
+                let next = next.tokens;
+                return Room::None(format!("max_tokens = {max} (used {used}, the next call up to {next})"));
+            }
+            if used + held.tokens + next.tokens > max {
+                room = Room::Later;
+            }
         }
-        None
+        room
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_begins_when_it_cannot_break_a_bound() {
+        let weight = |tokens| {
+            let price = Price { input: 10.0, cached_input: None, output: 10.0 };
+            Weight::of(&Usage { prompt: tokens, ..Usage::default() }, Some(&price))
+        };
+        let spent = |tokens: u64, usd| Totals {
+            usage: Usage { prompt: tokens, ..Usage::default() },
+            usd: Some(usd),
+            ..Totals::default()
+        };
+        let dollar = Budget { max_usd: Some(1.0), ..Budget::default() };
+        let tokens = Budget { max_tokens: Some(100_000), ..Budget::default() };
+        for (budget, spent) in [(dollar, spent(0, 0.9)), (tokens, spent(90_000, 0.0))] {
+            assert!(budget.bounds_requests());
+            assert_eq!(budget.room(&spent, weight(0), weight(10_000)), Room::Enough);
+            assert_eq!(budget.room(&spent, weight(1), weight(10_000)), Room::Later);
+            assert!(
+                matches!(budget.room(&spent, weight(0), weight(10_001)), Room::None(bound) if bound.contains("= 1"))
+            );
+        }
+        assert_eq!(Budget::default().room(&spent(9, 9.0), weight(1), weight(1)), Room::Enough);
+        assert_eq!(weight(3).plus(weight(4)).minus(weight(4)), weight(3));
     }
 }

@@ -11,14 +11,15 @@ use reqwest::redirect::Policy;
 use reqwest::{Response, Url};
 use serde_json::Value;
 
-use super::desk::Flight;
+use super::budget::Weight;
+use super::desk::{Flight, Hold};
 use super::endpoint::{parse, shown};
 use super::form::Form;
-use super::gate::{End, Gate, News, Permit, Then, Told, What};
+use super::gate::{End, Gate, Limits, News, Permit, Then, Told, What};
 use super::json::without_lone_surrogates;
 use super::pace::reset_of;
 use super::retry::{Failure, Verdict, retry_after, wait, words};
-use super::{AskError, Endpoint, HttpFault, Reply, Request, Usage, completion, estimate_tokens};
+use super::{AskError, Endpoint, HttpFault, Reply, Request, Schemas, Usage, completion, estimate_tokens};
 
 /// No chat completion is longer; a body that is would only fill the memory.
 const LONGEST_BODY: usize = 64 << 20;
@@ -69,17 +70,19 @@ pub(super) struct Question<'a> {
     pub(super) has_begun: bool,
     /// Whether an earlier reply did not keep to the schema, so that the prompt has to show it.
     pub(super) spelt_out: bool,
+    /// What a request may take at most.
+    pub(super) weight: Weight,
 }
 
 /// How a call over HTTP went.
 #[derive(Debug)]
-pub(super) struct Exchange {
+pub(super) struct Exchange<'a> {
     /// Requests made, failed ones included.
     pub(super) requests: u32,
     /// From the first request to the end.
     pub(super) latency: Duration,
-    /// What came of it.
-    pub(super) outcome: Result<(Reply, Usage), AskError>,
+    /// What came of it; with a reply, what was held for its request.
+    pub(super) outcome: Result<(Reply, Usage, Option<Hold<'a>>), AskError>,
 }
 
 impl Client {
@@ -97,20 +100,20 @@ impl Client {
     /// Sends a request until it is answered, its failures outlast the tries, or it is hopeless.
     ///
     /// A permit is held while a request is in flight, never while one waits for its next try.
-    pub(super) async fn complete(&self, question: Question<'_>, flight: &Flight<'_>) -> Exchange {
+    pub(super) async fn complete<'a>(&self, question: Question<'_>, flight: &Flight<'a>) -> Exchange<'a> {
         let mut requests = 0;
         let mut begun = None;
         let outcome = self.tries(question, flight, &mut requests, &mut begun).await;
         Exchange { requests, latency: begun.map_or(Duration::ZERO, |begun: Instant| begun.elapsed()), outcome }
     }
 
-    async fn tries(
+    async fn tries<'a>(
         &self,
         question: Question<'_>,
-        flight: &Flight<'_>,
+        flight: &Flight<'a>,
         requests: &mut u32,
         begun: &mut Option<Instant>,
-    ) -> Result<(Reply, Usage), AskError> {
+    ) -> Result<(Reply, Usage, Option<Hold<'a>>), AskError> {
         let Question { request, ask, seed, .. } = question;
         let model = || self.name.clone();
         let weight = self.weigh(request)?;
@@ -124,7 +127,7 @@ impl Client {
                 permit = self.gate.enter(place, weight) => permit,
                 () = flight.stopped() => return Err(AskError::Interrupted),
             };
-            flight.may_begin()?;
+            let hold = flight.begin(question.weight).await?;
             if let Some(source) = self.unusable.get().cloned() {
                 return Err(AskError::Unusable { model: model(), source });
             }
@@ -141,11 +144,12 @@ impl Client {
                         self.form.fetch_or(form.byte(), Ordering::Relaxed);
                     }
                     self.end(permit, End::Answered, usage.prompt + usage.completion, "", flight);
-                    return Ok((reply, usage));
+                    return Ok((reply, usage, Some(hold)));
                 }
                 Err(failure) => failure,
             };
-            flight.desk().ledger.fault(&self.name, failure.kind);
+            drop(hold);
+            flight.desk().ledger.fault(&self.name, failure.kind, false);
             let verdict = failure.verdict();
             if verdict == Verdict::Unusable {
                 self.unusable.get_or_init(|| failure.fault.clone());
@@ -200,7 +204,7 @@ impl Client {
                 Verdict::Filtered => {
                     let finish = Some("content_filter".to_owned());
                     // The reply goes into the journal and its reason into the data set, where no address belongs.
-                    return Ok((Reply { text: source.detail(), finish, ..Reply::default() }, Usage::default()));
+                    return Ok((Reply { text: source.detail(), finish, ..Reply::default() }, Usage::default(), None));
                 }
                 Verdict::TooLong => return Err(AskError::TooLong { model: model(), cause: source.detail() }),
                 Verdict::Permanent => return Err(AskError::Permanent { model: model(), source }),
@@ -215,9 +219,42 @@ impl Client {
         }
     }
 
+    /// Returns the first address as errors show it.
+    pub(super) fn address(&self) -> &str {
+        &self.addresses[0].shown
+    }
+
+    /// Returns how a reply's JSON is asked for, as far as the server's refusals have told.
+    pub(super) fn schemas(&self) -> Schemas {
+        Form::from_byte(self.form.load(Ordering::Relaxed)).schemas()
+    }
+
+    /// Returns the first address's list of models; none when it gives none.
+    pub(super) async fn listed(&self) -> Option<Value> {
+        let address = &self.addresses[0];
+        let mut url = address.url.clone();
+        url.set_path(&url.path().replace("/chat/completions", "/models"));
+        let response = address.http.get(url).send().await.ok().filter(|response| response.status().is_success())?;
+        let bytes = self.bytes(address, response).await.ok()?;
+        let text = self.endpoint.redact(&String::from_utf8_lossy(&bytes));
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Returns the limits that are stated, those of each address taken together.
+    pub(super) fn limits(&self) -> Limits {
+        let limits = self.endpoint.limits();
+        let addresses = u32::try_from(self.addresses.len()).unwrap_or(u32::MAX);
+        let all = |limit: Option<u32>| limit.map(|limit| limit.saturating_mul(addresses));
+        Limits {
+            requests_per_minute: all(limits.requests_per_minute),
+            tokens_per_minute: all(limits.tokens_per_minute),
+            ..limits
+        }
+    }
+
     /// Returns the tokens that a request and its reply may take, where that matters; fails when they are surely more than
     /// the model takes. An estimate is within a tenth.
-    fn weigh(&self, request: &Request) -> Result<u32, AskError> {
+    pub(super) fn weigh(&self, request: &Request) -> Result<u32, AskError> {
         let window = self.endpoint.context_window;
         if window.is_none() && !self.gate.weighs() {
             return Ok(0);

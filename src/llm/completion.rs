@@ -93,9 +93,13 @@ fn usage(usage: &Value, request: &Request, text: &str, reasoning: &str) -> Usage
     let estimated = prompt.is_none() || completion.is_none();
     let prompt = prompt
         .unwrap_or_else(|| request.messages.iter().map(|message| u64::from(estimate_tokens(&message.content))).sum());
-    let completion =
-        completion.unwrap_or_else(|| u64::from(estimate_tokens(text)) + u64::from(estimate_tokens(reasoning)));
-    Usage { prompt, cached: cached.min(prompt), completion, estimated }
+    let thought = || u64::from(estimate_tokens(reasoning));
+    let counted = count(&usage["completion_tokens_details"]["reasoning_tokens"]);
+    let (completion, reasoning) = match completion {
+        Some(completion) => (completion, counted.unwrap_or_default()),
+        None => (u64::from(estimate_tokens(text)) + thought(), counted.unwrap_or_else(thought)),
+    };
+    Usage { prompt, cached: cached.min(prompt), completion, reasoning: reasoning.min(completion), estimated }
 }
 
 /// Reads a count, which some servers write as `12.0`.
@@ -175,11 +179,13 @@ mod tests {
     fn usage_is_read_or_estimated() {
         let choices = json!([{"message": {"content": "Hm"}, "finish_reason": 7}]);
         let details = json!({"cached_tokens": 8});
-        let given = json!({"prompt_tokens": 10, "completion_tokens": 2.0, "prompt_tokens_details": details});
+        let thought = json!({"reasoning_tokens": 1});
+        let given = json!({"prompt_tokens": 10, "completion_tokens": 2.0, "prompt_tokens_details": details,
+            "completion_tokens_details": thought});
         let (_, usage) = reply(&json!({"choices": choices, "usage": given}));
-        assert_eq!(usage, Usage { prompt: 10, cached: 8, completion: 2, estimated: false });
+        assert_eq!(usage, Usage { prompt: 10, cached: 8, completion: 2, reasoning: 1, estimated: false });
         let (reply, usage) = reply(&json!({"choices": choices, "usage": null, "model": "m-1"}));
-        assert_eq!(usage, Usage { prompt: 3, cached: 0, completion: 1, estimated: true });
+        assert_eq!(usage, Usage { prompt: 3, cached: 0, completion: 1, reasoning: 0, estimated: true });
         assert_eq!((reply.finish, reply.served_model.as_deref()), (None, Some("m-1")));
     }
 }

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jsonschema::Validator;
 use serde_json::Value;
-use tokio::sync::{OwnedMutexGuard, watch};
+use tokio::sync::{Notify, OwnedMutexGuard, watch};
 
+use super::budget::{Room, Weight};
 use super::record::hash;
-use super::{AskError, Budget, Journal, Ledger};
+use super::{AskError, Budget, Journal, Ledger, Rehearsal};
 use crate::prompt::Prompts;
 
 /// What all models of a run share: templates, journal, ledger and bounds.
@@ -26,10 +27,15 @@ pub struct Desk {
     pub budget: Budget,
     /// Whether every answer has to come from the journal.
     pub replay: bool,
+    /// What stands in for servers, where none is to be asked.
+    rehearsal: Option<Arc<Rehearsal>>,
     /// Calls that this process has begun.
     begun: AtomicU64,
     /// Requests that are being answered.
     in_flight: AtomicU64,
+    /// What requests in flight may take at most.
+    held: Mutex<Weight>,
+    released: Notify,
     /// Who hears of addresses that fall silent and come back.
     listener: OnceLock<Box<dyn Fn(String) + Send + Sync>>,
     stopped: watch::Sender<bool>,
@@ -56,13 +62,28 @@ impl Desk {
             ledger: Ledger::default(),
             budget,
             replay,
+            rehearsal: None,
             begun: AtomicU64::new(0),
             in_flight: AtomicU64::new(0),
+            held: Mutex::default(),
+            released: Notify::new(),
             listener: OnceLock::new(),
             stopped: watch::Sender::new(false),
             flights: Mutex::default(),
             validators: Mutex::default(),
         }
+    }
+
+    /// Makes a desk for a rehearsal: no server is asked, and nothing bounds what is.
+    pub fn rehearsing(seed: u64, prompts: Prompts, journal: Arc<dyn Journal>, rehearsal: Arc<Rehearsal>) -> Self {
+        let desk = Self::new(seed, prompts, journal, Budget::default(), false);
+        Self { rehearsal: Some(rehearsal), ..desk }
+    }
+
+    /// Returns what stands in for servers, where none is to be asked.
+    #[must_use]
+    pub const fn rehearsal(&self) -> Option<&Arc<Rehearsal>> {
+        self.rehearsal.as_ref()
     }
 
     /// Asks every later call to end with [`AskError::Interrupted`], and every call that waits for its next try; requests in
@@ -77,12 +98,22 @@ impl Desk {
         stopped.expect("the sender lives as long as the desk");
     }
 
-    /// Fails when no new request may begin.
-    fn may_begin(&self) -> Result<(), AskError> {
+    /// Fails when no new request may begin. Returns nothing when one that may take so much has to wait for others; else
+    /// what is held for it.
+    fn hold(&self, weight: Weight) -> Result<Option<Hold<'_>>, AskError> {
         if *self.stopped.borrow() {
             return Err(AskError::Interrupted);
         }
-        self.budget.reached(&self.ledger.totals()).map_or(Ok(()), |bound| Err(AskError::Budget(bound)))
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.budget.bounds_requests() {
+            match self.budget.room(&self.ledger.totals(), *held, weight) {
+                Room::Enough => {}
+                Room::Later => return Ok(None),
+                Room::None(bound) => return Err(AskError::Budget(bound)),
+            }
+        }
+        *held = held.plus(weight);
+        Ok(Some(Hold { desk: self, weight }))
     }
 
     /// Waits until no other call with this key is in flight, and keeps others waiting until the flight is dropped.
@@ -141,15 +172,30 @@ pub(super) struct Flight<'a> {
     begun: AtomicBool,
 }
 
-impl Flight<'_> {
+impl<'a> Flight<'a> {
     /// Returns the key.
     pub(super) fn key(&self) -> &str {
         &self.key
     }
 
-    /// Fails when no new request may begin, or, before the call's first one, no new call.
-    pub(super) fn may_begin(&self) -> Result<(), AskError> {
-        self.desk.may_begin()?;
+    /// Fails when no new request may begin, or, before the call's first one, no new call. Keeps what the request may take
+    /// from others until the value is dropped, which is to be when the ledger knows what it took.
+    pub(super) async fn begin(&self, weight: Weight) -> Result<Hold<'a>, AskError> {
+        let hold = loop {
+            let released = self.desk.released.notified();
+            if let Some(hold) = self.desk.hold(weight)? {
+                break hold;
+            }
+            tokio::select! {
+                () = released => {}
+                () = self.stopped() => return Err(AskError::Interrupted),
+            }
+        };
+        self.begin_call()?;
+        Ok(hold)
+    }
+
+    fn begin_call(&self) -> Result<(), AskError> {
         if self.begun.load(Ordering::Relaxed) {
             return Ok(());
         }
@@ -176,6 +222,22 @@ impl Flight<'_> {
     pub(super) fn request(&self) -> InFlight<'_> {
         self.desk.in_flight.fetch_add(1, Ordering::Relaxed);
         InFlight(&self.desk.in_flight)
+    }
+}
+
+/// What a request may take, kept from others.
+#[derive(Debug)]
+pub(super) struct Hold<'a> {
+    desk: &'a Desk,
+    weight: Weight,
+}
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        let mut held = self.desk.held.lock().unwrap_or_else(PoisonError::into_inner);
+        *held = held.minus(self.weight);
+        drop(held);
+        self.desk.released.notify_waiters();
     }
 }
 

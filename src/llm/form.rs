@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::Request;
 use super::language::language_of;
+use super::{Request, Schemas};
 use crate::schema::{Language, Message, Role};
 
 /// How a reply's JSON is asked for, strongest first.
@@ -53,6 +53,15 @@ impl Form {
             Format::Words => 3,
         };
         format | (self.new_length_key as u8) << 2 | (!self.seed as u8) << 3 | (!self.system as u8) << 4
+    }
+
+    /// Returns how a reply's JSON is asked for.
+    pub(super) const fn schemas(self) -> Schemas {
+        match self.format {
+            Format::Schema => Schemas::Strict,
+            Format::Object => Schemas::Object,
+            Format::Words => Schemas::Prompt,
+        }
     }
 
     /// Returns the body of a request. The schema stands in the prompt too when it is `spelt_out`, for a server that took the

@@ -6,6 +6,9 @@ use std::sync::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::prefix::{Prefixes, Prompt};
+use crate::schema::Message;
+
 /// Tokens of one request or of many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
@@ -15,9 +18,17 @@ pub struct Usage {
     pub cached: u64,
     /// Completion tokens, reasoning included.
     pub completion: u64,
+    /// Completion tokens of reasoning, where the server counts them apart.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning: u64,
     /// Whether they were estimated, since the server gave none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// USD per million tokens.
@@ -61,22 +72,42 @@ pub struct Totals {
     pub failed: u64,
     /// HTTP requests behind all of them, those of earlier processes included.
     pub requests: u64,
+    /// Replies that were of no use and asked for again, those of earlier processes included.
+    pub reasks: u64,
     /// Tokens of all of them.
     pub usage: Usage,
+    /// Tokens among them that were estimated, since the server counted none.
+    pub estimated: u64,
     /// USD for all of them; null when a price is unknown.
     pub usd: Option<f64>,
 }
 
 impl Totals {
-    fn add(&mut self, other: &Self) {
+    /// Nothing, for nothing.
+    pub const FREE: Self = Self {
+        made: 0,
+        journal: 0,
+        failed: 0,
+        requests: 0,
+        reasks: 0,
+        usage: Usage { prompt: 0, cached: 0, completion: 0, reasoning: 0, estimated: false },
+        estimated: 0,
+        usd: Some(0.0),
+    };
+
+    /// Adds another sum; an unknown cost makes the sum's unknown.
+    pub fn add(&mut self, other: &Self) {
         self.made += other.made;
         self.journal += other.journal;
         self.failed += other.failed;
         self.requests += other.requests;
+        self.reasks += other.reasks;
         self.usage.prompt += other.usage.prompt;
         self.usage.cached += other.usage.cached;
         self.usage.completion += other.usage.completion;
+        self.usage.reasoning += other.usage.reasoning;
         self.usage.estimated |= other.usage.estimated;
+        self.estimated += other.estimated;
         self.usd = self.usd.zip(other.usd).map(|(a, b)| a + b);
     }
 }
@@ -92,18 +123,76 @@ pub(super) enum Outcome {
     Failed,
 }
 
+/// What was asked of one model by one ask.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Account {
+    /// The model's name in the pipeline file.
+    pub model: String,
+    /// The ask.
+    pub ask: &'static str,
+    /// All of it.
+    pub totals: Totals,
+    /// What of it was read back from the journal.
+    pub kept: Totals,
+    /// The share of its prompt tokens that extends an earlier prompt of the ask to the model, 0 to 1: what a prefix cache
+    /// without bounds could serve. Depends on the prompts alone, not on their order.
+    pub shared: f64,
+}
+
+impl Account {
+    /// Returns the prompt tokens that extend an earlier prompt.
+    #[must_use]
+    pub fn cacheable(&self) -> u64 {
+        part(self.totals.usage.prompt, self.shared)
+    }
+}
+
+/// Returns a share of a count.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "token counts stay far below 2^52"
+)]
+#[must_use]
+pub fn part(count: u64, share: f64) -> u64 {
+    (count as f64 * share).round() as u64
+}
+
+/// Who asked what of whom.
+type Place = (String, &'static str);
+
 /// Counts calls and tokens per model and ask.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    entries: Mutex<BTreeMap<(String, &'static str), Totals>>,
-    faults: Mutex<BTreeMap<(String, &'static str), u64>>,
+    entries: Mutex<BTreeMap<Place, Entry>>,
+    prefixes: Mutex<BTreeMap<Place, Prefixes>>,
+    faults: Mutex<BTreeMap<Place, (u64, u64)>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    all: Totals,
+    kept: Totals,
+}
+
+impl Entry {
+    const NEW: Self = Self { all: Totals::FREE, kept: Totals::FREE };
 }
 
 impl Ledger {
     /// Adds a request's tokens. Those of a priced model cost; an unknown price makes the sum unknown.
-    pub(super) fn spend(&self, model: &str, ask: &'static str, price: Option<&Price>, requests: u32, usage: &Usage) {
-        let usd = price.map(|price| price.of(usage));
-        self.add(model, ask, &Totals { requests: u64::from(requests), usage: *usage, usd, ..Totals::default() });
+    pub(super) fn spend(&self, model: &str, ask: &'static str, price: Option<&Price>, spent: &Spent) {
+        let usage = spent.usage;
+        let totals = Totals {
+            requests: u64::from(spent.requests),
+            reasks: u64::from(spent.again),
+            usage,
+            estimated: if usage.estimated { usage.prompt + usage.completion } else { 0 },
+            usd: price.map(|price| price.of(&usage)),
+            ..Totals::default()
+        };
+        self.add(model, ask, &totals, spent.kept);
     }
 
     /// Counts the end of a call.
@@ -113,69 +202,134 @@ impl Ledger {
             made: one(Outcome::Made),
             journal: one(Outcome::Journal),
             failed: one(Outcome::Failed),
-            usd: Some(0.0),
-            ..Totals::default()
+            ..Totals::FREE
         };
-        self.add(model, ask, &call);
+        self.add(model, ask, &call, outcome == Outcome::Journal);
     }
 
-    fn add(&self, model: &str, ask: &'static str, totals: &Totals) {
+    fn add(&self, model: &str, ask: &'static str, totals: &Totals, kept: bool) {
         let mut entries = self.entries.lock().expect("no panic while the ledger is held");
-        let entry = entries.entry((model.to_owned(), ask)).or_insert(Totals { usd: Some(0.0), ..Totals::default() });
-        entry.add(totals);
+        let entry = entries.entry((model.to_owned(), ask)).or_insert(Entry::NEW);
+        entry.all.add(totals);
+        if kept {
+            entry.kept.add(totals);
+        }
     }
 
-    /// Counts a request or reply that was of no use, by its kind. Those of earlier processes are not counted again.
-    pub(super) fn fault(&self, model: &str, kind: &'static str) {
+    /// Takes note of a prompt that was answered, here or in the journal.
+    pub(super) fn prompt(&self, model: &str, ask: &'static str, messages: &[Message]) {
+        let prompt = Prompt::of(messages);
+        let mut prefixes = self.prefixes.lock().expect("no panic while the ledger is held");
+        prefixes.entry((model.to_owned(), ask)).or_default().add(&prompt);
+    }
+
+    /// Counts a request or reply that was of no use, by its kind; `kept` says that the journal had it.
+    pub(super) fn fault(&self, model: &str, kind: &'static str, kept: bool) {
         let mut faults = self.faults.lock().expect("no panic while the ledger is held");
-        *faults.entry((model.to_owned(), kind)).or_default() += 1;
+        let (new, old) = faults.entry((model.to_owned(), kind)).or_default();
+        *(if kept { old } else { new }) += 1;
     }
 
     /// Returns how many requests and replies of this process were of no use, by model and kind, in order: `rate_limited`,
-    /// `server_error`, `timed_out`, `broken`, `no_completion`, `form_refused`, `model_refused`, `content_filter`,
+    /// `server_error`, `timed_out`, `broken`, `no_completion`, `request_refused`, `model_refused`, `content_filter`,
     /// `empty_reply`, `cut_reply`, `bad_reply`, `context_too_long` …
     #[must_use]
     pub fn faults(&self) -> Vec<(String, &'static str, u64)> {
+        self.counted(|(new, _)| new)
+    }
+
+    /// Returns the same with those that were read back from the journal, which has what models said and not what servers
+    /// refused.
+    #[must_use]
+    pub fn all_faults(&self) -> Vec<(String, &'static str, u64)> {
+        self.counted(|(new, kept)| new + kept)
+    }
+
+    fn counted(&self, count: impl Fn((u64, u64)) -> u64) -> Vec<(String, &'static str, u64)> {
         let faults = self.faults.lock().expect("no panic while the ledger is held");
-        faults.iter().map(|((model, kind), count)| (model.clone(), *kind, *count)).collect()
+        let counted = faults.iter().map(|((model, kind), counts)| (model.clone(), *kind, count(*counts)));
+        counted.filter(|(_, _, count)| *count > 0).collect()
     }
 
     /// Returns the sum of everything.
     #[must_use]
     pub fn totals(&self) -> Totals {
-        let mut sum = Totals { usd: Some(0.0), ..Totals::default() };
-        self.entries.lock().expect("no panic while the ledger is held").values().for_each(|totals| sum.add(totals));
+        let mut sum = Totals::FREE;
+        self.entries.lock().expect("no panic while the ledger is held").values().for_each(|entry| sum.add(&entry.all));
         sum
     }
 
-    /// Returns the sums by model and ask, in order.
+    /// Returns what was asked by model and ask, in order.
     #[must_use]
-    pub fn by_model_and_ask(&self) -> Vec<(String, &'static str, Totals)> {
+    pub fn accounts(&self) -> Vec<Account> {
         let entries = self.entries.lock().expect("no panic while the ledger is held");
-        entries.iter().map(|((model, ask), totals)| (model.clone(), *ask, *totals)).collect()
+        let prefixes = self.prefixes.lock().expect("no panic while the ledger is held");
+        let account = |(place, entry): (&Place, &Entry)| Account {
+            model: place.0.clone(),
+            ask: place.1,
+            totals: entry.all,
+            kept: entry.kept,
+            shared: prefixes.get(place).map_or(0.0, Prefixes::share),
+        };
+        entries.iter().map(account).collect()
     }
+}
+
+/// What one record, or a call without one, took.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spent {
+    /// HTTP requests.
+    pub(super) requests: u32,
+    /// Tokens.
+    pub(super) usage: Usage,
+    /// Whether it was asked again, after a reply of no use.
+    pub(super) again: bool,
+    /// Whether the journal had it.
+    pub(super) kept: bool,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn spent(usage: Usage) -> Spent {
+        Spent { requests: 1, usage, again: false, kept: false }
+    }
+
     #[test]
     fn cached_tokens_cost_less() {
         let price = Price { input: 1.0, cached_input: Some(0.1), output: 2.0 };
-        let usage = Usage { prompt: 1_000_000, cached: 500_000, completion: 1_000_000, estimated: false };
+        let usage = Usage { prompt: 1_000_000, cached: 500_000, completion: 1_000_000, ..Usage::default() };
         assert!((price.of(&usage) - 2.55).abs() < 1e-9);
     }
 
     #[test]
     fn an_unknown_price_makes_the_sum_unknown() {
         let ledger = Ledger::default();
-        ledger.spend("a", "x", Some(&Price::FREE), 1, &Usage::default());
+        ledger.spend("a", "x", Some(&Price::FREE), &spent(Usage::default()));
         ledger.close("a", "x", Outcome::Made);
         assert_eq!(ledger.totals().usd, Some(0.0));
-        ledger.spend("b", "x", None, 1, &Usage::default());
+        ledger.spend("b", "x", None, &spent(Usage::default()));
         ledger.close("b", "x", Outcome::Failed);
         assert_eq!(ledger.totals().usd, None);
         assert_eq!((ledger.totals().made, ledger.totals().failed, ledger.totals().requests), (1, 1, 2));
+    }
+
+    #[test]
+    fn what_was_kept_estimated_and_asked_again_is_told_apart() {
+        let ledger = Ledger::default();
+        let estimated = Usage { prompt: 10, completion: 5, estimated: true, ..Usage::default() };
+        ledger.spend("a", "x", None, &Spent { kept: true, ..spent(estimated) });
+        ledger.close("a", "x", Outcome::Journal);
+        let counted = Usage { prompt: 20, completion: 9, reasoning: 4, ..Usage::default() };
+        ledger.spend("a", "x", None, &Spent { again: true, ..spent(counted) });
+        ledger.fault("a", "bad_reply", true);
+        ledger.fault("a", "bad_reply", false);
+        ledger.fault("a", "bad_reply", false);
+        let Account { totals, kept, .. } = &ledger.accounts()[0];
+        assert_eq!((totals.usage.prompt, totals.usage.reasoning, totals.estimated, totals.reasks), (30, 4, 15, 1));
+        assert_eq!((kept.usage.prompt, kept.journal, kept.reasks), (10, 1, 0));
+        assert_eq!(ledger.faults(), [("a".to_owned(), "bad_reply", 2)]);
+        assert_eq!(ledger.all_faults(), [("a".to_owned(), "bad_reply", 3)]);
     }
 }

@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
+use super::budget::Weight;
 use super::client::{Client, Question};
-use super::desk::Flight;
+use super::desk::{Flight, Hold};
 use super::json::json_of;
 use super::language::language_of;
-use super::ledger::Outcome;
+use super::ledger::{Outcome, Spent};
 use super::offline::ENGINE_VERSION;
 use super::record::hash;
 use super::{
@@ -98,6 +99,12 @@ impl Model {
         &self.id
     }
 
+    /// Says whether a server plays it.
+    #[must_use]
+    pub const fn is_served(&self) -> bool {
+        matches!(self.engine, Engine::Served(_))
+    }
+
     /// Returns what it shares with the other models of the run.
     #[must_use]
     pub fn desk(&self) -> &Desk {
@@ -149,8 +156,8 @@ impl Model {
             let key = if tries == 0 { parent.clone() } else { hash(&json!([parent, tries])) };
             let found = self.desk.journal.find(&key)?;
             let is_new = found.is_none();
-            let record = match found {
-                Some(record) => record,
+            let (record, hold) = match found {
+                Some(record) => (record, None),
                 None if self.desk.replay => {
                     let (draw, model) = (draw.to_owned(), self.name.clone());
                     return Err(AskError::Missing { ask: A::NAME, draw, model, key });
@@ -158,27 +165,26 @@ impl Model {
                 None => {
                     only_journal = false;
                     let try_ = Try { number: tries, key, spelt_out };
-                    let record = self.answer(ask, &request, draw, try_, &flight).await?;
+                    let (record, hold) = self.answer(ask, &request, draw, try_, &flight).await?;
                     self.desk.journal.write(record.clone()).await?;
-                    record
+                    (record, hold)
                 }
             };
             tries += 1;
-            self.desk.ledger.spend(&self.name, A::NAME, self.price(), record.requests, &record.usage);
+            let spent = Spent { requests: record.requests, usage: record.usage, again: tries > 1, kept: !is_new };
+            self.desk.ledger.spend(&self.name, A::NAME, self.price(), &spent);
+            drop(hold);
+            self.desk.ledger.prompt(&self.name, A::NAME, &request.messages);
             let (kind, fault) = match read(ask, &shape, &record.reply, &self.desk) {
                 Ok(answer) => return Ok((answer, only_journal)),
                 Err(Fault::Refused(reason, by_filter)) => {
                     let error = AskError::Refused { model: self.name.clone(), reason, by_filter };
-                    if is_new {
-                        self.desk.ledger.fault(&self.name, error.reason());
-                    }
+                    self.desk.ledger.fault(&self.name, error.reason(), !is_new);
                     return Err(error);
                 }
                 Err(Fault::Bad(kind, fault)) => (kind, fault),
             };
-            if is_new {
-                self.desk.ledger.fault(&self.name, kind.reason());
-            }
+            self.desk.ledger.fault(&self.name, kind.reason(), !is_new);
             if kind == ReplyFault::Cut && !has_more_room && request.sampling.is_object() {
                 // The same question with more room, once; the room for thoughts counts too.
                 has_more_room = true;
@@ -201,42 +207,51 @@ impl Model {
         }
     }
 
-    async fn answer<A: Ask>(
+    /// Returns what was answered, with what is held of the bounds until the ledger knows of it.
+    async fn answer<'a, A: Ask>(
         &self,
         ask: &A,
         request: &Request,
         draw: &str,
         Try { number: tries, key, spelt_out }: Try,
-        flight: &Flight<'_>,
-    ) -> Result<Record, AskError> {
-        let (reply, usage, requests, latency) = match &self.engine {
+        flight: &Flight<'a>,
+    ) -> Result<(Record, Option<Hold<'a>>), AskError> {
+        let (reply, usage, requests, latency, hold) = match &self.engine {
             Engine::Offline(options, places) => {
                 let _place = places.acquire().await.expect("the places are never closed");
-                flight.may_begin()?;
+                let hold = flight.begin(Weight::default()).await?;
                 let _in_flight = flight.request();
                 let begun = Instant::now();
-                let rng = seeded(self.desk.seed, &["offline", &self.id, A::NAME, draw]);
-                let answer = json!(ask.offline(&mut Offline { options, rng }));
-                let text = if let Value::String(text) = answer { text } else { answer.to_string() };
-                let prompt: u32 = request.messages.iter().map(|message| estimate_tokens(&message.content)).sum();
-                let completion = estimate_tokens(&text);
-                let usage = Usage { prompt: prompt.into(), cached: 0, completion: completion.into(), estimated: true };
-                (Reply { text, ..Reply::default() }, usage, 0, begun.elapsed())
+                let (reply, usage) = self.offline_answer(ask, request, draw, options);
+                (reply, usage, 0, begun.elapsed(), Some(hold))
+            }
+            Engine::Served(served) if let Some(rehearsal) = self.desk.rehearsal() => {
+                let hold = flight.begin(Weight::default()).await?;
+                served.client.weigh(request).inspect_err(|error| {
+                    self.desk.ledger.fault(&self.name, error.reason(), false);
+                })?;
+                let (reply, usage) = self.offline_answer(ask, request, draw, &OfflineOptions::default());
+                let expected = rehearsal.expected(&self.name, A::NAME);
+                let usage = expected.usage(usage);
+                rehearsal.pass(&self.name, served.client.limits(), &usage, expected.latency).await;
+                (reply, usage, 1, expected.latency, Some(hold))
             }
             Engine::Served(served) => {
                 let seed = if tries == 0 { draw.to_owned() } else { format!("{draw}#{tries}") };
                 let seed = number(self.desk.seed, &seed);
                 let has_begun = tries > 0 || is_later_turn(draw);
-                let question = Question { request, ask: A::NAME, seed, has_begun, spelt_out };
+                let weight = self.weigh(request);
+                let question = Question { request, ask: A::NAME, seed, has_begun, spelt_out, weight };
                 let exchange = served.client.complete(question, flight).await;
                 match exchange.outcome {
-                    Ok((reply, usage)) => (reply, usage, exchange.requests, exchange.latency),
+                    Ok((reply, usage, hold)) => (reply, usage, exchange.requests, exchange.latency, hold),
                     Err(error) => {
                         if let AskError::TooLong { .. } = &error {
-                            self.desk.ledger.fault(&self.name, error.reason());
+                            self.desk.ledger.fault(&self.name, error.reason(), false);
                         }
-                        let (price, usage) = (Some(&Price::FREE), Usage::default());
-                        self.desk.ledger.spend(&self.name, A::NAME, price, exchange.requests, &usage);
+                        let (requests, usage) = (exchange.requests, Usage::default());
+                        let spent = Spent { requests, usage, again: tries > 0, kept: false };
+                        self.desk.ledger.spend(&self.name, A::NAME, Some(&Price::FREE), &spent);
                         return Err(error);
                     }
                 }
@@ -245,7 +260,33 @@ impl Model {
         let (ask, model, draw) = (A::NAME.to_owned(), self.name.clone(), draw.to_owned());
         let parent = (tries > 0).then(|| flight.key().to_owned());
         let (request, latency_ms) = (request.clone(), milliseconds(latency));
-        Ok(Record { key, parent, ask, model, draw, request, reply, usage, requests, latency_ms })
+        let record = Record { key, parent, ask, model, draw, request, reply, usage, requests, latency_ms };
+        Ok((record, hold))
+    }
+
+    /// Answers in this process, and estimates the tokens.
+    fn offline_answer<A: Ask>(
+        &self,
+        ask: &A,
+        request: &Request,
+        draw: &str,
+        options: &OfflineOptions,
+    ) -> (Reply, Usage) {
+        let rng = seeded(self.desk.seed, &["offline", &self.id, A::NAME, draw]);
+        let answer = json!(ask.offline(&mut Offline { options, rng }));
+        let text = if let Value::String(text) = answer { text } else { answer.to_string() };
+        let (prompt, completion) = (prompt_tokens(request), estimate_tokens(&text).into());
+        let usage = Usage { prompt, completion, estimated: true, ..Usage::default() };
+        (Reply { text, ..Reply::default() }, usage)
+    }
+
+    /// Returns what a request may take at most, where that matters. Where nothing bounds a reply it is a guess.
+    fn weigh(&self, request: &Request) -> Weight {
+        if !self.desk.budget.bounds_requests() {
+            return Weight::default();
+        }
+        let completion = request.sampling["max_tokens"].as_u64().unwrap_or(LONG_REPLY);
+        Weight::of(&Usage { prompt: prompt_tokens(request), completion, ..Usage::default() }, self.price())
     }
 
     const fn price(&self) -> Option<&Price> {
@@ -258,6 +299,14 @@ impl Model {
 
 /// A reply that a server's own limit cut is given twice this at least.
 const LEAST_ROOM: u64 = 256;
+
+/// What a reply is taken to have at most where nothing bounds it.
+const LONG_REPLY: u64 = 1000;
+
+/// Estimates the tokens of a request's prompt.
+fn prompt_tokens(request: &Request) -> u64 {
+    request.messages.iter().map(|message| u64::from(estimate_tokens(&message.content))).sum()
+}
 
 /// Which try of a call this is.
 struct Try {

@@ -11,7 +11,7 @@ use super::problems::{At, PipelineError, Problem};
 use super::reader::Reader;
 use super::{BookPath, Environment, ModelEntry, PipelineFile, checks, paths};
 use crate::llm::{AskError, Desk, Endpoint, Model, Secret};
-use crate::schema::{Character, Dimension};
+use crate::schema::{Character, Dimension, Language};
 
 /// Whether the run may open connections; a replay does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +50,19 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// Returns the names of the models that play a part.
+    pub(super) fn cast(&self) -> BTreeSet<&str> {
+        let cast = &self.file.cast;
+        let mut names = BTreeSet::new();
+        for language in Language::ALL {
+            let one = [&cast.extractor, &cast.director, &cast.scene, &cast.base, &cast.judge];
+            names.extend(one.map(|member| member.get(language)));
+            let several = [&cast.synthesizers, &cast.sources];
+            names.extend(several.iter().flat_map(|members| members.get(language)).map(String::as_str));
+        }
+        names
+    }
+
     /// Makes a model of the file. `name` is one that the cast uses.
     pub fn model(&self, name: &str, desk: &Arc<Desk>) -> Result<Model, AskError> {
         let entry = self.file.models.get(name).expect("every member of the cast names a model");
@@ -78,6 +91,17 @@ pub fn load(
         let nearest = (source.kind() == std::io::ErrorKind::NotFound).then(|| paths::nearest_path(path)).flatten();
         PipelineError::Open { path: path.to_owned(), nearest, source }
     })?;
+    load_text(path, source, sets, environment, endpoints)
+}
+
+/// Does the same with the text of a pipeline file; `path` is what it is called.
+pub(super) fn load_text(
+    path: &Path,
+    source: String,
+    sets: &[String],
+    environment: &Environment,
+    endpoints: Endpoints,
+) -> Result<Loaded, PipelineError> {
     let mut reader = Reader { sources: vec![(path.display().to_string(), source)], problems: Vec::new() };
     let mut document = Document::toml(0, &reader.sources[0].1, &mut reader.problems);
     for set in sets {
@@ -204,7 +228,6 @@ fn drop_nulls(value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Language;
 
     /// A folder with a book in each language, a character and a pipeline file whose paths lead into it.
     struct Desk(tempfile::TempDir);

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::models::Models;
+use super::summary::{FaultCounts, by_model};
 use super::{Loaded, Summary};
-use crate::llm::{Desk, Usage};
+use crate::llm::{AskError, Desk, Usage};
 use crate::schema::{Book, Language};
 
 /// What made a data set. Nothing in it depends on when the run was, how fast, or how much came from the journal.
@@ -32,7 +33,14 @@ pub(super) struct Manifest {
     pool: Option<String>,
     calls: u64,
     requests: u64,
+    /// Replies of no use that were asked for again.
+    reasks: u64,
+    /// Replies of no use, and requests too long to be sent, by model and kind. What servers refused or lost is in no
+    /// journal and not counted here.
+    faults: FaultCounts,
     tokens: Usage,
+    /// Prompt tokens that extend an earlier prompt of the ask to the model.
+    cacheable: u64,
     usd: Option<f64>,
     /// The same by model and ask.
     asks: Vec<ManifestAsk>,
@@ -66,7 +74,9 @@ struct ManifestAsk {
     calls: u64,
     failed: u64,
     requests: u64,
+    reasks: u64,
     tokens: Usage,
+    cacheable: u64,
     usd: Option<f64>,
 }
 
@@ -87,15 +97,19 @@ impl Manifest {
         files: BTreeMap<String, String>,
     ) -> Self {
         let totals = desk.ledger.totals();
-        let asks = desk.ledger.by_model_and_ask().into_iter().map(|(model, ask, totals)| ManifestAsk {
-            ask,
-            model,
-            calls: totals.made + totals.journal,
-            failed: totals.failed,
-            requests: totals.requests,
-            tokens: totals.usage,
-            usd: totals.usd,
+        let asks = desk.ledger.accounts().into_iter().map(|account| ManifestAsk {
+            cacheable: account.cacheable(),
+            ask: account.ask,
+            model: account.model,
+            calls: account.totals.made + account.totals.journal,
+            failed: account.totals.failed,
+            requests: account.totals.requests,
+            reasks: account.totals.reasks,
+            tokens: account.totals.usage,
+            usd: account.totals.usd,
         });
+        let mut faults = desk.ledger.all_faults();
+        faults.retain(|(_, kind, _)| AskError::KEPT.contains(kind) || *kind == "context_too_long");
         let dimensions = serde_json::to_vec(&loaded.dimensions).expect("dimensions are plain data");
         Self {
             format: Self::FORMAT,
@@ -111,7 +125,10 @@ impl Manifest {
             pool,
             calls: totals.made + totals.journal,
             requests: totals.requests,
+            reasks: totals.reasks,
+            faults: by_model(faults),
             tokens: totals.usage,
+            cacheable: summary.tokens.cacheable,
             usd: totals.usd,
             asks: asks.collect(),
             rows: summary.rows.clone(),

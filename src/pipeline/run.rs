@@ -17,9 +17,10 @@ use super::error::Cause;
 use super::manifest::Manifest;
 use super::models::Models;
 use super::shelf::{self, Listed, ReadBook, Rereader, Shelf};
+use super::status::Watch;
 use super::{Loaded, ModelEntry, RunError, RunOptions, Stage, Summary};
 use crate::event::{Event, Reporter};
-use crate::llm::{AskError, Desk};
+use crate::llm::{AskError, Desk, Rehearsal};
 use crate::prompt::Prompts;
 use crate::schema::{Book, Character, CharacterType, Chunk, Language, Reject, Scene};
 use crate::stages::export::{self, Records};
@@ -46,18 +47,26 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
     desk.on_news(move |news| listener.report(Event::Note(news)));
     let models = Models::new(&loaded, &desk)?;
     let stopping = tokio::spawn(stopping(options.stop.clone(), Arc::clone(&desk)));
-    let shelf = Shelf::new(loaded.book_paths.clone(), loaded.file.chunk.clone(), options.limit);
-    let road = Arc::new(Road { loaded, options, reporter, desk, models, shelf: Arc::new(shelf) });
+    let watch = Arc::new(Watch::new(&loaded, &options, reporter, Arc::clone(&desk)));
+    let beating = tokio::spawn(Arc::clone(&watch).beat(folder.path().to_owned()));
+    let road = Road::new(Arc::new(loaded), options, watch.clone(), desk, models);
+    let ended = go(&road, &folder, begun).await;
+    stopping.abort();
+    beating.abort();
+    watch.end(&folder, &ended);
+    ended
+}
 
+/// Goes the road, and writes what it yields.
+async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summary, RunError> {
     let mut records = Records::default();
     let walked = road.walk(&mut records).await;
-    stopping.abort();
     records.rejects.sort();
     records.rejects.dedup();
     folder.write_rejected(&records.rejects)?;
     let (books, pool_hash) = walked?;
 
-    let mut summary = Summary::new(&out, &road.desk.ledger.totals(), &records.rejects);
+    let mut summary = Summary::new(folder.path(), &road.desk.ledger, &records.rejects);
     if road.options.until == Stage::Export {
         road.start(Stage::Export, None);
         let tables = export::tables(&records)?;
@@ -78,6 +87,21 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
     }
     summary.wall_s = begun.elapsed().as_secs_f64();
     failures(summary, books.len(), &records.rejects)
+}
+
+/// Goes the road of a run up to the data set without a server and without writing anything, and returns what the offline
+/// engine made of it. What was asked, and how long it would take, stands at the desk.
+pub(super) async fn rehearse(
+    loaded: Arc<Loaded>,
+    options: RunOptions,
+    reporter: Arc<dyn Reporter>,
+    desk: Arc<Desk>,
+) -> Result<Records, RunError> {
+    let models = Models::new(&loaded, &desk)?;
+    let road = Road::new(loaded, options, reporter, desk, models);
+    let mut records = Records::default();
+    road.walk(&mut records).await?;
+    Ok(records)
 }
 
 /// Stops the desk when the run is asked to stop.
@@ -129,7 +153,7 @@ fn is_unread(reject: &Reject) -> bool {
 
 /// What all stages of a run share.
 struct Road {
-    loaded: Loaded,
+    loaded: Arc<Loaded>,
     options: RunOptions,
     reporter: Arc<dyn Reporter>,
     desk: Arc<Desk>,
@@ -138,6 +162,17 @@ struct Road {
 }
 
 impl Road {
+    fn new(
+        loaded: Arc<Loaded>,
+        options: RunOptions,
+        reporter: Arc<dyn Reporter>,
+        desk: Arc<Desk>,
+        models: Models,
+    ) -> Arc<Self> {
+        let shelf = Shelf::new(loaded.book_paths.clone(), loaded.file.chunk.clone(), options.limit);
+        Arc::new(Self { loaded, options, reporter, desk, models, shelf: Arc::new(shelf) })
+    }
+
     /// Goes from stage to stage; what is made goes into `records` even when a later stage fails.
     async fn walk(self: &Arc<Self>, records: &mut Records) -> Result<(Vec<Book>, Option<String>), RunError> {
         let listed = self.chunk(records).await?;
@@ -168,7 +203,7 @@ impl Road {
             let (road, places) = (Arc::clone(self), Arc::clone(&places));
             reading.spawn(async move {
                 let _place = places.acquire_owned().await.expect("nobody closes it");
-                (file, blocking(move || road.shelf.list(file)).await)
+                (file, Arc::clone(&road).blocking(move || road.shelf.list(file)).await)
             });
         }
         let (mut listed, mut failed, mut done) = (BTreeMap::new(), BTreeMap::new(), 0);
@@ -220,7 +255,10 @@ impl Road {
         let total = books.iter().map(|book| book.chunks).sum();
         self.start(Stage::Extract, Some(total));
         let mut pool = Filling {
-            pool: Arc::new(Pool::open(self.loaded.file.extract.pool.as_ref())?),
+            pool: Arc::new(match self.desk.rehearsal() {
+                Some(_) => Pool::rehearse(self.loaded.file.extract.pool.as_ref()),
+                None => Pool::open(self.loaded.file.extract.pool.as_ref())?,
+            }),
             slugs: Vec::new(),
             fault: None,
         };
@@ -239,11 +277,11 @@ impl Road {
                 break;
             }
             let path = listed.book.path.clone();
-            let (back, found) = blocking(move || {
+            let reread = move || {
                 let found = rereader.read(&listed);
                 (rereader, found)
-            })
-            .await;
+            };
+            let (back, found) = self.blocking(reread).await;
             rereader = back;
             match found {
                 Ok(book) => {
@@ -298,7 +336,7 @@ impl Road {
         total: u64,
     ) -> Result<Result<Folded, RunError>, AskError> {
         let mut read = read;
-        let (facts, read) = blocking(move || (shelf::facts(&mut read, &pool), read)).await;
+        let (facts, read) = self.blocking(move || (shelf::facts(&mut read, &pool), read)).await;
         let facts = match facts {
             Ok((facts, note)) => {
                 if let Some(note) = note {
@@ -476,6 +514,12 @@ impl Road {
         Ok(lanes)
     }
 
+    /// Does work that fills a core, where it keeps no other task waiting.
+    async fn blocking<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        let _busy = self.desk.rehearsal().map(Rehearsal::busy);
+        tokio::task::spawn_blocking(work).await.expect("reading a book does not panic")
+    }
+
     fn start(&self, stage: Stage, total: Option<u64>) {
         self.reporter.report(Event::Started { stage: stage.verb(), total });
     }
@@ -581,18 +625,13 @@ struct Folded {
     rejects: Vec<Reject>,
 }
 
-/// Does work that fills a core, where it keeps no other task waiting.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    tokio::task::spawn_blocking(work).await.expect("reading a book does not panic")
-}
-
 /// Returns how many cores there are.
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// Returns an error with its causes in one line.
-fn chain(error: &dyn std::error::Error) -> String {
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

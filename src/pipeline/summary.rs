@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use tokio::sync::watch;
 
 use super::Stage;
-use crate::llm::Totals;
+use crate::llm::{Account, Ledger, Totals};
 use crate::schema::Reject;
 use crate::stages::export::Table;
 
@@ -28,7 +28,7 @@ pub struct RunOptions {
 }
 
 /// Calls by how they ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calls {
     /// Answered in this process, offline answers too.
     pub made: u64,
@@ -38,15 +38,88 @@ pub struct Calls {
     pub failed: u64,
 }
 
+impl Calls {
+    /// Returns the calls of a sum.
+    pub(super) const fn of(totals: &Totals) -> Self {
+        Self { made: totals.made, journal: totals.journal, failed: totals.failed }
+    }
+}
+
 /// Tokens over all requests.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tokens {
     /// Prompt tokens, cached ones included.
     pub prompt: u64,
     /// Prompt tokens that a server read from its prefix cache.
     pub cached: u64,
-    /// Completion tokens.
+    /// Prompt tokens that extend an earlier prompt of the ask to the model, which a prefix cache without bounds could serve.
+    pub cacheable: u64,
+    /// Completion tokens, reasoning included.
     pub completion: u64,
+    /// Completion tokens of reasoning, where a server counts them apart.
+    pub reasoning: u64,
+    /// Prompt and completion tokens that were estimated, since nobody counted them.
+    pub estimated: u64,
+}
+
+impl Tokens {
+    /// Returns the tokens of a sum.
+    pub(super) const fn of(totals: &Totals, cacheable: u64) -> Self {
+        Self {
+            prompt: totals.usage.prompt,
+            cached: totals.usage.cached,
+            cacheable,
+            completion: totals.usage.completion,
+            reasoning: totals.usage.reasoning,
+            estimated: totals.estimated,
+        }
+    }
+}
+
+/// What one ask took of one model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct AskSummary {
+    /// The ask.
+    pub ask: String,
+    /// The model's name in the pipeline file.
+    pub model: String,
+    /// Calls.
+    pub calls: Calls,
+    /// HTTP requests, those of earlier processes included.
+    pub requests: u64,
+    /// Replies of no use that were asked for again.
+    pub reasks: u64,
+    /// Tokens.
+    pub tokens: Tokens,
+    /// USD; null where the price is unknown.
+    pub usd: Option<f64>,
+}
+
+impl AskSummary {
+    fn of(account: &Account) -> Self {
+        let totals = &account.totals;
+        Self {
+            ask: account.ask.to_owned(),
+            model: account.model.clone(),
+            calls: Calls::of(totals),
+            requests: totals.requests,
+            reasks: totals.reasks,
+            tokens: Tokens::of(totals, account.cacheable()),
+            usd: totals.usd,
+        }
+    }
+}
+
+/// Counts of requests and replies that were of no use, by model and kind.
+pub type FaultCounts = BTreeMap<String, BTreeMap<String, u64>>;
+
+/// Gathers counts of faults by model.
+pub(super) fn by_model(faults: Vec<(String, &'static str, u64)>) -> FaultCounts {
+    let mut counts = FaultCounts::new();
+    for (model, kind, count) in faults {
+        counts.entry(model).or_default().insert(kind.to_owned(), count);
+    }
+    counts
 }
 
 /// What a run left. Its JSON form is what `build --json` prints.
@@ -60,10 +133,16 @@ pub struct Summary {
     pub calls: Calls,
     /// HTTP requests, those of earlier processes included.
     pub requests: u64,
+    /// Replies of no use that were asked for again, those of earlier processes included.
+    pub reasks: u64,
+    /// Requests and replies of this process that were of no use, by model and kind.
+    pub faults: FaultCounts,
     /// Tokens.
     pub tokens: Tokens,
     /// USD; null where a price is unknown.
     pub usd: Option<f64>,
+    /// The same by ask and model.
+    pub asks: Vec<AskSummary>,
     /// Rows by config and split.
     pub rows: BTreeMap<String, BTreeMap<String, u64>>,
     /// Rejects by stage and reason; in JSON by stage alone.
@@ -75,18 +154,24 @@ pub struct Summary {
 
 impl Summary {
     /// Gathers what a run left, its tables aside.
-    pub(super) fn new(run: &Path, totals: &Totals, rejects: &[Reject]) -> Self {
+    pub(super) fn new(run: &Path, ledger: &Ledger, rejects: &[Reject]) -> Self {
         let mut rejected: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         for reject in rejects {
             *rejected.entry(reject.stage.clone()).or_default().entry(reject.reason.clone()).or_default() += 1;
         }
-        let usage = totals.usage;
+        let totals = ledger.totals();
+        let mut asks: Vec<AskSummary> = ledger.accounts().iter().map(AskSummary::of).collect();
+        asks.sort_by(|a, b| (&a.ask, &a.model).cmp(&(&b.ask, &b.model)));
+        let cacheable = asks.iter().map(|ask| ask.tokens.cacheable).sum();
         Self {
             run: run.to_owned(),
-            calls: Calls { made: totals.made, journal: totals.journal, failed: totals.failed },
+            calls: Calls::of(&totals),
             requests: totals.requests,
-            tokens: Tokens { prompt: usage.prompt, cached: usage.cached, completion: usage.completion },
+            reasks: totals.reasks,
+            faults: by_model(ledger.faults()),
+            tokens: Tokens::of(&totals, cacheable),
             usd: totals.usd,
+            asks,
             rejected,
             ..Self::default()
         }
@@ -134,8 +219,9 @@ mod tests {
         };
         let expected = serde_json::json!({
             "run": "outputs/demo", "dataset": "outputs/demo/dataset",
-            "calls": {"made": 0, "journal": 0, "failed": 0}, "requests": 0,
-            "tokens": {"prompt": 0, "cached": 0, "completion": 0}, "usd": null,
+            "calls": {"made": 0, "journal": 0, "failed": 0}, "requests": 0, "reasks": 0, "faults": {}, "asks": [],
+            "tokens": {"prompt": 0, "cached": 0, "cacheable": 0, "completion": 0, "reasoning": 0, "estimated": 0},
+            "usd": null,
             "rows": {"samples": {"test": 4}}, "rejected": {"extract": 5}, "wall_s": 0.0,
         });
         assert_eq!(serde_json::to_value(summary).unwrap(), expected);

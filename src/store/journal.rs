@@ -156,7 +156,7 @@ mod tests {
             reply: Reply {
                 text: format!("reply {key}\r\n“好”"), finish: Some("stop".to_owned()), ..Reply::default()
             },
-            usage: Usage { prompt: 10, cached: 5, completion: 3, estimated: true },
+            usage: Usage { prompt: 10, cached: 5, completion: 3, reasoning: 2, estimated: true },
             requests: 2,
             latency_ms: 17,
         }

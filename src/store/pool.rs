@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::de::DeserializeOwned;
 
@@ -16,6 +17,8 @@ use crate::schema::Scene;
 #[derive(Debug, Clone)]
 pub struct Pool {
     path: PathBuf,
+    /// What would have been written, where nothing is.
+    unwritten: Option<Arc<Mutex<BTreeMap<PathBuf, String>>>>,
 }
 
 /// What kind of file a scene stands in; later kinds win.
@@ -30,7 +33,13 @@ impl Pool {
     /// Opens a pool; the folder is made when it is missing.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         fs::create_dir_all(path).map_err(StoreError::io("make the folder", path))?;
-        Ok(Self { path: path.to_owned() })
+        Ok(Self { path: path.to_owned(), unwritten: None })
+    }
+
+    /// Takes a pool as it stands, if it does, and keeps in memory what is written to it.
+    #[must_use]
+    pub fn rehearse(path: &Path) -> Self {
+        Self { path: path.to_owned(), unwritten: Some(Arc::default()) }
     }
 
     /// Returns the folder's path.
@@ -42,7 +51,7 @@ impl Pool {
     /// Replaces the scenes of a book. A file that says so already is left alone, with its time.
     pub fn write_book(&self, slug: &str, scenes: &[Scene]) -> Result<(), StoreError> {
         let path = self.book(slug);
-        replace(&path, &json_lines(&path, scenes)?)
+        self.replace(&path, json_lines(&path, scenes)?)
     }
 
     /// Returns the path of the file that says who is who in a book.
@@ -54,7 +63,7 @@ impl Pool {
     /// Returns the text of the file that says who is who in a book, where there is one.
     pub fn aliases(&self, slug: &str) -> Result<Option<String>, StoreError> {
         let path = self.aliases_path(slug);
-        match fs::read_to_string(&path) {
+        match self.text(&path) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(StoreError::io("read", &path)(error)),
@@ -63,7 +72,7 @@ impl Pool {
 
     /// Replaces the file that says who is who in a book, whoever wrote it; one that says so already is left alone.
     pub fn write_aliases(&self, slug: &str, text: &str) -> Result<(), StoreError> {
-        replace(&self.aliases_path(slug), text.as_bytes())
+        self.replace(&self.aliases_path(slug), text.as_bytes().to_vec())
     }
 
     /// Returns the scenes of the given books and people's own, sorted by id.
@@ -125,20 +134,36 @@ impl Pool {
             .chain(edits)
             .chain(custom)
             .map(|(kind, path)| {
-                let text = fs::read_to_string(&path).map_err(StoreError::io("read", &path))?;
+                let text = self.text(&path).map_err(StoreError::io("read", &path))?;
                 Ok((kind, path, text))
             })
             .collect()
     }
+
+    fn text(&self, path: &Path) -> io::Result<String> {
+        if let Some(text) = self.unwritten.as_ref().and_then(|texts| lock(texts).get(path).cloned()) {
+            return Ok(text);
+        }
+        fs::read_to_string(path)
+    }
+
+    /// Replaces a file, unless it has these bytes already: then it keeps its time.
+    fn replace(&self, path: &Path, bytes: Vec<u8>) -> Result<(), StoreError> {
+        if let Some(texts) = &self.unwritten {
+            let text = String::from_utf8(bytes).expect("the pool's files are text");
+            lock(texts).insert(path.to_owned(), text);
+            return Ok(());
+        }
+        match fs::read(path) {
+            Ok(old) if old == bytes => Ok(()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("read", path)(error)),
+            _ => atomic::write(path, &bytes),
+        }
+    }
 }
 
-/// Replaces a file, unless it has these bytes already: then it keeps its time.
-fn replace(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    match fs::read(path) {
-        Ok(old) if old == bytes => Ok(()),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("read", path)(error)),
-        _ => atomic::write(path, bytes),
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the files of a folder that have one of the extensions, sorted; none when the folder is missing.
@@ -239,6 +264,23 @@ mod tests {
 
     fn slugs(slugs: &[&str]) -> Vec<String> {
         slugs.iter().map(|slug| (*slug).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_rehearsal_leaves_the_pool_as_it_is() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("pool");
+        let pool = Pool::rehearse(&path);
+        pool.write_book("a", &[scene("a@1", "a", "一")]).unwrap();
+        pool.write_aliases("a", "# 名\n").unwrap();
+        assert_eq!(pool.scenes(&["a".to_owned()]).unwrap().len(), 1);
+        assert_eq!(pool.aliases("a").unwrap().as_deref(), Some("# 名\n"));
+        assert!(!path.exists());
+        // What stands in the pool is read: people's scenes, and files that say who is who.
+        let real = Pool::open(&path).unwrap();
+        real.write_aliases("b", "x").unwrap();
+        assert_eq!(pool.aliases("b").unwrap().as_deref(), Some("x"));
+        assert_eq!(real.aliases("a").unwrap(), None);
     }
 
     #[test]

@@ -80,6 +80,9 @@ fn help_tells_the_commands() {
 
     Commands:
       build       Goes the whole road: books become a data set under `outputs/<name>/dataset`
+      check       Checks a pipeline file before a run: the file, its books and prompts and, with
+                  `--probe`, its endpoints
+      status      Shows how a run stands: what it has asked and made, and what is still missing
       chunk       Reads books and cuts them into chunks that fit a model's context
       extract     Goes on to the scenes: fills the scene pool
       synthesize  Goes on to the test characters: takes those of files and makes up others
@@ -97,16 +100,19 @@ fn help_tells_the_commands() {
 
     Examples:
       dramaturg build pipelines/demo.toml                 the shipped books, offline, in seconds
+      dramaturg check mine.toml --probe                   whether its models answer as a run needs it
+      dramaturg build mine.toml --dry-run                 what it will ask and cost
       dramaturg build mine.toml --limit 1                 a first look at a run of your own
       dramaturg build mine.toml --set simulate.tau=3      override a figure of the file
       dramaturg extract mine.toml                         the road up to the scenes
+      dramaturg status outputs/mine --watch               how it stands, and what is still missing
       dramaturg journal stats outputs/mine                what was asked so far, and what it took
 
     Exit codes:
       0  done                            4    the model API
       1  our fault                       5    budget reached
       2  bad command or configuration    130  interrupted
-      3  done with failures
+      3  done with failures; `check` has findings
     -- stderr
     ");
 }
@@ -127,24 +133,37 @@ fn help_of_build_has_examples() {
       <PIPELINE>  The pipeline file, as `pipelines/demo.toml`
 
     Options of the run:
-          --set <KEY=VALUE>  Overrides a key of the pipeline file; can be given again. VALUE is TOML:
-                             strings need quotes, which the shell takes away unless the whole stands in
-                             single quotes, as 'cast.judge="strong"'
-          --out <DIR>        The run's folder; `outputs/<name>` when silent
-          --limit <N>        Keeps every stage small: the first N chunks per book, characters per
-                             language (N given and N made up) and conversations per lane. A later full
-                             run uses its calls again, with 1 all of them
-          --json             Prints what the run left as one JSON object on stdout, and nothing else
-                             there
-      -q, --quiet            Prints errors and nothing else
-          --replay           Makes the data set from the journal alone, without any model call; fails on
-                             the first call that it lacks
+          --set <KEY=VALUE>    Overrides a key of the pipeline file; can be given again. VALUE is TOML:
+                               strings need quotes, which the shell takes away unless the whole stands
+                               in single quotes, as 'cast.judge="strong"'
+          --out <DIR>          The run's folder; `outputs/<name>` when silent
+          --limit <N>          Keeps every stage small: the first N chunks per book, characters per
+                               language (N given and N made up) and conversations per lane. A later full
+                               run uses its calls again, with 1 all of them
+          --json               Prints what the run left as one JSON object on stdout, and nothing else
+                               there
+      -q, --quiet              Prints errors and nothing else
+          --replay             Makes the data set from the journal alone, without any model call; fails
+                               on the first call that it lacks
+          --dry-run            Asks no server and writes nothing: plays the road offline and prints what
+                               the run will ask and cost
+          --latency <SECONDS>  How long a call to a served model takes, for the wall time of
+                               `--dry-run`; when silent what the journal tells, else 3
 
     Examples:
       dramaturg build pipelines/demo.toml
       dramaturg build mine.toml --limit 1 --set 'books.paths=["novels/*.txt"]'
       dramaturg build mine.toml --set 'cast.judge="strong"' --set models.strong.temperature=0
       dramaturg build mine.toml --json | jq .rows
+      dramaturg build mine.toml --dry-run --latency 2
+
+    --dry-run goes the whole road with the offline engine in place of every served model, and
+    counts what is rendered. It opens no connection, needs no key and writes no file. Calls that
+    the run's journal has are shown as paid. What the journal tells of a model (how long its
+    replies are, how long they take, how its server counts tokens, how often it is asked again) is
+    taken for the rest; where there are fewer than five calls of an ask, replies are taken to be
+    as long as the offline engine's, and no shorter than usual. Cacheable are prompt tokens that
+    extend an earlier prompt, in blocks of 16.
 
     Run the same command again to resume a run: every answered call is in the run's journal and is not
     made twice.

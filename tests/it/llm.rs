@@ -172,6 +172,25 @@ async fn a_bound_on_calls_counts_those_in_flight_and_no_request_twice() {
 }
 
 #[tokio::test]
+async fn bounds_on_what_requests_take_hold_with_many_in_flight() {
+    for budget in
+        [Budget { max_tokens: Some(1000), ..Budget::default() }, Budget { max_usd: Some(0.001), ..Budget::default() }]
+    {
+        let server = ScriptedServer::ruled(|_, _| Scripted::content("好。")).await;
+        let folder = tempfile::tempdir().unwrap();
+        let run = Run::at(folder.path(), server.endpoint(), budget, false);
+        let draws: Vec<String> = (0..150).map(|n| n.to_string()).collect();
+        let said = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
+        let over = said.iter().filter(|said| matches!(said, Err(AskError::Budget(_)))).count();
+        let totals = run.model.desk().ledger.totals();
+        // A reply may have 100 tokens and has 2; its prompt has 10. The last call that may begin leaves room for a long reply.
+        assert!(totals.usage.prompt + totals.usage.completion <= 1000, "{totals:?}");
+        assert!(totals.made >= 70, "those in flight are waited for: {totals:?}");
+        assert_eq!(said.len(), over + usize::try_from(totals.made).unwrap());
+    }
+}
+
+#[tokio::test]
 async fn what_is_hopeless_is_not_tried_again() {
     for (fault, ends_the_run) in [
         (Scripted::error(401, "no"), true),

@@ -15,6 +15,8 @@ mod hostile;
 mod hosts;
 mod journal;
 mod llm;
+mod money;
+mod probe;
 mod reading;
 mod schemas;
 mod served;

@@ -132,7 +132,7 @@ async fn a_key_reaches_no_file_and_no_line() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_no_wait_cures_ends_the_run_at_once_with_a_hint() {
     let look = "look at `models.served.base_url` (OPENAI_BASE_URL when silent) and `models.served.model`";
-    let spent = "the account has nothing left to spend: raise its quota";
+    let spent = "its quota is used up, and no wait brings it back";
     let key = "put a valid key into the variable";
     let quota =
         serde_json::json!({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}});

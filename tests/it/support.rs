@@ -161,7 +161,7 @@ impl Scripted {
     }
 }
 
-/// What a server answers to its n-th request, counted from 0.
+/// What a server answers to its n-th request, counted from 0; a request without a body is null.
 type Rule = dyn Fn(usize, &Value) -> Scripted + Send + Sync;
 
 /// A server that follows a script or a rule, and keeps what it was sent.
@@ -235,14 +235,18 @@ async fn serve(
         }
         let text = String::from_utf8_lossy(&bytes).to_ascii_lowercase();
         if let Some(end) = text.find("\r\n\r\n") {
-            let length = text.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");
+            // A GET has no body.
+            let length = text.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
             break (end, length.trim().parse::<usize>().expect("a number"));
         }
     };
     while bytes.len() < head + 4 + length {
         stream.read_buf(&mut bytes).await?;
     }
-    let body: Value = serde_json::from_slice(&bytes[head + 4..]).expect("the client sends JSON");
+    let body = match &bytes[head + 4..] {
+        [] => Value::Null,
+        body => serde_json::from_slice(body).expect("the client sends JSON"),
+    };
     let head = String::from_utf8_lossy(&bytes[..head]).into_owned();
     let scripted = {
         let mut seen = seen.lock().unwrap();

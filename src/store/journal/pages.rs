@@ -131,6 +131,11 @@ impl JournalView {
         self.bytes
     }
 
+    /// Returns the record of a key.
+    pub fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
+        self.pages.find(key)
+    }
+
     /// Returns the records in the order in which they were written, read one at a time; those that lack a damaged text are
     /// passed over.
     pub fn records(&self) -> impl Iterator<Item = Result<Record, JournalError>> {

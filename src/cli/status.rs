@@ -1,0 +1,197 @@
+//! The command `status`: how a run stands and what is still missing. Reads alone, so that the run may be at work.
+
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+
+use super::controls::visible;
+use super::forecast::time;
+use super::summary::{dollars, faults, percent, thousands, tokens};
+use super::{Exit, Terminal, diagnostics, table, to_stderr, to_stdout, variables};
+use crate::pipeline::{self, Environment, Missing, RunError, Standing, State};
+
+/// So often a run is looked at.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// What `status --json` prints.
+#[derive(Serialize)]
+struct Status<'a> {
+    #[serde(flatten)]
+    standing: &'a Standing,
+    /// Seconds since the run's last word.
+    heard_s: Option<f64>,
+    /// What is still to be asked; null when it was not estimated.
+    missing: Option<&'a Missing>,
+}
+
+/// Shows how a run stands; with `watch` until it has ended.
+pub(super) fn status(run: &Path, watch: bool, json: bool, no_estimate: bool) -> Exit {
+    let terminal = Terminal::new();
+    let environment = match variables(&terminal) {
+        Ok(environment) => environment,
+        Err(exit) => return exit,
+    };
+    let moves = watch && !json && std::io::stdout().is_terminal() && terminal.bars;
+    let mut estimate: Option<Missing> = None;
+    let (mut last, mut height) = (None, 0);
+    loop {
+        let (standing, heard) = match pipeline::standing(run, age) {
+            Ok(told) => told,
+            Err(error) => {
+                let hint = "name a run's folder, such as `outputs/demo`; `dramaturg build PIPELINE` makes it";
+                to_stderr(&diagnostics::chain(&error, Some(hint), terminal.color));
+                return Exit::Usage;
+            }
+        };
+        // Once: a rehearsal takes longer than a look.
+        if estimate.is_none() && last.is_none() && !no_estimate {
+            estimate = estimated(run, &standing, &environment, &terminal);
+        }
+        let missing = estimate.as_ref().map(|missing| missing.after(&standing));
+        if last.as_ref() != Some(&standing) {
+            let shown = if json {
+                let heard_s = heard.map(|heard| heard.as_secs_f64());
+                let status = Status { standing: &standing, heard_s, missing: missing.as_ref() };
+                format!("{}\n", serde_json::to_string(&status).expect("a status is JSON"))
+            } else {
+                text(run, &standing, heard, missing.as_ref())
+            };
+            if moves && height > 0 {
+                to_stdout(&format!("\x1b[{height}A\x1b[J"));
+            }
+            height = shown.lines().count();
+            to_stdout(&shown);
+        }
+        if !watch || standing.state != State::Running {
+            return Exit::Done;
+        }
+        last = Some(standing);
+        std::thread::sleep(EVERY);
+    }
+}
+
+/// Returns how long ago a file was written.
+fn age(path: &Path) -> Option<Duration> {
+    SystemTime::now().duration_since(std::fs::metadata(path).ok()?.modified().ok()?).ok()
+}
+
+/// Estimates what is missing, or says on stderr why that cannot be done.
+fn estimated(run: &Path, standing: &Standing, environment: &Environment, terminal: &Terminal) -> Option<Missing> {
+    if standing.state == State::Done {
+        return None;
+    }
+    let result = if standing.configuration.is_empty() {
+        Err(None)
+    } else {
+        pipeline::missing(run, standing, environment).map_err(Some)
+    };
+    match result {
+        Ok(missing) => Some(missing),
+        Err(error) => {
+            let why =
+                error.as_ref().map_or_else(|| "the run has noted no configuration".to_owned(), RunError::to_string);
+            let note = format!("what is missing is not estimated: {why}; run it where the run was started\n");
+            to_stderr(&if terminal.color { format!("\x1b[33m{note}\x1b[0m") } else { note });
+            None
+        }
+    }
+}
+
+fn text(run: &Path, standing: &Standing, heard: Option<Duration>, missing: Option<&Missing>) -> String {
+    let mut text = format!("{}: {}\n", visible(&run.display().to_string()), state(standing, heard));
+    let mut line = |name: &str, words: &str| {
+        let _ = writeln!(text, "{name:>13}  {words}");
+    };
+    for stage in &standing.stages {
+        let done = match (&stage.outcome, stage.total) {
+            (Some(outcome), _) => visible(outcome).into_owned(),
+            (None, Some(total)) => {
+                format!("{} of {} ({})", thousands(stage.done), thousands(total), percent(stage.done, total))
+            }
+            (None, None) => thousands(stage.done),
+        };
+        line(&stage.stage, &done);
+    }
+    let rows: Vec<String> =
+        standing.rows.iter().map(|(config, rows)| format!("{} {config}", thousands(*rows))).collect();
+    if !rows.is_empty() {
+        // A data set that is written has rows; what is on the way to it may still be left out.
+        line(
+            if matches!(standing.state, State::Done | State::Failures) { "rows" } else { "rows so far" },
+            &rows.join(", "),
+        );
+    }
+    let rejected: Vec<String> =
+        standing.rejected.iter().map(|(stage, count)| format!("{} in {stage}", thousands(*count))).collect();
+    if !rejected.is_empty() {
+        line("left out", &rejected.join(", "));
+    }
+    let calls = &standing.calls;
+    let (made, journal, failed) = (thousands(calls.made), thousands(calls.journal), thousands(calls.failed));
+    let flight = match standing.in_flight {
+        0 => String::new(),
+        count => format!(", {} in flight", thousands(count)),
+    };
+    line("calls", &format!("{made} made, {journal} from the journal, {failed} failed{flight}"));
+    for fault in faults(&standing.faults) {
+        line("faults", &fault);
+    }
+    line("tokens", &tokens(&standing.tokens));
+    line("cost", &dollars(standing.usd));
+    if let Some(missing) = missing {
+        let tokens = thousands(missing.prompt + missing.completion);
+        let (calls, usd, wall) = (thousands(missing.calls), dollars(missing.usd), time(missing.wall_s));
+        line("missing", &format!("about {calls} calls, {tokens} tokens, {usd}, {wall}"));
+    }
+    text + &asks(standing, missing)
+}
+
+fn state(standing: &Standing, heard: Option<Duration>) -> String {
+    let ago = heard.map_or_else(String::new, |heard| format!(", heard {} ago", time(heard.as_secs_f64())));
+    let worked = time(standing.wall_s);
+    let why = standing.error.as_deref().map_or_else(String::new, |error| format!(": {}", visible(error)));
+    match standing.state {
+        State::Running => format!("at work for {worked}{ago}"),
+        State::Done => format!("done in {worked}"),
+        State::Failures => format!("done in {worked}, with failures"),
+        State::Budget => format!("stopped after {worked}{why}"),
+        State::Interrupted => format!("interrupted after {worked}"),
+        State::Failed => format!("ended by an error after {worked}{why}"),
+        State::Gone => format!("gone without a word, killed perhaps{ago}; the same command goes on"),
+        State::Unknown => "only its journal tells".to_owned(),
+    }
+}
+
+/// Writes what was asked by ask and model, with what is missing beside it.
+fn asks(standing: &Standing, missing: Option<&Missing>) -> String {
+    let mut heads = vec!["ask", "model", "made", "journal", "failed", "re-asks", "prompt", "cached", "output", "cost"];
+    heads.extend(missing.map(|_| "missing"));
+    let mut rows = vec![heads.into_iter().map(str::to_owned).collect::<Vec<String>>()];
+    let mut places: Vec<(&str, &str)> =
+        standing.asks.iter().map(|ask| (ask.ask.as_str(), ask.model.as_str())).collect();
+    places.extend(missing.iter().flat_map(|missing| &missing.asks).map(|ask| (ask.ask.as_str(), ask.model.as_str())));
+    places.sort_unstable();
+    places.dedup();
+    for place in places {
+        let known = standing.asks.iter().find(|ask| (ask.ask.as_str(), ask.model.as_str()) == place);
+        let known = known.cloned().unwrap_or_default();
+        let mut row = vec![visible(place.0).into_owned(), visible(place.1).into_owned()];
+        let counts = [known.calls.made, known.calls.journal, known.calls.failed, known.reasks];
+        row.extend(counts.map(thousands));
+        row.extend([known.tokens.prompt, known.tokens.cached, known.tokens.completion].map(thousands));
+        row.push(if known.requests + known.calls.made + known.calls.journal == 0 {
+            String::new()
+        } else {
+            dollars(known.usd)
+        });
+        if let Some(missing) = missing {
+            let is_it = |ask: &&pipeline::MissingAsk| (ask.ask.as_str(), ask.model.as_str()) == place;
+            row.push(thousands(missing.asks.iter().find(is_it).map_or(0, |ask| ask.calls)));
+        }
+        rows.push(row);
+    }
+    if rows.len() > 1 { table::table(&rows, 2) } else { String::new() }
+}

@@ -1,0 +1,196 @@
+//! How much of the prompts begins as earlier ones did: what a server's prefix cache could serve.
+//!
+//! A prompt is cut into blocks of 16 tokens, by a count that needs no vocabulary: four ASCII bytes, one character of three
+//! bytes or more, or two others are one token. A block stands for all that comes before it too, so that a block seen before
+//! is a prefix seen before. What is counted depends on the set of prompts alone, never on their order: every block that
+//! stands in several prompts is new once. Memory is bounded: beyond so many blocks a sample of them, drawn by their hashes, is kept.
+
+use std::collections::HashSet;
+
+use crate::schema::{Message, Role};
+
+/// Quarters of a token in a block.
+const BLOCK: usize = 64;
+
+/// So many different blocks are kept before every second one is let go: the count is exact up to here, and within about
+/// one in a hundred above.
+const MOST: usize = 1 << 16;
+
+/// The blocks of the prompts of one ask to one model.
+#[derive(Debug, Default)]
+pub(super) struct Prefixes {
+    kept: HashSet<u64>,
+    /// Blocks are kept whose hash ends in so many zeros.
+    level: u32,
+    blocks: u64,
+    quarters: u64,
+}
+
+impl Prefixes {
+    /// Adds a prompt.
+    pub(super) fn add(&mut self, prompt: &Prompt) {
+        self.blocks += prompt.blocks.len() as u64;
+        self.quarters += prompt.quarters;
+        for &block in &prompt.blocks {
+            if block.trailing_zeros() < self.level {
+                continue;
+            }
+            self.kept.insert(block);
+            while self.kept.len() > MOST {
+                self.level += 1;
+                let level = self.level;
+                self.kept.retain(|block| block.trailing_zeros() >= level);
+            }
+        }
+    }
+
+    /// Returns the share of all prompt tokens that extends an earlier prompt, 0 to 1.
+    #[expect(clippy::cast_precision_loss, reason = "token counts stay far below 2^52")]
+    pub(super) fn share(&self) -> f64 {
+        let different = (self.kept.len() as u64) << self.level;
+        let again = self.blocks.saturating_sub(different) as f64 * BLOCK as f64;
+        if self.quarters == 0 { 0.0 } else { (again / self.quarters as f64).min(1.0) }
+    }
+}
+
+/// A prompt as its blocks' hashes, each over all that comes before its end.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Prompt {
+    blocks: Vec<u64>,
+    quarters: u64,
+}
+
+impl Prompt {
+    /// Cuts messages into blocks, each message after its role; an unfinished block at the end is none.
+    pub(super) fn of(messages: &[Message]) -> Self {
+        let mut text = String::with_capacity(messages.iter().map(|message| message.content.len() + 12).sum());
+        for Message { role, content } in messages {
+            text.push_str(match role {
+                Role::System => "\nsystem\n",
+                Role::User => "\nuser\n",
+                Role::Assistant => "\nassistant\n",
+            });
+            text.push_str(content);
+        }
+        let (mut blocks, mut hash, mut at) = (Vec::with_capacity(text.len() / BLOCK), 0, 0);
+        while let Some(end) = block_end(&text, at) {
+            hash = chained(hash, &text.as_bytes()[at..end]);
+            blocks.push(hash);
+            at = end;
+        }
+        let rest: usize = text[at..].chars().map(weight).sum();
+        let quarters = (blocks.len() * BLOCK + rest) as u64;
+        Self { blocks, quarters }
+    }
+}
+
+/// Returns where the block that begins at a byte ends; none when the text is over before.
+fn block_end(text: &str, at: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    // Most blocks of an English prompt.
+    if bytes.get(at..at + BLOCK).is_some_and(<[u8]>::is_ascii) {
+        return Some(at + BLOCK);
+    }
+    let mut sum = 0;
+    for (place, c) in text[at..].char_indices() {
+        sum += weight(c);
+        if sum >= BLOCK {
+            return Some(at + place + c.len_utf8());
+        }
+    }
+    None
+}
+
+/// Returns a character's weight in quarters of a token.
+const fn weight(c: char) -> usize {
+    match c.len_utf8() {
+        1 => 1,
+        2 => 2,
+        _ => 4,
+    }
+}
+
+/// Hashes a block with the hash of what comes before it. Every bit of the result depends on every byte.
+fn chained(before: u64, block: &[u8]) -> u64 {
+    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut hash = before ^ (block.len() as u64).wrapping_mul(ODD);
+    for word in block.chunks(8) {
+        let mut bytes = [0; 8];
+        bytes[..word.len()].copy_from_slice(word);
+        hash = (hash ^ u64::from_le_bytes(bytes)).wrapping_mul(ODD);
+        hash ^= hash >> 29;
+    }
+    hash = (hash ^ (hash >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    hash ^ (hash >> 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(prompts: &[Vec<Message>]) -> f64 {
+        let mut prefixes = Prefixes::default();
+        for prompt in prompts {
+            prefixes.add(&Prompt::of(prompt));
+        }
+        prefixes.share()
+    }
+
+    /// A conversation's prompts: each turn extends the one before.
+    fn turns(opening: &str, line: &str, count: usize) -> Vec<Vec<Message>> {
+        let prompt =
+            |turn: usize| vec![Message::system(opening), Message::user(format!("{opening}{}", line.repeat(turn)))];
+        (0..count).map(prompt).collect()
+    }
+
+    #[test]
+    fn what_a_prompt_shares_with_an_earlier_one_counts_from_its_beginning() {
+        for (opening, line) in [
+            ("You play Tess, a ferryman. ".repeat(40), "Tess: It rained all night. "),
+            ("你演的是摆渡人老周。".repeat(40), "老周：昨夜下了一夜的雨。"),
+        ] {
+            let prompts = turns(&opening, &line.repeat(4), 10);
+            let shared = share(&prompts);
+            assert!((0.75..0.95).contains(&shared), "{shared}");
+            assert!(share(&prompts[..1]).abs() < f64::EPSILON);
+            // Another beginning, and nothing of the rest counts.
+            let otherwise = |(n, prompt): (usize, &Vec<Message>)| {
+                [vec![Message::system(format!("{n} begins otherwise"))], prompt.clone()].concat()
+            };
+            let other: Vec<_> = prompts.iter().enumerate().map(otherwise).collect();
+            assert!(share(&other).abs() < f64::EPSILON, "{}", share(&other));
+        }
+    }
+
+    #[test]
+    fn order_changes_nothing() {
+        let mut prompts = turns(&"Once. ".repeat(90), "and then ", 30);
+        prompts.extend(turns(&"从前。".repeat(90), "后来", 30));
+        let forwards = share(&prompts);
+        prompts.reverse();
+        assert!((share(&prompts) - forwards).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn many_blocks_are_sampled_and_the_share_stays_near() {
+        let mut forwards = Prefixes::default();
+        let mut backwards = Prefixes::default();
+        let prompt = |n: usize| Prompt::of(&[Message::user(format!("{n:064}{}", "x".repeat(64 * 49)))]);
+        // 400,000 blocks in 4,000 pairs of equals.
+        for n in 0..8000 {
+            forwards.add(&prompt(n / 2));
+            backwards.add(&prompt((7999 - n) / 2));
+        }
+        assert!(forwards.level > 0 && forwards.kept.len() <= MOST);
+        assert!((forwards.share() - 0.5).abs() < 0.01, "{}", forwards.share());
+        assert!((forwards.share() - backwards.share()).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn blocks_have_sixteen_tokens() {
+        let of = |text: &str| Prompt::of(&[Message::user(text)]).blocks.len();
+        // The role before it weighs six quarters.
+        assert_eq!((of(&"x".repeat(57)), of(&"x".repeat(58)), of(&"x".repeat(122))), (0, 1, 2));
+        assert_eq!((of(&"河".repeat(14)), of(&"河".repeat(15)), of(&"河".repeat(31))), (0, 1, 2));
+    }
+}
