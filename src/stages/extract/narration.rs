@@ -174,7 +174,11 @@ static PRONOUN_ZH: LazyLock<Regex> =
 /// Reads the narration of a book: whole sentences that no quotation touches.
 pub(super) fn narration(text: &str, language: Language, reading: &Reading, names: &Names) -> Vec<Sentence> {
     let mut sentences_found: Vec<Sentence> = Vec::new();
-    let mut quotations = reading.quotations.iter().peekable();
+    let quoted = reading.quotations.iter().map(|quotation| (quotation.start, quotation.end));
+    let mut quoted: Vec<(u32, u32)> =
+        quoted.chain(reading.letters.iter().map(|letter| (letter.start, letter.end))).collect();
+    quoted.sort_unstable();
+    let mut quoted = quoted.into_iter().peekable();
     let mut chars = text.char_indices();
     let mut point = 0_u32;
     for paragraph in &reading.paragraphs {
@@ -190,13 +194,9 @@ pub(super) fn narration(text: &str, language: Language, reading: &Reading, names
         }
         point = paragraph.end;
         let mut taken: Vec<(u32, u32)> = Vec::new();
-        while quotations.peek().is_some_and(|quotation| quotation.start < paragraph.end) {
-            let quotation = quotations.next().expect("peeked");
-            if quotation.end > paragraph.start {
-                taken.push((
-                    quotation.start.max(paragraph.start) - paragraph.start,
-                    quotation.end.min(paragraph.end) - paragraph.start,
-                ));
+        while let Some((start, end)) = quoted.next_if(|(start, _)| *start < paragraph.end) {
+            if end > paragraph.start {
+                taken.push((start.max(paragraph.start) - paragraph.start, end.min(paragraph.end) - paragraph.start));
             }
         }
         if paragraph.border {

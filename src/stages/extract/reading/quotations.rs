@@ -19,6 +19,8 @@ pub(super) struct Span {
     pub(super) paragraph: usize,
     /// Whether it goes on with the speech of the span before, which was left open at the end of its paragraph.
     pub(super) continues: bool,
+    /// Whether it is written and not spoken.
+    pub(super) written: bool,
 }
 
 /// Which marks set off speech in a book.
@@ -51,7 +53,8 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
                 to -= 1;
             }
             let continues = at == start && open.is_some_and(|before| before + 1 == index);
-            let span = Span { start: from, end: to, outer_start: at, outer_end: next, paragraph: index, continues };
+            let (outer_start, outer_end, paragraph, written) = (at, next, index, false);
+            let span = Span { start: from, end: to, outer_start, outer_end, paragraph, continues, written };
             if from < to && (continues || !closed || speech(chars, &span, start, end, language)) {
                 spans.push(span);
                 left_open = (!closed).then_some(index);

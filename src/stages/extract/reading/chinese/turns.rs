@@ -117,6 +117,11 @@ impl<'a> Scene<'a> {
         let mut at = start;
         for quote in first..end {
             let span = self.spans[quote];
+            if span.written {
+                self.notice(at, span.outer_start);
+                (used, before_led, at) = (false, false, span.outer_end);
+                continue;
+            }
             let next = if quote + 1 < end { self.spans[quote + 1].outer_start } else { stop };
             let narration = (at, span.outer_start);
             let blank = self.text[narration.0..narration.1].iter().all(|c| c.is_whitespace());

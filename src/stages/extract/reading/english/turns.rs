@@ -96,12 +96,14 @@ impl<'a> Scene<'a> {
         scene.roles_about();
         let mut first = 0;
         while first < spans.len() {
-            let paragraph = spans[first].paragraph;
+            let Span { paragraph, written, .. } = spans[first];
             let mut end = first + 1;
-            while end < spans.len() && spans[end].paragraph == paragraph {
+            while end < spans.len() && spans[end].paragraph == paragraph && spans[end].written == written {
                 end += 1;
             }
-            scene.paragraph(first, end);
+            if !written {
+                scene.paragraph(first, end);
+            }
             first = end;
         }
         if scene.knowledge.read {
@@ -116,10 +118,17 @@ impl<'a> Scene<'a> {
         self.cast.iter().map(Draft::gender).collect()
     }
 
-    /// Returns the stretches of narration before, between and behind the quotations `[first, end)` of a paragraph.
+    /// Returns the stretches of narration before, between and behind the quotations `[first, end)` of a paragraph, as far as those
+    /// that are written.
     pub(super) fn stretches(&self, first: usize, end: usize) -> Vec<Stretch> {
         let paragraph = self.spans[first].paragraph;
         let (from, to) = (self.book.starts[paragraph], self.book.starts[paragraph + 1]);
+        let before = |offset: usize| from + self.book.list[from..to].partition_point(|token| token.start < offset);
+        let near = |span: &&Span| span.paragraph == paragraph;
+        let last =
+            first.checked_sub(1).map(|at| &self.spans[at]).filter(near).map_or(from, |span| before(span.outer_end));
+        let to = self.spans.get(end).filter(near).map_or(to, |span| before(span.outer_start));
+        let from = last;
         let mut stretches = Vec::with_capacity(end - first + 1);
         let mut at = from;
         for span in &self.spans[first..end] {
