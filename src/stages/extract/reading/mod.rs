@@ -5,6 +5,7 @@
 //! with the length of the book and no faster.
 
 mod chinese;
+mod dashes;
 mod english;
 mod given;
 mod letters;

@@ -229,6 +229,7 @@ struct ChineseFile {
     several: String,
     parts: String,
     times: String,
+    sounds: String,
     writings: String,
     writes: String,
     greetings: String,
@@ -286,6 +287,13 @@ pub(super) struct Chars {
 }
 
 impl Chars {
+    /// Returns the set of some characters, blanks left out.
+    pub(super) fn of(chars: impl Iterator<Item = char>) -> Self {
+        let mut set = Self::default();
+        chars.filter(|c| !c.is_whitespace()).for_each(|c| set.add(c));
+        set
+    }
+
     /// Adds a character.
     pub(super) fn add(&mut self, c: char) {
         let at = c as usize;
@@ -332,6 +340,8 @@ pub(super) struct Chinese {
     pub(super) parts: Words,
     /// What a paragraph begins with after time has passed.
     pub(super) times: Words,
+    /// Characters that write the sounds of foreign names.
+    pub(super) sounds: Chars,
     /// Nouns for what is written.
     pub(super) writings: Words,
     /// What a clause ends in that hands over writing.
@@ -380,14 +390,12 @@ impl Chinese {
             several: Words::new(&file.several),
             parts: Words::new(&file.parts),
             times: Words::new(&file.times),
+            sounds: Chars::of(file.sounds.chars()),
             writings: Words::new(&file.writings),
             writes: Words::new(&file.writes),
             greetings: Words::new(&file.greetings),
             closings: Words::new(&file.closings),
-            folded: variants.keys().fold(Chars::default(), |mut set, &c| {
-                set.add(c);
-                set
-            }),
+            folded: Chars::of(variants.keys().copied()),
             variants,
         }
     }

@@ -30,8 +30,12 @@ impl Scene<'_> {
         let mut links = self.links(verdicts);
         links.extend(self.titles(verdicts));
         let own = self.roles.get("I");
-        let names =
-            own.map_or_else(Vec::new, |&own| names_of(self.book, self.names, &self.turns, &self.called, verdicts, own));
+        let names = own.map_or_else(Vec::new, |&own| {
+            let heard = |turn: usize| {
+                self.mentions(self.spans[self.turns[turn].first].start, self.spans[self.turns[turn].end - 1].end)
+            };
+            names_of(self.book, self.names, &self.turns, &self.called, verdicts, own, heard)
+        });
         let narrator = names.first().copied();
         if let Some((&first, others)) = names.split_first() {
             links.retain(|(a, b)| !names.contains(a) && !names.contains(b));

@@ -438,7 +438,7 @@ fn form(chars: &[char], book: &Tokens, first: usize, end: usize) -> String {
 }
 
 /// Whether somebody is called by the words at these tokens: set off by marks within speech.
-fn vocative(book: &Tokens, first: usize, end: usize) -> bool {
+pub(super) fn vocative(book: &Tokens, first: usize, end: usize) -> bool {
     let quote = book.list[first].quote;
     if quote == NONE {
         return false;

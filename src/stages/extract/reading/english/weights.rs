@@ -58,8 +58,9 @@ impl<'a> Scene<'a> {
         }
         // Who was called is likely to answer.
         if let Some(called) = self.called.last() {
+            let asked = self.chars[self.spans[last.end - 1].end - 1] == '?';
             for &(_, person) in called.iter().take(3) {
-                turn.weights.push((person, 1.6));
+                turn.weights.push((person, if asked { 2.4 } else { 1.6 }));
             }
         }
         let share = if matches!(turn.cue, Cue::Pronoun(_)) { PRONOUN } else { 1.0 };
@@ -179,8 +180,12 @@ impl<'a> Scene<'a> {
         }
         for turn in &mut self.turns {
             let people: BTreeSet<usize> = turn.weights.iter().map(|(person, _)| *person).collect();
-            turn.weights
-                .extend(people.into_iter().filter(|&person| known[person] < 3).map(|person| (person, -HEARSAY)));
+            turn.weights.extend(
+                people
+                    .into_iter()
+                    .filter(|&person| known[person] < 3 && !self.cast[person].role)
+                    .map(|person| (person, -HEARSAY)),
+            );
         }
     }
 
