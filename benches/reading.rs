@@ -33,13 +33,10 @@ fn main() {
     }
     let mut books = Vec::new();
     for file in &files {
-        match std::fs::read(file)
-            .map_err(|error| error.to_string())
-            .and_then(|bytes| read(file, &bytes, None).map_err(|error| error.to_string()))
-        {
-            Ok(book) => {
-                books.push((Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned(), book))
-            }
+        let bytes = std::fs::read(file).map_err(|error| error.to_string());
+        let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match bytes.and_then(|bytes| read(file, &bytes, None).map_err(|error| error.to_string())) {
+            Ok(book) => books.push((name, book)),
             Err(error) => eprintln!("{file}: {error}"),
         }
     }

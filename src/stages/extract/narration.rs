@@ -79,7 +79,8 @@ impl Names {
         while let Some((byte, c)) = bytes.next() {
             let begins = !(letter(c) && before.is_some_and(letter));
             before = Some(c);
-            let lengths = self.lengths.get(&folded[at]).filter(|_| begins);
+            let cased = !letter(c) || c.is_uppercase() || c == 't';
+            let lengths = if begins && cased { self.lengths.get(&folded[at]) } else { None };
             // `Will` is a name, `will` a word; a name in capitals is one in a script.
             let capital =
                 |name: &[char]| !letter(c) || c.is_uppercase() || text[byte..].starts_with("the ") && name.len() > 4;
@@ -380,6 +381,34 @@ const fn fits(known: Gender, pronoun: Gender) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn people_are_found_by_their_longest_names() {
+        let person = |name: &str, aliases: &[&str]| Person {
+            name: name.to_owned(),
+            aliases: aliases.iter().map(|&alias| alias.to_owned()).collect(),
+            gender: Gender::Unknown,
+            mentions: 1,
+            lines: 1,
+        };
+        let people = [
+            person("Mrs. Marl", &["Marl", "I"]),
+            person("Will O’Dea", &["Will", "the ferryman"]),
+            person("沈阿牛", &["阿牛", "我"]),
+        ];
+        let names = Names::new(&people);
+        for (text, expected) in [
+            ("Mrs. Marl will go, and Will O'Dea too.", &[("Mrs. Marl", 0), ("Will O'Dea", 1)][..]),
+            ("Marlow saw MARL and the ferryman; I did not.", &[("MARL", 0), ("the ferryman", 1)]),
+            ("我见沈阿牛和阿牛嫂。", &[("沈阿牛", 2), ("阿牛", 2)]),
+        ] {
+            let found: Vec<(&str, usize)> =
+                names.spans(text).into_iter().map(|(start, end, person)| (&text[start..end], person)).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+        assert_eq!(names.owner("will o'dea"), Some(1));
+        assert_eq!(names.owner("I"), None);
+    }
 
     #[test]
     fn sentences_end_where_they_end() {

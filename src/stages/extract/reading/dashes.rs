@@ -20,7 +20,7 @@ fn opens(chars: &[char], paragraph: &Paragraph) -> bool {
     let line = &chars[paragraph.start as usize..paragraph.end as usize];
     let dashes = line.iter().take_while(|&&c| dash(c)).count();
     // Two Chinese dashes are one, and break a sentence off.
-    let wide = dashes == 2 && line.get(2).is_some_and(|c| c.is_ascii());
+    let wide = dashes == 2 && line.get(2).is_some_and(char::is_ascii);
     !paragraph.border && (dashes == 1 || wide) && line[dashes..].iter().any(|c| c.is_alphanumeric())
 }
 

@@ -398,6 +398,35 @@ mod tests {
     }
 
     #[test]
+    fn reads_marks_that_stand_inside_the_points_and_marks_of_other_countries() {
+        check(
+            "‘I’m goin’ home’, said Tom. ‘Are the dogs’ tails wet?’",
+            Language::En,
+            &["I’m goin’ home", "Are the dogs’ tails wet?"],
+        );
+        check("`It isn't Tom's,' said he. `'Tis mine.'", Language::En, &["It isn't Tom's,", "'Tis mine."]);
+        check("« Come in », she said. « Sit. »", Language::En, &["Come in", "Sit."]);
+        check("»Come in,« she said. »Sit.«", Language::En, &["Come in,", "Sit."]);
+        check("„Come in,“ she said. „Sit.“", Language::En, &["Come in,", "Sit."]);
+    }
+
+    #[test]
+    fn reads_speech_behind_dashes() {
+        check(
+            "—Is it deep? said Hale from the rail.\n\n—Deep enough, Captain Pell answered, and spat. Go in and see.\n\n—I will not.\n\n\
+             Hale laughed—for the first time.\n\n—Row, he said, or swim.\n",
+            Language::En,
+            &["Is it deep?", "Deep enough,", "Go in and see.", "I will not.", "Row,", "or swim."],
+        );
+        check("“Is it deep?” said Hale.\n\n—It was not.\n", Language::En, &["Is it deep?"]);
+        check(
+            "—水深么？罗守田问。\n\n—不深，沈阿牛说，下去罢。\n\n—你先下。\n",
+            Language::Zh,
+            &["水深么？", "不深，", "下去罢。", "你先下。"],
+        );
+    }
+
+    #[test]
     fn leaves_out_words_that_nobody_says() {
         check("The inn was called “The Anchor,” and it meant it.", Language::En, &[]);
         check("It is entered under “Paid” in the book.", Language::En, &[]);

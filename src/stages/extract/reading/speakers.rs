@@ -44,6 +44,15 @@ pub(super) struct Turn {
     pub(super) alternate: f32,
 }
 
+impl Turn {
+    /// Begins a conversation with it, so that who spoke before says little.
+    pub(super) const fn begin(&mut self) {
+        self.fresh = true;
+        self.same = -0.3;
+        self.alternate = 0.0;
+    }
+}
+
 /// The speaker of a turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Verdict {

@@ -345,7 +345,7 @@ impl<'a> Scene<'a> {
     fn surroundings(&self, turn: &mut Turn, paragraph: usize, narration: (usize, usize)) {
         let from = self.spans[turn.first].outer_start;
         let Some(last) = self.turns.last() else {
-            turn.fresh = true;
+            turn.begin();
             self.about(turn, paragraph, from);
             return;
         };
@@ -370,8 +370,7 @@ impl<'a> Scene<'a> {
                 turn.alternate = 0.5;
             }
             if turn.fresh {
-                turn.same = -0.3;
-                turn.alternate = 0.0;
+                turn.begin();
                 self.about(turn, paragraph, from);
                 return;
             }

@@ -227,10 +227,12 @@ pub(super) fn before(book: &Tokens, names: &Names, at: usize, end: usize, open: 
     // `From the stairs came Hale’s voice.`
     let came = |i: usize| i > start && matches!(book.text(i - 1), "came" | "was" | "rose" | "broke" | "cut");
     let voice = (start..stop).rev().take(6).filter(|&i| came(i)).find_map(|i| nominal(book, names, i, stop));
-    if let Some((who, end)) = voice.filter(|(who, end)| *who != Nominal::Pronoun(Gender::Unknown) && *end == stop) {
-        if book.text(end - 1) == "voice" {
-            return Some(Tag::Says(who));
-        }
+    if let Some((who, end)) = voice
+        && end == stop
+        && book.text(end - 1) == "voice"
+        && who != Nominal::Pronoun(Gender::Unknown)
+    {
+        return Some(Tag::Says(who));
     }
     if !leads {
         return subject(book, names, start, stop, None).map(Tag::Acts);

@@ -30,7 +30,7 @@ impl<'a> Scene<'a> {
     pub(super) fn surroundings(&self, turn: &mut Turn, paragraph: usize, start: usize, stretches: &[Stretch]) {
         let from = self.spans[turn.first].outer_start;
         let Some(last) = self.turns.last() else {
-            turn.fresh = true;
+            turn.begin();
             self.about(turn, paragraph, from);
             return;
         };
@@ -50,8 +50,7 @@ impl<'a> Scene<'a> {
                 turn.same = -1.5;
             }
             if turn.fresh {
-                turn.same = -0.3;
-                turn.alternate = 0.0;
+                turn.begin();
                 self.about(turn, paragraph, from);
                 return;
             }
