@@ -1,5 +1,6 @@
 //! The book's own sentences outside of quotation marks: where they stand and whom they are about. Judges no quality.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -28,42 +29,40 @@ pub(super) struct Sentence {
     pub(super) first_person: bool,
 }
 
-/// Finds people by their names.
+/// Finds people by their names, in time that does not grow with how many there are.
 #[derive(Debug)]
 pub(super) struct Names {
-    pattern: Option<Regex>,
-    /// Lower-case name and whose it is, sorted.
-    owners: Vec<(String, usize)>,
+    /// By name, folded: whose it is.
+    owners: HashMap<Vec<char>, usize>,
+    /// By the first character: of how many characters such names are, the longest first.
+    lengths: HashMap<char, Vec<usize>>,
 }
 
 impl Names {
     pub(super) fn new(people: &[Person]) -> Self {
-        let mut owners: Vec<(String, usize)> = Vec::new();
+        let mut names = Self { owners: HashMap::new(), lengths: HashMap::new() };
         for (index, person) in people.iter().enumerate() {
             for name in std::iter::once(&person.name).chain(&person.aliases) {
                 // `I` and 我 name nobody but whoever is speaking.
                 if name.trim().chars().count() > usize::from(name.is_ascii()) && name != "我" {
-                    owners.push((key(name), index));
+                    // A name that two share belongs to whoever comes first: people are sorted by lines.
+                    names.owners.entry(key(name)).or_insert(index);
                 }
             }
         }
-        // A name that two share belongs to whoever comes first: people are sorted by lines.
-        owners.sort();
-        owners.dedup_by(|later, first| later.0 == first.0);
-        let mut names: Vec<&str> = owners.iter().map(|(name, _)| name.as_str()).collect();
-        // The longest first, so that `Mrs. Marl` is not read as `Marl`.
-        names.sort_by_key(|name| (std::cmp::Reverse(name.len()), *name));
-        let pattern = names.iter().map(|name| regex::escape(name)).collect::<Vec<_>>().join("|");
-        let pattern = (!names.is_empty())
-            .then(|| regex::RegexBuilder::new(&pattern).case_insensitive(true).size_limit(1 << 27).build().ok())
-            .flatten();
-        Self { pattern, owners }
+        for name in names.owners.keys() {
+            names.lengths.entry(name[0]).or_default().push(name.len());
+        }
+        for lengths in names.lengths.values_mut() {
+            lengths.sort_unstable_by_key(|&length| std::cmp::Reverse(length));
+            lengths.dedup();
+        }
+        names
     }
 
     /// Returns whom a name means.
     pub(super) fn owner(&self, name: &str) -> Option<usize> {
-        let name = key(name);
-        self.owners.binary_search_by(|(known, _)| known.as_str().cmp(&name)).ok().map(|at| self.owners[at].1)
+        self.owners.get(&key(name)).copied()
     }
 
     /// Returns the people whom a text names: (byte, person) in order.
@@ -71,30 +70,45 @@ impl Names {
         self.spans(text).into_iter().map(|(start, _, person)| (start, person)).collect()
     }
 
-    /// Returns where a text names people: (first byte, end, person) in order.
+    /// Returns where a text names people: (first byte, end, person) in order; of two names that begin together the longer.
     pub(super) fn spans(&self, text: &str) -> Vec<(usize, usize, usize)> {
-        let Some(pattern) = &self.pattern else { return Vec::new() };
         let letter = |c: char| c.is_alphanumeric() && !is_han(c);
-        pattern
-            .find_iter(text)
-            .filter(|found| {
-                let name = found.as_str();
-                let before = text[..found.start()].chars().next_back();
-                let after = text[found.end()..].chars().next();
-                let latin_start = name.chars().next().is_some_and(letter);
-                let latin_end = name.chars().next_back().is_some_and(letter);
-                // `Will` is a name, `will` a word; a name in capitals is one in a script.
-                let capital =
-                    !latin_start || name.chars().next().is_some_and(char::is_uppercase) || name.starts_with("the ");
-                capital && !(latin_start && before.is_some_and(letter)) && !(latin_end && after.is_some_and(letter))
-            })
-            .filter_map(|found| Some((found.start(), found.end(), self.owner(found.as_str())?)))
-            .collect()
+        let folded: Vec<char> = text.chars().map(fold).collect();
+        let mut bytes = text.char_indices();
+        let (mut found, mut at, mut before) = (Vec::new(), 0, None::<char>);
+        while let Some((byte, c)) = bytes.next() {
+            let begins = !(letter(c) && before.is_some_and(letter));
+            before = Some(c);
+            let cased = !letter(c) || c.is_uppercase() || c == 't';
+            let lengths = if begins && cased { self.lengths.get(&folded[at]) } else { None };
+            // `Will` is a name, `will` a word; a name in capitals is one in a script.
+            let capital =
+                |name: &[char]| !letter(c) || c.is_uppercase() || text[byte..].starts_with("the ") && name.len() > 4;
+            let whole = |end: usize| !(letter(folded[end - 1]) && folded.get(end).is_some_and(|&next| letter(next)));
+            let fit = lengths.into_iter().flatten().find_map(|&length| {
+                let name = folded.get(at..at + length).filter(|name| whole(at + length) && capital(name))?;
+                Some((length, *self.owners.get(name)?))
+            });
+            at += 1;
+            let Some((length, person)) = fit else { continue };
+            let mut end = byte + c.len_utf8();
+            for (byte, c) in bytes.by_ref().take(length - 1) {
+                (end, before) = (byte + c.len_utf8(), Some(c));
+            }
+            at += length - 1;
+            found.push((byte, end, person));
+        }
+        found
     }
 }
 
-fn key(name: &str) -> String {
-    name.trim().to_lowercase().replace('’', "'").replace('\'', "’")
+/// Returns the character that stands for all spellings of one.
+fn fold(c: char) -> char {
+    if c == '\'' { '’' } else { c.to_lowercase().next().unwrap_or(c) }
+}
+
+fn key(name: &str) -> Vec<char> {
+    name.trim().chars().map(fold).collect()
 }
 
 /// Puts a stretch of text into one line: line breaks become single blanks, none between Chinese characters.
@@ -174,7 +188,11 @@ static PRONOUN_ZH: LazyLock<Regex> =
 /// Reads the narration of a book: whole sentences that no quotation touches.
 pub(super) fn narration(text: &str, language: Language, reading: &Reading, names: &Names) -> Vec<Sentence> {
     let mut sentences_found: Vec<Sentence> = Vec::new();
-    let mut quotations = reading.quotations.iter().peekable();
+    let quoted = reading.quotations.iter().map(|quotation| (quotation.start, quotation.end));
+    let mut quoted: Vec<(u32, u32)> =
+        quoted.chain(reading.letters.iter().map(|letter| (letter.start, letter.end))).collect();
+    quoted.sort_unstable();
+    let mut quoted = quoted.into_iter().peekable();
     let mut chars = text.char_indices();
     let mut point = 0_u32;
     for paragraph in &reading.paragraphs {
@@ -190,13 +208,9 @@ pub(super) fn narration(text: &str, language: Language, reading: &Reading, names
         }
         point = paragraph.end;
         let mut taken: Vec<(u32, u32)> = Vec::new();
-        while quotations.peek().is_some_and(|quotation| quotation.start < paragraph.end) {
-            let quotation = quotations.next().expect("peeked");
-            if quotation.end > paragraph.start {
-                taken.push((
-                    quotation.start.max(paragraph.start) - paragraph.start,
-                    quotation.end.min(paragraph.end) - paragraph.start,
-                ));
+        while let Some((start, end)) = quoted.next_if(|(start, _)| *start < paragraph.end) {
+            if end > paragraph.start {
+                taken.push((start.max(paragraph.start) - paragraph.start, end.min(paragraph.end) - paragraph.start));
             }
         }
         if paragraph.border {
@@ -367,6 +381,34 @@ const fn fits(known: Gender, pronoun: Gender) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn people_are_found_by_their_longest_names() {
+        let person = |name: &str, aliases: &[&str]| Person {
+            name: name.to_owned(),
+            aliases: aliases.iter().map(|&alias| alias.to_owned()).collect(),
+            gender: Gender::Unknown,
+            mentions: 1,
+            lines: 1,
+        };
+        let people = [
+            person("Mrs. Marl", &["Marl", "I"]),
+            person("Will O’Dea", &["Will", "the ferryman"]),
+            person("沈阿牛", &["阿牛", "我"]),
+        ];
+        let names = Names::new(&people);
+        for (text, expected) in [
+            ("Mrs. Marl will go, and Will O'Dea too.", &[("Mrs. Marl", 0), ("Will O'Dea", 1)][..]),
+            ("Marlow saw MARL and the ferryman; I did not.", &[("MARL", 0), ("the ferryman", 1)]),
+            ("我见沈阿牛和阿牛嫂。", &[("沈阿牛", 2), ("阿牛", 2)]),
+        ] {
+            let found: Vec<(&str, usize)> =
+                names.spans(text).into_iter().map(|(start, end, person)| (&text[start..end], person)).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+        assert_eq!(names.owner("will o'dea"), Some(1));
+        assert_eq!(names.owner("I"), None);
+    }
 
     #[test]
     fn sentences_end_where_they_end() {

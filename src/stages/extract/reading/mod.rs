@@ -5,8 +5,10 @@
 //! with the length of the book and no faster.
 
 mod chinese;
+mod dashes;
 mod english;
 mod given;
+mod letters;
 mod paragraphs;
 mod people;
 mod quotations;
@@ -107,6 +109,15 @@ pub struct Quotation {
     pub action: Option<String>,
 }
 
+/// A stretch of writing that the book quotes, within one paragraph: a letter, a note, the words on a sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Letter {
+    /// Where it begins, in code points of the decoded text, marks not included.
+    pub start: u32,
+    /// Where it ends.
+    pub end: u32,
+}
+
 /// A paragraph of the book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paragraph {
@@ -125,6 +136,8 @@ pub struct Reading {
     pub people: Vec<Person>,
     /// The direct speech.
     pub quotations: Vec<Quotation>,
+    /// What stands in the marks of speech and is written.
+    pub letters: Vec<Letter>,
     /// The paragraphs.
     pub paragraphs: Vec<Paragraph>,
 }
@@ -155,14 +168,18 @@ fn attribute(chars: &[char], language: Language, script: bool, given: &Given) ->
         return script::read(chars);
     }
     let paragraphs = paragraphs::paragraphs(chars);
-    let spans = quotations::quotations(chars, &paragraphs, language);
+    let mut spans = quotations::quotations(chars, &paragraphs, language);
+    letters::mark(chars, &paragraphs, &mut spans, language);
     let (cast, found) = match language {
         Language::En => english::attribute(chars, &paragraphs, &spans, given),
         Language::Zh => chinese::attribute(chars, &paragraphs, &spans, given),
     };
+    let letters = spans.iter().filter(|span| span.written);
+    let letters = letters.map(|span| Letter { start: number(span.start), end: number(span.end) }).collect();
     let quotations = spans
         .iter()
         .zip(found)
+        .filter(|(span, _)| !span.written)
         .map(|(span, found)| Quotation {
             start: number(span.start),
             end: number(span.end),
@@ -173,7 +190,7 @@ fn attribute(chars: &[char], language: Language, script: bool, given: &Given) ->
             action: found.action,
         })
         .collect();
-    people::settle(cast, quotations, paragraphs)
+    Reading { letters, ..people::settle(cast, quotations, paragraphs) }
 }
 
 /// Returns the simplified form of a traditional character that the tables know, or the character.

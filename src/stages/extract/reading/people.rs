@@ -111,7 +111,8 @@ pub(super) fn settle(cast: Vec<Draft>, mut quotations: Vec<Quotation>, paragraph
     for quotation in &mut quotations {
         quotation.speaker = quotation.speaker.map(|id| places[&id]);
     }
-    Reading { people: people.into_iter().map(|(_, person)| person).collect(), quotations, paragraphs }
+    let people = people.into_iter().map(|(_, person)| person).collect();
+    Reading { people, quotations, letters: Vec::new(), paragraphs }
 }
 
 /// Puts people in order: by lines, then mentions, then name.

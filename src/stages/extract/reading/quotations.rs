@@ -2,6 +2,7 @@
 //!
 //! Says nothing of who speaks. Nested speech stays inside the outer one; words in marks that are no speech are left out.
 
+use super::dashes;
 use super::tables::{CHINESE, ENGLISH, FAINT, SPEECH};
 use super::{Paragraph, wide};
 use crate::schema::Language;
@@ -19,6 +20,8 @@ pub(super) struct Span {
     pub(super) paragraph: usize,
     /// Whether it goes on with the speech of the span before, which was left open at the end of its paragraph.
     pub(super) continues: bool,
+    /// Whether it is written and not spoken.
+    pub(super) written: bool,
 }
 
 /// Which marks set off speech in a book.
@@ -30,7 +33,10 @@ enum Marks {
 
 /// Returns the direct speech of a book in order.
 pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Language) -> Vec<Span> {
-    let marks = marks(chars);
+    let (marks, marked) = marks(chars);
+    if dashes::custom(chars, paragraphs, marked) {
+        return dashes::quotations(chars, paragraphs, language);
+    }
     let mut spans: Vec<Span> = Vec::new();
     let mut open: Option<usize> = None;
     for (index, paragraph) in paragraphs.iter().enumerate() {
@@ -51,7 +57,8 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
                 to -= 1;
             }
             let continues = at == start && open.is_some_and(|before| before + 1 == index);
-            let span = Span { start: from, end: to, outer_start: at, outer_end: next, paragraph: index, continues };
+            let (outer_start, outer_end, paragraph, written) = (at, next, index, false);
+            let span = Span { start: from, end: to, outer_start, outer_end, paragraph, continues, written };
             if from < to && (continues || !closed || speech(chars, &span, start, end, language)) {
                 spans.push(span);
                 left_open = (!closed).then_some(index);
@@ -63,20 +70,20 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
     spans
 }
 
-/// Decides between double and single marks by which of them opens words more often.
-fn marks(chars: &[char]) -> Marks {
+/// Decides between double and single marks by which of them opens words more often; says also how often.
+fn marks(chars: &[char]) -> (Marks, usize) {
     let (mut double, mut single) = (0_usize, 0_usize);
     let mut before = '\n';
     for pair in chars.windows(2) {
         match pair[0] {
-            '“' | '「' | '«' | '『' => double += 2,
+            '“' | '「' | '«' | '『' | '„' | '＂' => double += 2,
             '"' | '”' => double += 1,
-            '‘' | '\'' if begins(before) && !pair[1].is_whitespace() => single += 2,
+            '‘' | '\'' | '`' if begins(before) && !pair[1].is_whitespace() => single += 2,
             _ => {}
         }
         before = pair[0];
     }
-    if single > double * 2 { Marks::Single } else { Marks::Double }
+    if single > double * 2 { (Marks::Single, single / 2) } else { (Marks::Double, double / 2) }
 }
 
 /// Whether a mark after this character can open.
@@ -89,11 +96,13 @@ fn opens(chars: &[char], at: usize, start: usize, end: usize, marks: Marks) -> b
     let before = if at > start { chars[at - 1] } else { '\n' };
     let after = if at + 1 < end { chars[at + 1] } else { '\n' };
     match (chars[at], marks) {
-        ('“' | '「' | '『' | '«', _) => true,
+        ('“' | '「' | '『' | '«' | '„', _) => true,
+        // Some set guillemets the other way round.
+        ('»', _) => begins(before) && after.is_alphanumeric() && chars[at..end].contains(&'«'),
         // A closing mark that nothing opened stands behind a word and before a blank.
-        ('"', _) => at == start || before.is_whitespace() || !after.is_whitespace(),
+        ('"' | '＂', _) => at == start || before.is_whitespace() || !after.is_whitespace(),
         ('‘', Marks::Single) => !elided(chars, at, end) || closing_single(chars, at, end).is_some(),
-        ('\'', Marks::Single) => {
+        ('\'' | '`', Marks::Single) => {
             begins(before)
                 && !after.is_whitespace()
                 && (at == start || !elided(chars, at, end))
@@ -107,7 +116,9 @@ fn opens(chars: &[char], at: usize, start: usize, end: usize, marks: Marks) -> b
 fn close(chars: &[char], at: usize, end: usize, marks: Marks) -> (usize, usize, bool) {
     let found = match chars[at] {
         '“' => curly(chars, at, end),
-        '"' => straight(chars, at, end),
+        '"' | '＂' => straight(chars, at, end),
+        '„' => (at + 1..end).find(|&i| matches!(chars[i], '“' | '”' | '"')).map(|i| (i, i + 1)),
+        '»' => paired(chars, at, end, '»', '«'),
         '「' => paired(chars, at, end, '「', '」'),
         '『' => paired(chars, at, end, '『', '』'),
         '«' => paired(chars, at, end, '«', '»'),
@@ -177,7 +188,7 @@ fn straight(chars: &[char], at: usize, end: usize) -> Option<(usize, usize)> {
     for i in at + 1..end {
         match chars[i] {
             '”' => return Some((i, i + 1)),
-            '"' => {
+            '"' | '＂' => {
                 let opening = chars[i - 1].is_whitespace() && i + 1 < end && !chars[i + 1].is_whitespace();
                 return Some(if opening { (i, i) } else { (i, i + 1) });
             }
@@ -220,7 +231,7 @@ fn closing_single(chars: &[char], at: usize, end: usize) -> Option<usize> {
     for i in at + 1..end {
         let after = if i + 1 < end { chars[i + 1] } else { '\n' };
         if chars[i] == shut && !after.is_alphanumeric() {
-            if ends_speech(chars[i - 1]) || wide(chars[i - 1]) {
+            if ends_speech(chars[i - 1]) || wide(chars[i - 1]) || handed(chars, i, end) {
                 return Some(i);
             }
             last = Some(i);
@@ -229,6 +240,18 @@ fn closing_single(chars: &[char], at: usize, end: usize) -> Option<usize> {
         }
     }
     last
+}
+
+/// Whether a mark before a comma or a point closes speech: a verb that hands it over stands near behind.
+fn handed(chars: &[char], at: usize, end: usize) -> bool {
+    // `goin’, he said` goes on.
+    if !matches!(chars.get(at + 1), Some(',' | '.')) || chars[..at].ends_with(&['i', 'n']) {
+        return false;
+    }
+    let clause =
+        chars[at + 2..end].split(|c| matches!(c, ',' | '.' | ';' | '!' | '?' | ':')).next().unwrap_or_default();
+    let mut words = clause.split(|c| !c.is_alphabetic()).filter(|word| !word.is_empty()).take(4);
+    words.any(|word| ENGLISH.is(&word.iter().flat_map(|c| c.to_lowercase()).collect::<String>(), SPEECH))
 }
 
 /// Whether the mark stands for letters left out, as in `'tis`.
@@ -372,6 +395,35 @@ mod tests {
         check("'It isn't the dogs' dinner,' said he. 'Sit.'", Language::En, &["It isn't the dogs' dinner,", "Sit."]);
         check("“He said, ‘No,’ and left,” said she.", Language::En, &["He said, ‘No,’ and left,"]);
         check("“He said nothing more.", Language::En, &["He said nothing more."]);
+    }
+
+    #[test]
+    fn reads_marks_that_stand_inside_the_points_and_marks_of_other_countries() {
+        check(
+            "‘I’m goin’ home’, said Tom. ‘Are the dogs’ tails wet?’",
+            Language::En,
+            &["I’m goin’ home", "Are the dogs’ tails wet?"],
+        );
+        check("`It isn't Tom's,' said he. `'Tis mine.'", Language::En, &["It isn't Tom's,", "'Tis mine."]);
+        check("« Come in », she said. « Sit. »", Language::En, &["Come in", "Sit."]);
+        check("»Come in,« she said. »Sit.«", Language::En, &["Come in,", "Sit."]);
+        check("„Come in,“ she said. „Sit.“", Language::En, &["Come in,", "Sit."]);
+    }
+
+    #[test]
+    fn reads_speech_behind_dashes() {
+        check(
+            "—Is it deep? said Hale from the rail.\n\n—Deep enough, Captain Pell answered, and spat. Go in and see.\n\n—I will not.\n\n\
+             Hale laughed—for the first time.\n\n—Row, he said, or swim.\n",
+            Language::En,
+            &["Is it deep?", "Deep enough,", "Go in and see.", "I will not.", "Row,", "or swim."],
+        );
+        check("“Is it deep?” said Hale.\n\n—It was not.\n", Language::En, &["Is it deep?"]);
+        check(
+            "—水深么？罗守田问。\n\n—不深，沈阿牛说，下去罢。\n\n—你先下。\n",
+            Language::Zh,
+            &["水深么？", "不深，", "下去罢。", "你先下。"],
+        );
     }
 
     #[test]

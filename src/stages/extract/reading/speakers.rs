@@ -16,6 +16,8 @@ pub(super) enum Cue {
     Pronoun(Gender),
     /// A role noun or kinship word with a verb of speech: somebody about of this gender, or the one known by the role alone.
     Role(Gender, usize),
+    /// Several at once, who are nobody in particular.
+    Several,
     /// Nothing, or what somebody does beside the speech.
     None,
 }
@@ -30,6 +32,8 @@ pub(super) struct Turn {
     pub(super) cue: Cue,
     /// A pronoun that acts beside the speech without a verb of speech.
     pub(super) acts: Gender,
+    /// Whom the speech calls `sir` or `madam`.
+    pub(super) hears: Gender,
     /// People and what speaks for them, or against where negative.
     pub(super) weights: Vec<(usize, f32)>,
     /// Whether a conversation begins here.
@@ -38,6 +42,15 @@ pub(super) struct Turn {
     pub(super) same: f32,
     /// What speaks for the speaker of the turn before that.
     pub(super) alternate: f32,
+}
+
+impl Turn {
+    /// Begins a conversation with it, so that who spoke before says little.
+    pub(super) const fn begin(&mut self) {
+        self.fresh = true;
+        self.same = -0.3;
+        self.alternate = 0.0;
+    }
 }
 
 /// The speaker of a turn.
@@ -50,6 +63,8 @@ pub(super) struct Verdict {
 
 /// At most so many people are weighed for one conversation.
 const WIDEST: usize = 10;
+/// What speaks against a woman where the turn before says `sir`.
+const POLITE: f32 = 1.5;
 /// The score of a speaker that is ruled out.
 const NEVER: f32 = -40.0;
 
@@ -90,7 +105,7 @@ fn candidates(turns: &[Turn], before: &[Option<usize>]) -> Vec<usize> {
             Cue::Named(person) => *totals.entry(person).or_default() += 100.0,
             // A noun with a verb of speech is near to a name: whom it may mean must be weighed.
             Cue::Role(_, person) => *totals.entry(person).or_default() += 30.0,
-            Cue::Pronoun(_) | Cue::None => {}
+            Cue::Pronoun(_) | Cue::Several | Cue::None => {}
         }
         for &(person, weight) in &turn.weights {
             if weight > 0.0 {
@@ -120,6 +135,7 @@ fn emissions(turn: &Turn, people: &[usize], genders: &[Gender]) -> Vec<f32> {
                     gender
                 }
                 Cue::Pronoun(gender) => gender,
+                Cue::Several => return NEVER,
                 Cue::None => turn.acts,
             };
             match (wanted, genders[person]) {
@@ -141,6 +157,19 @@ fn emissions(turn: &Turn, people: &[usize], genders: &[Gender]) -> Vec<f32> {
     scores
 }
 
+/// Weighs down whoever is no man where the turn before or behind says `sir`, and no woman where it says `madam`.
+fn answer(turns: &[Turn], people: &[usize], genders: &[Gender], emissions: &mut [Vec<f32>]) {
+    for (i, turn) in turns.iter().enumerate().filter(|(_, turn)| turn.hears != Gender::Unknown) {
+        for (other, weight) in [(i + 1, POLITE), (i.wrapping_sub(1), POLITE * 0.5)] {
+            let Some(scores) = emissions.get_mut(other).filter(|_| turns[other].cue == Cue::None) else { continue };
+            for (score, &person) in scores.iter_mut().zip(people) {
+                let unlike = genders[person] != Gender::Unknown && genders[person] != turn.hears;
+                *score -= if unlike { weight } else { 0.0 };
+            }
+        }
+    }
+}
+
 /// Returns the score of a speaker after the two before.
 fn transition(turn: &Turn, before: Option<usize>, last: Option<usize>, now: usize, nobody: usize) -> f32 {
     if now == nobody {
@@ -159,7 +188,8 @@ fn decode(turns: &[Turn], before: &[Option<usize>], genders: &[Gender], verdicts
     let people = candidates(turns, before);
     let nobody = people.len();
     let width = nobody + 1;
-    let emissions: Vec<Vec<f32>> = turns.iter().map(|turn| emissions(turn, &people, genders)).collect();
+    let mut emissions: Vec<Vec<f32>> = turns.iter().map(|turn| emissions(turn, &people, genders)).collect();
+    answer(turns, &people, genders, &mut emissions);
     // States are pairs (speaker before, speaker now); `nobody` stands before the first.
     let mut scores = vec![f32::NEG_INFINITY; width * width];
     let place = |back: usize| {
@@ -228,7 +258,7 @@ fn verdict(turns: &[Turn], turn: &Turn, i: usize, path: &[usize], emissions: &[V
     let margin = 1.0 / (1.0 + (other - score(chosen)).exp());
     let (kind, ceiling) = match turn.cue {
         Cue::Named(_) => (Kind::Explicit, 0.98),
-        Cue::Pronoun(_) | Cue::Role(..) => (Kind::Anaphoric, 0.9),
+        Cue::Pronoun(_) | Cue::Role(..) | Cue::Several => (Kind::Anaphoric, 0.9),
         Cue::None => (Kind::Implicit, 0.85),
     };
     Verdict { speaker: Some(people[chosen]), kind: Some(kind), confidence: (margin * ceiling * 100.0).round() / 100.0 }
@@ -244,6 +274,7 @@ mod tests {
             end: 1,
             cue,
             acts: Gender::Unknown,
+            hears: Gender::Unknown,
             weights: Vec::new(),
             fresh: false,
             same: -2.5,

@@ -59,6 +59,14 @@ pub(super) const SUBORDINATOR: u32 = 1 << 24;
 pub(super) const GENERIC: u32 = 1 << 25;
 /// A noun for what is said.
 pub(super) const UTTERANCE: u32 = 1 << 26;
+/// A noun for what is written.
+pub(super) const WRITING: u32 = 1 << 27;
+/// A verb that hands over writing.
+pub(super) const WRITES: u32 = 1 << 28;
+/// A word that letters greet with.
+pub(super) const GREETING: u32 = 1 << 29;
+/// A word that letters end with, behind `your` or `yours`.
+pub(super) const CLOSING: u32 = 1 << 30;
 
 /// The English tables.
 pub(super) static ENGLISH: LazyLock<English> = LazyLock::new(English::load);
@@ -99,6 +107,10 @@ struct EnglishFile {
     subordinators: String,
     generic: String,
     utterances: String,
+    writings: String,
+    writes: String,
+    greetings: String,
+    closings: String,
 }
 
 #[derive(Deserialize)]
@@ -155,6 +167,10 @@ impl English {
             (&file.subordinators, SUBORDINATOR),
             (&file.generic, GENERIC),
             (&file.utterances, UTTERANCE),
+            (&file.writings, WRITING),
+            (&file.writes, WRITES),
+            (&file.greetings, GREETING),
+            (&file.closings, CLOSING),
             (&given.female, GIVEN_FEMALE),
             (&given.male, GIVEN_MALE),
         ] {
@@ -213,6 +229,11 @@ struct ChineseFile {
     several: String,
     parts: String,
     times: String,
+    sounds: String,
+    writings: String,
+    writes: String,
+    greetings: String,
+    closings: String,
     variants: String,
 }
 
@@ -266,6 +287,13 @@ pub(super) struct Chars {
 }
 
 impl Chars {
+    /// Returns the set of some characters, blanks left out.
+    pub(super) fn of(chars: impl Iterator<Item = char>) -> Self {
+        let mut set = Self::default();
+        chars.filter(|c| !c.is_whitespace()).for_each(|c| set.add(c));
+        set
+    }
+
     /// Adds a character.
     pub(super) fn add(&mut self, c: char) {
         let at = c as usize;
@@ -312,6 +340,16 @@ pub(super) struct Chinese {
     pub(super) parts: Words,
     /// What a paragraph begins with after time has passed.
     pub(super) times: Words,
+    /// Characters that write the sounds of foreign names.
+    pub(super) sounds: Chars,
+    /// Nouns for what is written.
+    pub(super) writings: Words,
+    /// What a clause ends in that hands over writing.
+    pub(super) writes: Words,
+    /// What letters greet with, before a colon.
+    pub(super) greetings: Words,
+    /// What letters end with.
+    pub(super) closings: Words,
     variants: HashMap<char, char>,
     folded: Chars,
 }
@@ -352,10 +390,12 @@ impl Chinese {
             several: Words::new(&file.several),
             parts: Words::new(&file.parts),
             times: Words::new(&file.times),
-            folded: variants.keys().fold(Chars::default(), |mut set, &c| {
-                set.add(c);
-                set
-            }),
+            sounds: Chars::of(file.sounds.chars()),
+            writings: Words::new(&file.writings),
+            writes: Words::new(&file.writes),
+            greetings: Words::new(&file.greetings),
+            closings: Words::new(&file.closings),
+            folded: Chars::of(variants.keys().copied()),
             variants,
         }
     }

@@ -94,6 +94,13 @@ impl Names {
                 fulls.entry(&name.form[..surname]).or_default().push(i);
             }
         }
+        // By each part of a foreign name: the names that hold it.
+        let mut parts: HashMap<&[char], Vec<usize>> = HashMap::new();
+        for (i, name) in self.list.iter().enumerate().filter(|(_, name)| name.form.contains(&'·') && name.count > 0) {
+            for part in name.form.split(|&c| c == '·') {
+                parts.entry(part).or_default().push(i);
+            }
+        }
         let mut joins: Vec<(usize, usize)> = Vec::new();
         for (i, name) in self.list.iter().enumerate() {
             if let Some((&'儿', stem)) = name.form.split_last()
@@ -112,6 +119,11 @@ impl Names {
             }
             if let Some(others) = given.get(name.form.as_slice())
                 && name.form.len() > 1
+                && let Some(other) = self.bearer(i, others)
+            {
+                joins.push((other, i));
+            }
+            if let Some(others) = parts.get(name.form.as_slice())
                 && let Some(other) = self.bearer(i, others)
             {
                 joins.push((other, i));

@@ -51,6 +51,55 @@ pub(super) fn familiar(text: &[char]) -> BTreeMap<Vec<char>, u32> {
         .collect()
 }
 
+/// Returns foreign names in Chinese characters, with a point between their parts, and those of the parts that stand alone as well.
+pub(super) fn translated(text: &[char]) -> BTreeMap<Vec<char>, u32> {
+    const POINT: char = '·';
+    const LONGEST: usize = 8;
+    // `彼得`, and no other word with 得.
+    let sound = |i: usize| CHINESE.sounds.has(text[i]) || text[i] == '得' && i > 0 && text[i - 1] == '彼';
+    let mut found: BTreeMap<Vec<char>, u32> = BTreeMap::new();
+    let mut parts: BTreeMap<Vec<char>, u32> = BTreeMap::new();
+    let mut at = 0;
+    while let Some(point) = (at..text.len()).find(|&i| text[i] == POINT) {
+        at = point + 1;
+        let start = (point.saturating_sub(LONGEST)..point).rev().take_while(|&i| sound(i)).last();
+        let Some(start) = start else { continue };
+        let mut end = point;
+        while end < text.len() && text[end] == POINT {
+            let stop = (end + 1..text.len().min(end + 1 + LONGEST)).find(|&i| !sound(i));
+            let stop = stop.unwrap_or_else(|| text.len().min(end + 1 + LONGEST));
+            if stop == end + 1 {
+                break;
+            }
+            end = stop;
+        }
+        if end > point {
+            *found.entry(text[start..end].to_vec()).or_default() += 1;
+            for part in text[start..end].split(|&c| c == POINT).filter(|part| part.len() > 1) {
+                *parts.entry(part.to_vec()).or_default() += 1;
+            }
+            at = end;
+        }
+    }
+    if found.is_empty() {
+        return found;
+    }
+    // A part that stands alone has no sound of a longer name beside it.
+    let mut alone: BTreeMap<Vec<char>, u32> = BTreeMap::new();
+    let firsts = Chars::of(parts.keys().map(|part| part[0]));
+    for i in 0..text.len() {
+        if !firsts.has(text[i]) || i > 0 && (text[i - 1] == POINT || sound(i - 1)) {
+            continue;
+        }
+        let stop = (i..text.len().min(i + LONGEST)).find(|&k| !sound(k)).unwrap_or(i);
+        if stop > i && text[stop] != POINT && parts.contains_key(&text[i..stop]) {
+            *alone.entry(text[i..stop].to_vec()).or_default() += 1;
+        }
+    }
+    found.extend(alone.into_iter().filter(|&(_, count)| count > 1));
+    found
+}
+
 /// Returns the other forms that a full name may go by, with how often the book has them: surname and title, 老 and surname, the
 /// given name alone.
 pub(super) fn called(text: &[char], forms: &BTreeMap<Vec<char>, u32>) -> BTreeMap<Vec<char>, u32> {

@@ -48,7 +48,7 @@ struct Shape {
     named: bool,
     /// Whether it ends in a title, and is not that title alone.
     titled: bool,
-    /// Whether it begins as pet names do: 老, 小, 阿.
+    /// Whether it begins as pet names do, 老, 小, 阿, or ends as village names do behind a number: `二愣子`.
     pet: bool,
 }
 
@@ -61,7 +61,7 @@ impl Shape {
             ending,
             named: surname > 0 && (1..=2).contains(&given),
             titled: ending.is_some_and(|at| !role(&form[at..]) || surname == at || at > 1),
-            pet: matches!(form[0], '老' | '小' | '阿') && form.len() <= 3,
+            pet: (matches!(form[0], '老' | '小' | '阿') || village(form)) && form.len() <= 3,
         }
     }
 }
@@ -109,7 +109,7 @@ fn holds(form: &[char], signs: &Signs, shape: &Shape) -> bool {
         return false;
     }
     let numeral = NUMERALS.contains(&form[0]) || form[0] == '几';
-    let counts = signs.says < 1 && signs.leads < 3 && !(shape.titled && form.len() > 2);
+    let counts = signs.says < 1 && signs.leads < 3 && !(shape.titled && form.len() > 2) && !village(form);
     !(numeral && (classified(form) || counts))
 }
 
@@ -151,6 +151,25 @@ fn used(form: &[char], signs: &Signs, shape: &Shape) -> bool {
 /// Whether it is the subject of verbs of speech again and again.
 fn firm(signs: &Signs) -> bool {
     signs.says > 1 && signs.total > 3 && signs.stops * 2 > signs.total
+}
+
+/// Whether a stretch is a number and what village children are called by.
+fn village(form: &[char]) -> bool {
+    const CALLED: [[char; 2]; 10] = [
+        ['愣', '子'],
+        ['狗', '子'],
+        ['柱', '子'],
+        ['虎', '子'],
+        ['牛', '子'],
+        ['娃', '子'],
+        ['妮', '子'],
+        ['丫', '头'],
+        ['麻', '子'],
+        ['秃', '子'],
+    ];
+    form.len() == 3
+        && (NUMERALS[..10].contains(&form[0]) || form[0] == '大')
+        && CALLED.iter().any(|call| form[1..] == *call)
 }
 
 /// Whether a stretch is a pronoun.

@@ -158,6 +158,37 @@ mod tests {
     }
 
     #[test]
+    fn knows_foreign_names_by_the_point_between_their_parts() {
+        let text = "安娜·彼得罗芙娜放下杯子，问道：“路好走吗？”\n\n“不好走。”伊万·谢尔盖伊奇说。伊万站起来，伊万又坐下。\n\n安娜·彼得罗芙娜叹了口气：“总是这样。”\n\n伊万说：“总是这样。”\n";
+        check(text, &["安娜·彼得罗芙娜", "伊万·谢尔盖伊奇", "安娜·彼得罗芙娜", "伊万"]);
+        let reading = read(text, Language::Zh, false);
+        assert_eq!(reading.people.len(), 2, "{:?}", reading.people);
+    }
+
+    #[test]
+    fn never_takes_the_narrator_for_him() {
+        check(
+            "我跟着老班长走了一夜。\n\n“歇一歇。”他说。\n\n“是。”我说。\n\n老班长没吭声，看了看天。“走罢。”他说。\n",
+            &["老班长", "叙述者", "老班长"],
+        );
+    }
+
+    #[test]
+    fn leaves_to_nobody_what_they_say() {
+        check(
+            "罗守田道：“起风了。”沈阿牛道：“收罢。”他们说：“走！”罗守田道：“走。”",
+            &["罗守田", "沈阿牛", "-", "罗守田"],
+        );
+    }
+
+    #[test]
+    fn tells_a_royal_husband_from_his_wife() {
+        let text =
+            "王妃放下茶盏，说：“坐。”\n\n王爷走进来，说：“不坐。”\n\n王妃道：“王爷请坐。”\n\n王爷冷声道：“不坐。”\n";
+        check(text, &["王妃", "王爷", "王妃", "王爷"]);
+    }
+
+    #[test]
     fn joins_titles_by_who_was_named_before_and_never_by_surname() {
         let text = "罗守田走进来。罗守田道：“起风了。”罗先生放下伞。罗守田坐下。罗先生道：“倒茶。”\n\n罗阿四在后院劈柴。罗阿四骂道：“累死了。”罗阿四又道：“不干了。”\n";
         let reading = read(text, Language::Zh, false);

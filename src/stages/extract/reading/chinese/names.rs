@@ -2,13 +2,13 @@
 //!
 //! Which stretches are names says `forms`, which of them are one person's `aliases`; here they are completed and looked up.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::super::given::Given;
 use super::super::quotations::Span;
 use super::super::tables::{CHINESE, Chars};
 use super::aliases::full;
-use super::calling::{called, familiar};
+use super::calling::{called, familiar, translated};
 use super::clauses::clause_end;
 use super::forms;
 use super::words::role;
@@ -63,6 +63,16 @@ impl Names {
         let mut names = Self::of(forms);
         names.scan(text, chars);
         let mut forms = names.completed(text);
+        names.unprefixed(&mut forms);
+        let foreign = translated(text);
+        // What the rules found within a part of a foreign name is a piece of it.
+        let parts = foreign.keys().flat_map(|form| form.split(|&c| c == '·')).filter(|part| part.len() > 2);
+        let pieces: HashSet<&[char]> =
+            parts.flat_map(|part| (2..part.len()).flat_map(|length| part.windows(length))).collect();
+        forms.retain(|form, _| !pieces.contains(form.as_slice()));
+        for (form, &count) in &foreign {
+            forms.entry(form.clone()).or_insert(count);
+        }
         for (form, count) in called(text, &forms) {
             if count > 1 {
                 forms.entry(form).or_default();
@@ -132,6 +142,20 @@ impl Names {
             }
         }
         forms
+    }
+
+    /// Takes out what is a noun for people and a name that the book has alone as well: `女警方晴`.
+    fn unprefixed(&self, forms: &mut BTreeMap<Vec<char>, u32>) {
+        let counts: HashMap<&[char], u32> =
+            self.list.iter().map(|name| (name.form.as_slice(), name.count + name.says)).collect();
+        let longer = |form: &Vec<char>| {
+            (1..form.len().saturating_sub(1)).any(|at| {
+                let (noun, rest) = form.split_at(at);
+                let own = counts.get(rest).copied().unwrap_or(0);
+                role(noun) && full(rest).is_some() && own > 1
+            })
+        };
+        forms.retain(|form, _| !longer(form));
     }
 
     fn of(forms: BTreeMap<Vec<char>, u32>) -> Self {

@@ -55,7 +55,7 @@ pub(super) struct Referents<'a> {
     bound: Places,
     /// By noun: names that end in it, as surname and title.
     titled: Places,
-    narrator: Option<usize>,
+    pub(super) narrator: Option<usize>,
     introduced: Vec<Introduced>,
     /// Where somebody was brought in, so that the same words do it once.
     new: Vec<(usize, usize)>,

@@ -31,7 +31,11 @@ pub(super) struct Scene<'a> {
     spans: &'a [Span],
     names: &'a Names,
     who: Referents<'a>,
+    /// Whether the book tells she from he.
+    modern: bool,
     pub(super) turns: Vec<Turn>,
+    /// Turns that `他说` hands over.
+    told: Vec<usize>,
     /// By turn: who is called or named at the head of its speech.
     called: Vec<Vec<usize>>,
 }
@@ -49,8 +53,8 @@ impl<'a> Scene<'a> {
     ) -> Self {
         let modern = tells_she(text);
         let who = Referents::new(text, chars, names, cast, modern, given);
-        let (turns, called) = (Vec::new(), Vec::new());
-        let mut scene = Self { text, chars, paragraphs, spans, names, who, turns, called };
+        let (turns, told, called) = (Vec::new(), Vec::new(), Vec::new());
+        let mut scene = Self { text, chars, paragraphs, spans, names, who, modern, turns, told, called };
         let mut first = 0;
         for (index, paragraph) in paragraphs.iter().enumerate() {
             let mut end = first;
@@ -84,6 +88,12 @@ impl<'a> Scene<'a> {
             let fixed = self.who.cast[noun].fixed;
             self.who.cast[person].fixed = self.who.cast[person].fixed.or(fixed);
         }
+        // `他说` is never the one who tells the book.
+        if let Some(narrator) = self.who.narrator {
+            for &turn in &self.told {
+                self.turns[turn].weights.push((narrator, -8.0));
+            }
+        }
         let place = |person: &mut usize| *person = merged.get(person).copied().unwrap_or(*person);
         for turn in &mut self.turns {
             if let Cue::Named(person) | Cue::Role(_, person) = &mut turn.cue {
@@ -99,7 +109,10 @@ impl<'a> Scene<'a> {
         for clause in clauses(self.text, at, end) {
             if let Some(who) = subject(self.text, self.names, clause, false) {
                 let sure = match &who {
-                    Nominal::Role(noun) => noun.new || noun.shown || noun.owner != Owner::Nobody,
+                    Nominal::Role(noun) => {
+                        let head = &self.text[noun.head..noun.to];
+                        noun.new || noun.shown || noun.owner != Owner::Nobody || self.modern && CHINESE.roles.has(head)
+                    }
                     _ => true,
                 };
                 if sure {
@@ -117,6 +130,11 @@ impl<'a> Scene<'a> {
         let mut at = start;
         for quote in first..end {
             let span = self.spans[quote];
+            if span.written {
+                self.notice(at, span.outer_start);
+                (used, before_led, at) = (false, false, span.outer_end);
+                continue;
+            }
             let next = if quote + 1 < end { self.spans[quote + 1].outer_start } else { stop };
             let narration = (at, span.outer_start);
             let blank = self.text[narration.0..narration.1].iter().all(|c| c.is_whitespace());
@@ -177,11 +195,15 @@ impl<'a> Scene<'a> {
             end: quote + 1,
             cue: Cue::None,
             acts: Gender::Unknown,
+            hears: Gender::Unknown,
             weights: Vec::new(),
             fresh: false,
             same: -2.0,
             alternate: 1.2,
         };
+        let third =
+            |tag: &&Tag| matches!(tag, Tag::Says(Nominal::Pronoun(_, false)) | Tag::Acts(Nominal::Pronoun(_, false)));
+        let third = [&lead, &after].into_iter().flatten().any(|tag| third(&tag));
         let mut goes = false;
         let nobody = matches!(lead, Some(Tag::Goes(None)));
         for tag in [lead, after].into_iter().flatten() {
@@ -219,6 +241,10 @@ impl<'a> Scene<'a> {
             }
         }
         let called = self.talk(&mut turn);
+        if third {
+            // A turn that is joined to the one before has its place.
+            self.told.push(self.turns.len());
+        }
         let conflict = matches!((self.turns.last().map(|turn| turn.cue), turn.cue), (Some(Cue::Named(a)), Cue::Named(b)) if a != b);
         if joined
             && !conflict
@@ -227,6 +253,9 @@ impl<'a> Scene<'a> {
         {
             last.end = turn.end;
             last.weights.append(&mut turn.weights);
+            if third {
+                self.told.pop();
+            }
             if matches!(last.cue, Cue::None | Cue::Pronoun(_)) && turn.cue != Cue::None {
                 last.cue = turn.cue;
             }
@@ -269,7 +298,7 @@ impl<'a> Scene<'a> {
                 self.focus(gender, at, weights);
                 Cue::Pronoun(gender)
             }
-            Referent::Several => Cue::Pronoun(Gender::Unknown),
+            Referent::Several => Cue::Several,
         }
     }
 
@@ -316,7 +345,7 @@ impl<'a> Scene<'a> {
     fn surroundings(&self, turn: &mut Turn, paragraph: usize, narration: (usize, usize)) {
         let from = self.spans[turn.first].outer_start;
         let Some(last) = self.turns.last() else {
-            turn.fresh = true;
+            turn.begin();
             self.about(turn, paragraph, from);
             return;
         };
@@ -341,8 +370,7 @@ impl<'a> Scene<'a> {
                 turn.alternate = 0.5;
             }
             if turn.fresh {
-                turn.same = -0.3;
-                turn.alternate = 0.0;
+                turn.begin();
                 self.about(turn, paragraph, from);
                 return;
             }

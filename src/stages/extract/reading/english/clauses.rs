@@ -117,7 +117,8 @@ pub(super) fn subject(book: &Tokens, names: &Names, at: usize, end: usize, verb:
         if near || told {
             return Some(who);
         }
-        if place != Place::Object && best.as_ref().is_none_or(|(known, _)| place >= *known) {
+        // `They had parted when Hale came and said`: whoever is one of them speaks.
+        if place != Place::Object && who != Nominal::Several && best.as_ref().is_none_or(|(known, _)| place >= *known) {
             best = Some((place, who));
         }
         i = after.max(i + 1);

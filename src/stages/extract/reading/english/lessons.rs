@@ -30,8 +30,12 @@ impl Scene<'_> {
         let mut links = self.links(verdicts);
         links.extend(self.titles(verdicts));
         let own = self.roles.get("I");
-        let names =
-            own.map_or_else(Vec::new, |&own| names_of(self.book, self.names, &self.turns, &self.called, verdicts, own));
+        let names = own.map_or_else(Vec::new, |&own| {
+            let heard = |turn: usize| {
+                self.mentions(self.spans[self.turns[turn].first].start, self.spans[self.turns[turn].end - 1].end)
+            };
+            names_of(self.book, self.names, &self.turns, &self.called, verdicts, own, heard)
+        });
         let narrator = names.first().copied();
         if let Some((&first, others)) = names.split_first() {
             links.retain(|(a, b)| !names.contains(a) && !names.contains(b));
@@ -70,18 +74,8 @@ impl Scene<'_> {
             .collect();
         let mut pairs = Vec::new();
         for (own, speakers) in votes {
-            let mut best: Vec<(u32, usize)> = speakers.into_iter().map(|(person, count)| (count, person)).collect();
-            best.sort_unstable_by_key(|&(count, person)| (std::cmp::Reverse(count), person));
-            let total: u32 = best.iter().map(|(count, _)| count).sum();
-            let (count, person) = best[0];
-            let second = best.get(1).map_or(0, |(count, _)| *count);
-            if person == own
-                || count < 3
-                || count * 2 <= total
-                || count < second * 3
-                || self.cast[person].role
-                || apart.contains(&(own, person))
-            {
+            let Some(person) = mostly(speakers).filter(|&person| person != own) else { continue };
+            if self.cast[person].role || apart.contains(&(own, person)) {
                 continue;
             }
             let name = |person: usize| people.iter().position(|of| *of == Some(person));
@@ -180,19 +174,9 @@ impl Scene<'_> {
         }
         let mut learnt = BTreeMap::new();
         for (own, speakers) in votes {
-            let mut best: Vec<(u32, usize)> = speakers.into_iter().map(|(person, count)| (count, person)).collect();
-            best.sort_unstable_by_key(|&(count, person)| (std::cmp::Reverse(count), person));
-            let total: u32 = best.iter().map(|(count, _)| count).sum();
-            let (count, person) = best[0];
-            let second = best.get(1).map_or(0, |(count, _)| *count);
-            let name = self.names.people.iter().position(|of| *of == Some(person));
+            let Some(person) = mostly(speakers).filter(|&person| person != own) else { continue };
             // `his wife` is as many people as there are husbands, and `the boy` as there are boys.
-            if person != own
-                && count > 2
-                && count * 2 > total
-                && count >= second * 3
-                && let Some(name) = name
-            {
+            if let Some(name) = self.names.people.iter().position(|of| *of == Some(person)) {
                 let definite = self.cast[own].forms.keys().filter(|form| form.starts_with("the "));
                 let phrases = definite.filter(|form| !ENGLISH.is(form.rsplit(' ').next().unwrap_or_default(), GENERIC));
                 learnt.extend(phrases.map(|form| (form.clone(), name)));
@@ -226,4 +210,14 @@ impl Scene<'_> {
             })
             .collect()
     }
+}
+
+/// Returns the one for whom most votes are, three at the least and thrice as many as for any other.
+fn mostly(votes: BTreeMap<usize, u32>) -> Option<usize> {
+    let total: u32 = votes.values().sum();
+    let mut best: Vec<(u32, usize)> = votes.into_iter().map(|(person, count)| (count, person)).collect();
+    best.sort_unstable_by_key(|&(count, person)| (std::cmp::Reverse(count), person));
+    let (count, person) = *best.first()?;
+    let second = best.get(1).map_or(0, |(count, _)| *count);
+    (count > 2 && count * 2 > total && count >= second * 3).then_some(person)
 }

@@ -178,6 +178,45 @@ mod tests {
     }
 
     #[test]
+    fn takes_for_people_the_nouns_that_hand_over_speech() {
+        let text = "“Sit down, Tom,” said the notary. Tom Pell sat down.\n\n“Is it the will?” said Tom.\n\nThe notary nodded. “It is the \
+                    house.”\n\n“Mine,” said Tom.\n";
+        check(text, &["the notary", "Tom", "the notary", "Tom"]);
+    }
+
+    #[test]
+    fn hears_who_is_called_by_a_title() {
+        let text = "“Nobody leaves,” said Inspector Bray. Ruth Hallow looked at Dr. Arden, and Dr. Arden at the door.\n\n“I have a train,” \
+                    said Ruth.\n\n“You had one,” said Bray. “Doctor, when was the tide?”\n\n“At nine.”\n\n“So late?” said Ruth.\n";
+        check(text, &["Bray", "Ruth", "Bray", "Bray", "Dr. Arden", "Ruth"]);
+    }
+
+    #[test]
+    fn leaves_to_nobody_what_several_say() {
+        let text =
+            "“Row,” said Tom Pell.\n\n“Which way?” said Ruth Hallow.\n\n“Home!” they cried.\n\n“Home,” said Tom.\n";
+        let reading = english(text);
+        let speakers: Vec<bool> = reading.quotations.iter().map(|quotation| quotation.speaker.is_some()).collect();
+        assert_eq!(speakers, [true, true, false, true]);
+    }
+
+    #[test]
+    fn joins_a_role_with_the_name_that_it_is_given() {
+        let text = "The widow, Mrs. Hallow, came in with the kid they called Wren. “Good day,” said Mrs. Hallow.\n\n“Good day,” said Wren.\n\n\
+                    “It is late,” said the widow.\n";
+        check(text, &["Mrs. Hallow", "Wren", "Mrs. Hallow"]);
+    }
+
+    #[test]
+    fn learns_the_narrator_from_who_he_is_told_to_be() {
+        let text = "“Who is there?” I called.\n\nCaptain Oram stood on the step. “You must be Davey Marsh,” said Captain Oram.\n\n“I am, \
+                    sir,” said I.\n\n“Then let me in,” said Captain Oram.\n";
+        let reading = english(text);
+        let marsh = person(&reading, "Davey Marsh");
+        assert!(marsh.is_some() && marsh == person(&reading, "I"), "{:?}", reading.people);
+    }
+
+    #[test]
     fn leaves_cries_for_cries() {
         let reading = english("“Hurrah!” said Tom Pell. “Aye, aye! Bravo!”\n\n“Hush!” said Ruth. “Sh! Sh!”\n");
         assert_eq!(reading.people.len(), 2, "{:?}", reading.people);

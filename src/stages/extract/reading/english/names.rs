@@ -11,7 +11,7 @@ use super::super::tables::{
 };
 use super::clauses::{Place, place};
 use super::merging::Merger;
-use super::narrator::stated;
+use super::narrator::{addressed, stated};
 
 use super::tokens::{NONE, Tokens};
 
@@ -134,7 +134,7 @@ impl Names {
                 name.vocative += 1;
             }
             // Whoever gives it as his name bears it.
-            name.deeds += if stated(book, mention) { 2 } else { 0 };
+            name.deeds += if stated(book, mention) || name.words.len() > 1 && addressed(book, mention) { 2 } else { 0 };
             if book.list[mention.first].quote != NONE {
                 continue;
             }
@@ -438,7 +438,7 @@ fn form(chars: &[char], book: &Tokens, first: usize, end: usize) -> String {
 }
 
 /// Whether somebody is called by the words at these tokens: set off by marks within speech.
-fn vocative(book: &Tokens, first: usize, end: usize) -> bool {
+pub(super) fn vocative(book: &Tokens, first: usize, end: usize) -> bool {
     let quote = book.list[first].quote;
     if quote == NONE {
         return false;

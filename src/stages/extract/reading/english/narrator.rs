@@ -27,14 +27,33 @@ pub(super) fn stated(book: &Tokens, mention: &Mention) -> bool {
     }
 }
 
-/// Returns the names that the one who tells the book answers to, the surest first. `own` is the person that stands for him.
-pub(super) fn names_of(
+/// Whether somebody is told that the name is his: `you must be Hale`, `you’re Hale`.
+pub(super) fn addressed(book: &Tokens, mention: &Mention) -> bool {
+    let quote = book.list[mention.first].quote;
+    if mention.possessive || quote == NONE {
+        return false;
+    }
+    let back = |n: usize| {
+        mention.first.checked_sub(n).map_or("", |at| if book.list[at].quote == quote { book.text(at) } else { "" })
+    };
+    match back(1) {
+        "you're" => true,
+        "are" => back(2) == "you",
+        "be" => matches!(back(2), "you'll" | "must" | "will") && (back(2) == "you'll" || back(3) == "you"),
+        _ => false,
+    }
+}
+
+/// Returns the names that the one who tells the book answers to, the surest first. `own` is the person that stands for him, and
+/// `heard` gives the names in a turn.
+pub(super) fn names_of<'a>(
     book: &Tokens,
     names: &Names,
     turns: &[Turn],
     called: &[Vec<(usize, usize)>],
     verdicts: &[Verdict],
     own: usize,
+    heard: impl Fn(usize) -> &'a [Mention],
 ) -> Vec<usize> {
     let mut votes: BTreeMap<usize, u32> = BTreeMap::new();
     let mut tagged: BTreeMap<usize, u32> = BTreeMap::new();
@@ -52,6 +71,10 @@ pub(super) fn names_of(
         }
         for &(name, _) in called {
             *votes.entry(name).or_default() += u32::from(answered) + u32::from(answering);
+        }
+        if answered {
+            let told = heard(i).iter().filter(|mention| addressed(book, mention));
+            told.for_each(|mention| *votes.entry(mention.name).or_default() += STATED);
         }
     }
     for mention in &names.mentions {

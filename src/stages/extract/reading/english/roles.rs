@@ -50,6 +50,9 @@ impl Scene<'_> {
             if book.list[mention.first].quote != NONE {
                 continue;
             }
+            if let Some(phrase) = self.christened(mention) {
+                *votes.entry(phrase).or_default().entry(person).or_default() += 2;
+            }
             let mut at = mention.end;
             let comma = book.list.get(at).is_some_and(|token| token.mark == ',');
             at += usize::from(comma);
@@ -95,6 +98,31 @@ impl Scene<'_> {
         (known, pairs)
     }
 
+    /// Returns the role that a name is given to: `the boy they called Hale`, `a clerk named Hale`, `the clerk, Mr. Hale;`.
+    fn christened(&self, mention: &Mention) -> Option<String> {
+        let book = self.book;
+        let comma = mention.first.checked_sub(1).filter(|&at| book.list[at].mark == ',');
+        if let Some(comma) = comma {
+            let mark = book.list.get(mention.end).map_or('.', |token| token.mark);
+            let listed = mark == ',' && book.text(mention.end + 1) == "and";
+            let closed = matches!(mark, ',' | ';' | '.' | ')') && !listed && !mention.possessive;
+            return (comma.saturating_sub(5)..comma).filter(|_| closed).find_map(|at| {
+                let own = book.text(at) == "the" || book.class(at) & POSSESSIVE != 0;
+                let listed = at > 0 && (book.list[at - 1].mark == ',' || book.text(at - 1) == "and");
+                match nominal(book, self.names, at, comma).filter(|_| own && !listed)? {
+                    (Nominal::Role(phrase, _, _), end) if end == comma && singular(&phrase) => Some(phrase),
+                    _ => None,
+                }
+            });
+        }
+        let verb = mention.first.checked_sub(1).filter(|&at| matches!(book.text(at), "called" | "named"))?;
+        let between = |at: usize| matches!(book.text(at), "they" | "everybody" | "we" | "all" | "who" | "was" | "whom");
+        (verb.saturating_sub(6)..verb).rev().find_map(|at| match nominal(book, self.names, at, verb)? {
+            (Nominal::Role(phrase, _, false), end) if (end..verb).all(between) => Some(phrase),
+            _ => None,
+        })
+    }
+
     /// Returns the person that a phrase stands for where no named one fits.
     pub(super) fn role(&mut self, phrase: &str, gender: Gender) -> usize {
         if let Some(&person) = self.known.get(phrase) {
@@ -112,14 +140,18 @@ impl Scene<'_> {
         person
     }
 
-    /// Returns who was last named with the title that a phrase consists of: `Captain Hale` for `the captain`.
-    pub(super) fn titled(&self, phrase: &str, before: usize) -> Option<usize> {
-        let noun = phrase.strip_prefix("the ").filter(|noun| ENGLISH.is(noun, TITLE))?;
+    /// Returns the last name before an offset that bears a title: `Captain Hale` for `captain`.
+    pub(super) fn titled(&self, noun: &str, before: usize) -> Option<Mention> {
+        if !ENGLISH.is(noun, TITLE) {
+            return None;
+        }
         let to = self.names.mentions.partition_point(|mention| self.book.list[mention.first].start < before);
-        self.names.mentions[to.saturating_sub(150)..to].iter().rev().find_map(|mention| {
-            let title = self.names.list[mention.name].title?;
-            (canonical(&self.book.words[title as usize].text) == canonical(noun)).then_some(mention.person)?
-        })
+        let recent = self.names.mentions[to.saturating_sub(150)..to].iter().rev();
+        let bears = |mention: &&Mention| {
+            let title = mention.person.and(self.names.list[mention.name].title);
+            title.is_some_and(|title| canonical(&self.book.words[title as usize].text) == canonical(noun))
+        };
+        recent.copied().find(|mention| bears(&mention))
     }
 
     /// Whether somebody who is known by a role alone is one among many no more.

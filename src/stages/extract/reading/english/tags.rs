@@ -14,6 +14,8 @@ pub(super) enum Nominal {
     /// Index of the mention's name.
     Name(usize),
     Pronoun(Gender),
+    /// Several at once.
+    Several,
     /// The one who tells the book.
     Narrator,
     /// A role or kinship word: its phrase and gender, and whether it is kinship.
@@ -32,7 +34,8 @@ pub(super) fn nominal(book: &Tokens, names: &Names, at: usize, end: usize) -> Op
     match book.text(at) {
         "he" => return Some((Nominal::Pronoun(Gender::Male), at + 1)),
         "she" => return Some((Nominal::Pronoun(Gender::Female), at + 1)),
-        "they" | "everybody" | "someone" | "somebody" => return Some((Nominal::Pronoun(Gender::Unknown), at + 1)),
+        "they" | "everybody" | "everyone" | "both" | "we" => return Some((Nominal::Several, at + 1)),
+        "someone" | "somebody" => return Some((Nominal::Pronoun(Gender::Unknown), at + 1)),
         _ => {}
     }
     if class & NARRATOR != 0 {
@@ -221,6 +224,16 @@ pub(super) fn before(book: &Tokens, names: &Names, at: usize, end: usize, open: 
         stop -= 1;
     }
     let start = (at..stop).rev().find(|&i| matches!(book.list[i].mark, '.' | '!' | '?')).map_or(at, |i| i + 1);
+    // `From the stairs came Hale’s voice.`
+    let came = |i: usize| i > start && matches!(book.text(i - 1), "came" | "was" | "rose" | "broke" | "cut");
+    let voice = (start..stop).rev().take(6).filter(|&i| came(i)).find_map(|i| nominal(book, names, i, stop));
+    if let Some((who, end)) = voice
+        && end == stop
+        && book.text(end - 1) == "voice"
+        && who != Nominal::Pronoun(Gender::Unknown)
+    {
+        return Some(Tag::Says(who));
+    }
     if !leads {
         return subject(book, names, start, stop, None).map(Tag::Acts);
     }

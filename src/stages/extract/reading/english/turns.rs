@@ -6,11 +6,11 @@ use super::super::given::Given;
 use super::super::people::{Draft, Found, SURE};
 use super::super::quotations::Span;
 use super::super::speakers::{Cue, Turn, Verdict};
-use super::super::tables::TITLE_GIVEN;
+use super::super::tables::{TITLE, TITLE_GIVEN};
 use super::super::{Gender, Paragraph, flatten};
 use super::lessons::Knowledge;
-use super::names::{Mention, Names};
-use super::narrator::stated;
+use super::names::{Mention, Names, vocative};
+use super::narrator::{addressed, stated};
 use super::tags::{Nominal, Tag, before, behind};
 use super::tokens::{NONE, Tokens};
 
@@ -96,12 +96,14 @@ impl<'a> Scene<'a> {
         scene.roles_about();
         let mut first = 0;
         while first < spans.len() {
-            let paragraph = spans[first].paragraph;
+            let Span { paragraph, written, .. } = spans[first];
             let mut end = first + 1;
-            while end < spans.len() && spans[end].paragraph == paragraph {
+            while end < spans.len() && spans[end].paragraph == paragraph && spans[end].written == written {
                 end += 1;
             }
-            scene.paragraph(first, end);
+            if !written {
+                scene.paragraph(first, end);
+            }
             first = end;
         }
         if scene.knowledge.read {
@@ -116,10 +118,17 @@ impl<'a> Scene<'a> {
         self.cast.iter().map(Draft::gender).collect()
     }
 
-    /// Returns the stretches of narration before, between and behind the quotations `[first, end)` of a paragraph.
+    /// Returns the stretches of narration before, between and behind the quotations `[first, end)` of a paragraph, as far as those
+    /// that are written.
     pub(super) fn stretches(&self, first: usize, end: usize) -> Vec<Stretch> {
         let paragraph = self.spans[first].paragraph;
         let (from, to) = (self.book.starts[paragraph], self.book.starts[paragraph + 1]);
+        let before = |offset: usize| from + self.book.list[from..to].partition_point(|token| token.start < offset);
+        let near = |span: &&Span| span.paragraph == paragraph;
+        let last =
+            first.checked_sub(1).map(|at| &self.spans[at]).filter(near).map_or(from, |span| before(span.outer_end));
+        let to = self.spans.get(end).filter(near).map_or(to, |span| before(span.outer_start));
+        let from = last;
         let mut stretches = Vec::with_capacity(end - first + 1);
         let mut at = from;
         for span in &self.spans[first..end] {
@@ -206,7 +215,7 @@ impl<'a> Scene<'a> {
                 self.names.people[*name].map_or(Gender::Unknown, |person| self.cast[person].gender())
             }
             Nominal::Pronoun(gender) | Nominal::Role(_, gender, _) => *gender,
-            Nominal::Narrator => Gender::Unknown,
+            Nominal::Narrator | Nominal::Several => Gender::Unknown,
         };
         before.iter().flatten().any(|before| {
             let named = matches!((person(before), person(now)), (Some(a), Some(b)) if a != b);
@@ -237,6 +246,7 @@ impl<'a> Scene<'a> {
             end: first + end,
             cue,
             acts: Gender::Unknown,
+            hears: Gender::Unknown,
             weights: Vec::new(),
             fresh: false,
             same: -2.5,
@@ -251,11 +261,10 @@ impl<'a> Scene<'a> {
                 }
                 Nominal::Narrator => turn.weights.push((self.role("I", Gender::Unknown), 3.0)),
                 Nominal::Pronoun(gender) if turn.cue == Cue::None => turn.acts = *gender,
-                Nominal::Role(phrase, gender, _) if turn.cue == Cue::None => {
+                Nominal::Role(phrase, gender, kin) if turn.cue == Cue::None => {
                     turn.acts = *gender;
-                    if let Some(&own) = self.roles.get(phrase) {
-                        turn.weights.push((own, 1.5));
-                    }
+                    let own = if *kin { self.roles.get(phrase).copied() } else { Some(self.role(phrase, *gender)) };
+                    turn.weights.extend(own.map(|own| (own, if *kin { 1.5 } else { 2.2 })));
                 }
                 _ => {}
             }
@@ -269,7 +278,8 @@ impl<'a> Scene<'a> {
         self.action(first + start, first + end, stretches, (start, end));
         for who in says[start..end].iter().chain(&acts[start..end]).flatten() {
             if let Nominal::Role(phrase, _, false) = who
-                && let Some(person) = self.titled(phrase, span.outer_start)
+                && let Some(noun) = phrase.strip_prefix("the ")
+                && let Some(person) = self.titled(noun, span.outer_start).and_then(|mention| mention.person)
             {
                 turn.weights.push((person, 2.2));
             }
@@ -322,15 +332,17 @@ impl<'a> Scene<'a> {
                 }
                 Nominal::Name(name) => self.names.people[*name].map_or(Cue::None, Cue::Named),
                 Nominal::Pronoun(gender) => Cue::Pronoun(*gender),
+                Nominal::Several => Cue::Several,
                 Nominal::Narrator => Cue::Named(self.role("I", Gender::Unknown)),
                 Nominal::Role(phrase, gender, _) => Cue::Role(*gender, self.role(phrase, *gender)),
             };
             let rank = |cue: &Cue| match cue {
                 Cue::None => 0,
                 Cue::Pronoun(Gender::Unknown) => 1,
-                Cue::Pronoun(_) => 2,
-                Cue::Role(..) => 3,
-                Cue::Named(_) => 4,
+                Cue::Several => 2,
+                Cue::Pronoun(_) => 3,
+                Cue::Role(..) => 4,
+                Cue::Named(_) => 5,
             };
             if rank(&found) > rank(&cue) {
                 cue = found;
@@ -346,17 +358,68 @@ impl<'a> Scene<'a> {
             let span = self.spans[quote];
             for mention in self.mentions(span.start, span.end) {
                 let Some(person) = mention.person else { continue };
-                if stated(self.book, mention) {
+                if stated(self.book, mention) || self.introduced(mention) {
                     turn.weights.push((person, 5.0));
-                } else if mention.vocative {
+                } else if mention.vocative || addressed(self.book, mention) {
                     called.push((mention.name, person));
                     turn.weights.push((person, -5.0));
                 } else {
                     turn.weights.push((person, -1.2));
                 }
             }
+            self.titles_called(span, turn, &mut called);
         }
         called
+    }
+
+    /// Notes who is called by a title alone, `Captain, sit down`, and whether a man or a woman is: `sir`, `ma’am`.
+    fn titles_called(&self, span: Span, turn: &mut Turn, called: &mut Vec<(usize, usize)>) {
+        let tokens = &self.book.list;
+        let from = tokens.partition_point(|token| token.start < span.start);
+        let to = from + tokens[from..].partition_point(|token| token.start < span.end);
+        for at in from..to {
+            let class = self.book.class(at);
+            let polite = match self.book.text(at) {
+                "sir" => Gender::Male,
+                "madam" | "ma'am" | "marm" | "mum" => Gender::Female,
+                _ => Gender::Unknown,
+            };
+            if polite == Gender::Unknown && class & TITLE == 0
+                || self.names.at[at] != NONE
+                || !vocative(self.book, at, at + 1)
+            {
+                continue;
+            }
+            if polite != Gender::Unknown {
+                turn.hears = polite;
+            } else if let Some(mention) = self.titled(self.book.text(at), span.outer_start)
+                && let Some(person) = mention.person
+            {
+                called.push((mention.name, person));
+                turn.weights.push((person, -5.0));
+            }
+        }
+    }
+
+    /// Whether a name alone answers who somebody is.
+    fn introduced(&self, mention: &Mention) -> bool {
+        const ASKED: [&[&str]; 5] = [
+            &["who", "are", "you"],
+            &["your", "name"],
+            &["who", "is", "it"],
+            &["who's", "there"],
+            &["who", "is", "there"],
+        ];
+        let tokens = &self.book.list;
+        let opens = mention.first.checked_sub(1).is_none_or(|at| tokens[at].quote != tokens[mention.first].quote);
+        let ends = tokens.get(mention.end).is_some_and(|token| matches!(token.mark, '.' | ','));
+        let Some(last) = self.turns.last().filter(|_| opens && ends) else { return false };
+        let span = self.spans[last.end - 1];
+        let from = tokens.partition_point(|token| token.start < span.start);
+        let to = from + tokens[from..].partition_point(|token| token.start < span.end);
+        (to.saturating_sub(8).max(from)..to).any(|at| {
+            ASKED.iter().any(|asked| asked.iter().enumerate().all(|(k, word)| self.book.text(at + k) == *word))
+        })
     }
 
     /// Keeps what the speaker does beside the speech, where a sentence of narration stands alone in the paragraph.

@@ -30,7 +30,7 @@ impl<'a> Scene<'a> {
     pub(super) fn surroundings(&self, turn: &mut Turn, paragraph: usize, start: usize, stretches: &[Stretch]) {
         let from = self.spans[turn.first].outer_start;
         let Some(last) = self.turns.last() else {
-            turn.fresh = true;
+            turn.begin();
             self.about(turn, paragraph, from);
             return;
         };
@@ -50,16 +50,16 @@ impl<'a> Scene<'a> {
                 turn.same = -1.5;
             }
             if turn.fresh {
-                turn.same = -0.3;
-                turn.alternate = 0.0;
+                turn.begin();
                 self.about(turn, paragraph, from);
                 return;
             }
         }
         // Who was called is likely to answer.
         if let Some(called) = self.called.last() {
+            let asked = self.chars[self.spans[last.end - 1].end - 1] == '?';
             for &(_, person) in called.iter().take(3) {
-                turn.weights.push((person, 1.6));
+                turn.weights.push((person, if asked { 2.4 } else { 1.6 }));
             }
         }
         let share = if matches!(turn.cue, Cue::Pronoun(_)) { PRONOUN } else { 1.0 };
@@ -179,8 +179,12 @@ impl<'a> Scene<'a> {
         }
         for turn in &mut self.turns {
             let people: BTreeSet<usize> = turn.weights.iter().map(|(person, _)| *person).collect();
-            turn.weights
-                .extend(people.into_iter().filter(|&person| known[person] < 3).map(|person| (person, -HEARSAY)));
+            turn.weights.extend(
+                people
+                    .into_iter()
+                    .filter(|&person| known[person] < 3 && !self.cast[person].role)
+                    .map(|person| (person, -HEARSAY)),
+            );
         }
     }
 

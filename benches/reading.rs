@@ -1,0 +1,140 @@
+//! How fast books are read by rule, and what that holds: who speaks, and the facts that scenes are made of.
+//!
+//! `cargo bench --bench reading` measures the shipped books, `cargo bench --bench reading -- FILE…` others; a file of several
+//! books counts as its first. Each is read as it is and repeated to 20 MB, and so are all of one language together, whose people
+//! are many. Speeds are MB of UTF-8 text per second of one core, other work on the machine left out where the kernel tells. Memory
+//! is what the process holds at its peak more than before, in times of the text.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints what it measured")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use dramaturg::schema::{Book, Language};
+use dramaturg::stages::chunk::read;
+use dramaturg::stages::extract::{BookFacts, reading};
+
+/// The books that come with the program.
+const SHIPPED: &[&str] = &["a_penny_either_way.txt", "lian_wen_ji.txt"];
+/// How often a text is read; the best counts.
+const TIMES: usize = 3;
+/// Bytes of a long text.
+const LONG: usize = 20_000_000;
+/// MB per second, and times of the text in memory.
+const TARGETS: (f64, f64) = (5.0, 10.0);
+
+fn main() {
+    // Cargo passes `--bench` along.
+    let mut files: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    if files.is_empty() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("books");
+        files = SHIPPED.iter().map(|name| folder.join(name).display().to_string()).collect();
+    }
+    let mut books = Vec::new();
+    for file in &files {
+        let bytes = std::fs::read(file).map_err(|error| error.to_string());
+        let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match bytes.and_then(|bytes| read(file, &bytes, None).map_err(|error| error.to_string())) {
+            Ok(book) => books.push((name, book)),
+            Err(error) => eprintln!("{file}: {error}"),
+        }
+    }
+    println!("{:>8}  {:>7} {:>7} {:>7} MB/s  {:>6}  quotations  people", "text", "reading", "facts", "total", "memory");
+    for (name, book) in &books {
+        measure(name, book, TIMES);
+        measure(&format!("{name}, again and again"), &repeated(book, &book.text), 1);
+    }
+    for language in Language::ALL {
+        let texts: Vec<&str> = books
+            .iter()
+            .map(|(_, book)| book)
+            .filter(|book| book.language == language)
+            .map(|book| book.text.as_str())
+            .collect();
+        let Some((_, first)) = books.iter().find(|(_, book)| book.language == language && texts.len() > 1) else {
+            continue;
+        };
+        measure(&format!("all of `{language}`, again and again"), &repeated(first, &texts.join("\n\n")), 1);
+    }
+}
+
+/// Returns a book of a text repeated until it is long.
+fn repeated(book: &Book, text: &str) -> Book {
+    let times = LONG.div_ceil(text.len().max(1));
+    Book { text: format!("{text}\n\n").repeat(times), ..book.clone() }
+}
+
+/// Prints what reading a book takes.
+fn measure(name: &str, book: &Book, times: usize) {
+    let text: Arc<str> = Arc::from(book.text.as_str());
+    let megabytes = float(text.len()) / 1e6;
+    let mut best = [f64::INFINITY; 2];
+    let (mut memory, mut found) = (None, (0, 0));
+    for _ in 0..times {
+        let held = memory_of("VmRSS:");
+        // The kernel begins to look for a peak anew.
+        let anew = std::fs::write("/proc/self/clear_refs", "5").is_ok();
+        let begun = Clock::start();
+        let read = reading::read(&text, book.language, book.script);
+        let reading = begun.seconds();
+        found = (read.quotations.len(), read.people.len());
+        let begun = Clock::start();
+        let facts = BookFacts::new(book, book.language, Arc::clone(&text), read);
+        let made = begun.seconds();
+        drop(facts);
+        best = [best[0].min(reading), best[1].min(made)];
+        memory = held
+            .zip(memory_of("VmHWM:"))
+            .filter(|_| anew)
+            .map(|(held, peak)| (peak - held).max(0.0) / float(text.len()));
+    }
+    let [reading, facts] = best.map(|seconds| megabytes / seconds);
+    let total = megabytes / (best[0] + best[1]);
+    let slow = if total < TARGETS.0 { "  SLOW" } else { "" };
+    let large = if memory.is_some_and(|times| times > TARGETS.1) { "  LARGE" } else { "" };
+    let memory = memory.map_or("?".to_owned(), |times| format!("{times:.1} ×"));
+    let (quotations, people) = found;
+    println!(
+        "{megabytes:5.2} MB  {reading:7.1} {facts:7.1} {total:7.1}       {memory:>6}  {quotations:10}  {people:6}  {name}{slow}{large}"
+    );
+}
+
+/// Returns bytes that the kernel knows of this process.
+fn memory_of(key: &str) -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
+    let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024.0)
+}
+
+/// Seconds that this thread has been on a core, in ticks of the kernel; where no kernel tells, seconds.
+struct Clock {
+    begun: Instant,
+    on_core: Option<f64>,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self { begun: Instant::now(), on_core: on_core() }
+    }
+
+    fn seconds(&self) -> f64 {
+        match (self.on_core, on_core()) {
+            (Some(begun), Some(now)) => now - begun,
+            _ => self.begun.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+/// Reads it where Linux tells it.
+fn on_core() -> Option<f64> {
+    let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = times.split(' ').next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no book has 2^52 bytes")]
+const fn float(count: usize) -> f64 {
+    count as f64
+}

@@ -1,0 +1,162 @@
+//! Speech that a dash opens where its paragraph begins, and that no mark closes: only the words that hand it over tell where it stops.
+
+use super::Paragraph;
+use super::quotations::Span;
+use super::tables::{
+    CHINESE, DETERMINER, ENGLISH, FAINT, HE, KIN, NARRATOR, POSSESSIVE, ROLE, SHE, SPEECH, THEY, TITLE,
+};
+use crate::schema::Language;
+
+/// So many paragraphs must begin with a dash before it counts as a mark of speech.
+const FEWEST: usize = 3;
+
+/// Whether a character is a dash that may open speech.
+const fn dash(c: char) -> bool {
+    matches!(c, '—' | '–' | '―' | '－')
+}
+
+/// Whether a paragraph begins as speech does behind a dash.
+fn opens(chars: &[char], paragraph: &Paragraph) -> bool {
+    let line = &chars[paragraph.start as usize..paragraph.end as usize];
+    let dashes = line.iter().take_while(|&&c| dash(c)).count();
+    // Two Chinese dashes are one, and break a sentence off.
+    let wide = dashes == 2 && line.get(2).is_some_and(char::is_ascii);
+    !paragraph.border && (dashes == 1 || wide) && line[dashes..].iter().any(|c| c.is_alphanumeric())
+}
+
+/// Whether a book sets its speech so: `marked` is how many stretches stand between other marks.
+pub(super) fn custom(chars: &[char], paragraphs: &[Paragraph], marked: usize) -> bool {
+    let dashed = paragraphs.iter().filter(|paragraph| opens(chars, paragraph)).count();
+    dashed >= FEWEST && dashed > marked
+}
+
+/// Returns the speech of such a book in order.
+pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Language) -> Vec<Span> {
+    let mut spans = Vec::new();
+    for (index, paragraph) in paragraphs.iter().enumerate().filter(|(_, paragraph)| opens(chars, paragraph)) {
+        let (start, end) = (paragraph.start as usize, paragraph.end as usize);
+        for (from, to) in pieces(chars, start, end, language) {
+            let blank = |c: &&char| c.is_whitespace() || dash(**c);
+            let head = chars[from..to].iter().take_while(blank).count();
+            let tail = chars[from + head..to].iter().rev().take_while(blank).count();
+            let (from, to) = (from + head, to - tail);
+            if chars[from..to].iter().any(|c| c.is_alphanumeric()) {
+                let first = spans.last().is_none_or(|last: &Span| last.paragraph < index);
+                let (outer_start, outer_end) = (if first { start } else { from }, to);
+                let (paragraph, continues, written) = (index, false, false);
+                spans.push(Span { start: from, end: to, outer_start, outer_end, paragraph, continues, written });
+            }
+        }
+    }
+    spans
+}
+
+/// Returns the spoken pieces of a paragraph.
+fn pieces(chars: &[char], start: usize, end: usize, language: Language) -> Vec<(usize, usize)> {
+    let mut pieces = Vec::new();
+    let mut from = (start..end).find(|&i| !dash(chars[i])).unwrap_or(end);
+    let mut i = from;
+    while i < end {
+        let mark = dash(chars[i]) && i > from && chars[i - 1].is_whitespace()
+            || matches!(chars[i], ',' | '!' | '?' | ';' | '…' | '，' | '！' | '？' | '。' | '；');
+        let tag = (i + 1..end).find(|&k| !chars[k].is_whitespace() && !dash(chars[k]) && !ends(chars[k]));
+        let stop = tag.filter(|_| mark).and_then(|at| match language {
+            Language::En => tag_en(chars, at, end),
+            Language::Zh => tag_zh(chars, at, end),
+        });
+        if let Some(stop) = stop {
+            pieces.push((from, i + usize::from(!dash(chars[i]))));
+            (from, i) = (stop, stop);
+        } else {
+            i += 1;
+        }
+    }
+    pieces.push((from, end));
+    pieces
+}
+
+/// Whether a character ends a clause of speech.
+const fn ends(c: char) -> bool {
+    matches!(c, ',' | '!' | '?' | ';' | '…' | '，' | '！' | '？' | '。' | '；')
+}
+
+/// Returns where the English words that hand over speech stop, if they begin here: `said Hale.`, `the clerk asked,`.
+fn tag_en(chars: &[char], at: usize, end: usize) -> Option<usize> {
+    let class = |word: &(usize, usize)| class_of(chars, *word);
+    let mut words: Vec<(usize, usize)> = Vec::new();
+    let mut i = at;
+    while i < end && words.len() < 6 && (chars[i].is_alphanumeric() || chars[i].is_whitespace()) {
+        if chars[i].is_whitespace() {
+            i += 1;
+            continue;
+        }
+        let stop =
+            (i..end).find(|&k| !chars[k].is_alphanumeric() && !matches!(chars[k], '’' | '\'' | '-')).unwrap_or(end);
+        words.push((i, stop));
+        // The point of a title ends nothing.
+        i = stop + usize::from(chars.get(stop) == Some(&'.') && class(&(words[words.len() - 1])) & TITLE != 0);
+    }
+    let pronoun = HE | SHE | THEY;
+    let capital = |word: &(usize, usize)| chars[word.0].is_uppercase();
+    let says = |word: &(usize, usize)| class(word) & SPEECH != 0 && !capital(word);
+    let person = |word: &(usize, usize)| capital(word) || class(word) & (pronoun | DETERMINER | POSSESSIVE) != 0;
+    let first = words.first()?;
+    let handed = says(first) && words.get(1).is_some_and(person);
+    let firm = |word: &(usize, usize)| says(word) && class(word) & FAINT == 0;
+    let led = match class(first) {
+        // `I say` is said; `I said` may be told.
+        class if class & NARRATOR != 0 => words.get(1).is_some_and(|word| firm(word) && chars[word.1 - 1] == 'd'),
+        class if class & pronoun != 0 => words.iter().skip(1).take(2).any(firm),
+        class if class & (DETERMINER | POSSESSIVE) != 0 => {
+            let noun = words.iter().skip(1).take(3).position(|word| role(class_of(chars, *word)));
+            noun.is_some_and(|noun| words.iter().skip(noun + 2).take(2).any(firm))
+        }
+        _ => capital(first) && words.iter().skip(1).take(3).find(|word| !capital(word)).is_some_and(firm),
+    };
+    (handed || led).then(|| tail_en(chars, words[1].1, end))
+}
+
+fn class_of(chars: &[char], word: (usize, usize)) -> u32 {
+    ENGLISH.class(&chars[word.0..word.1].iter().flat_map(|c| c.to_lowercase()).collect::<String>())
+}
+
+const fn role(class: u32) -> bool {
+    class & (ROLE | KIN) != 0
+}
+
+/// Returns where narration stops that goes on from a verb of speech: at the sentence's end, or at a comma behind which nobody acts.
+fn tail_en(chars: &[char], at: usize, end: usize) -> usize {
+    let mut i = at;
+    while i < end {
+        let point = chars[i] == '.' && chars.get(i + 1).is_none_or(|c| c.is_whitespace() || dash(*c));
+        let title = point && {
+            let word = (at..i).rev().take_while(|&k| chars[k].is_alphabetic()).last().unwrap_or(i);
+            class_of(chars, (word, i)) & TITLE != 0
+        };
+        if point && !title || matches!(chars[i], '!' | '?' | ':') || dash(chars[i]) {
+            return i + 1;
+        }
+        if chars[i] == ',' {
+            let from = (i + 1..end).find(|&k| !chars[k].is_whitespace()).unwrap_or(end);
+            let word: String = chars[from..end].iter().take_while(|c| c.is_alphabetic()).collect();
+            let goes_on = word.ends_with("ing")
+                || word.ends_with("ed")
+                || matches!(
+                    word.as_str(),
+                    "and" | "but" | "with" | "as" | "while" | "his" | "her" | "then" | "who" | "for" | "in" | "to"
+                );
+            if !goes_on {
+                return i + 1;
+            }
+        }
+        i += 1;
+    }
+    end
+}
+
+/// Returns where the Chinese clause that hands over speech stops, if it begins here.
+fn tag_zh(chars: &[char], at: usize, end: usize) -> Option<usize> {
+    let stop = (at..end).find(|&i| ends(chars[i]) || matches!(chars[i], '：' | ':')).unwrap_or(end);
+    let clause: Vec<char> = chars[at..stop].iter().map(|&c| CHINESE.fold(c)).collect();
+    (clause.len() > 1 && clause.len() < 15 && CHINESE.ends_in_speech(&clause)).then_some((stop + 1).min(end))
+}
