@@ -39,7 +39,7 @@ pub use error::{AskError, HttpFault, ReplyFault};
 pub use ledger::{Ledger, Price, Totals, Usage};
 pub use model::{Model, Sampling};
 pub use offline::{Offline, OfflineOptions};
-pub use record::{Journal, JournalError, Record, Reply, Request};
+pub use record::{Answered, Journal, JournalError, Record, Reply, Request};
 pub use secret::Secret;
 pub use tokenizer::Tokenizer;
 pub(crate) use tokens::Estimate;
