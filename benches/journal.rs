@@ -290,7 +290,8 @@ fn state(folder: &Path) -> String {
         .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
         .collect();
     let count = |is: &dyn Fn(&str) -> bool| names.iter().filter(|name| is(name)).count();
-    let plain = count(&|name| name != "journal.jsonl" && name.ends_with(".jsonl"));
+    let is = |name: &str, extension: &str| Path::new(name).extension().is_some_and(|its| its == extension);
+    let plain = count(&|name| name != "journal.jsonl" && is(name, "jsonl"));
     let both = count(&|name| names.contains(&format!("{name}.zst")));
     let parts = [
         (count(&|name| name == "journal.jsonl") == 0, "no open file"),

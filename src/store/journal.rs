@@ -468,13 +468,17 @@ mod tests {
         names
     }
 
+    fn is(name: &str, extension: &str) -> bool {
+        Path::new(name).extension().is_some_and(|its| its == extension)
+    }
+
     fn expect_all(path: &Path, records: &[Record]) {
         let journal = small(path);
         assert_eq!((journal.len(), journal.damaged(), journal.cut()), (records.len(), 0, 0), "{:?}", names(path));
         expect(&journal, path, records);
         drop(journal);
         assert_eq!(kept(path), records, "in their order");
-        let closed = names(path).into_iter().filter(|name| name.ends_with(".zst")).count();
+        let closed = names(path).into_iter().filter(|name| is(name, "zst")).count();
         assert_eq!(names(path).len(), closed + 1, "{:?}", names(path));
         let view = JournalView::open(path).unwrap();
         assert_eq!(view.segments(), closed + 1);
@@ -503,7 +507,7 @@ mod tests {
         assert_eq!(kept(&path), records);
         for name in names(&path) {
             let bytes = fs::read(path.with_file_name(&name)).unwrap();
-            let bytes = if name.ends_with(".zst") { zstd::decode_all(&bytes[..]).unwrap() } else { bytes };
+            let bytes = if is(&name, "zst") { zstd::decode_all(&bytes[..]).unwrap() } else { bytes };
             assert!(bytes.starts_with(b"{\"dramaturg_journal\":2,\"segment\":"), "{name}");
             let found: Vec<serde_json::Value> =
                 lines(&bytes)[1..].iter().map(|line| serde_json::from_slice(line).unwrap()).collect();
@@ -564,7 +568,7 @@ mod tests {
                 write(&journal, record).unwrap();
             }
             drop(journal);
-            let left: Vec<String> = names(&path).into_iter().filter(|name| name.ends_with(".new")).collect();
+            let left: Vec<String> = names(&path).into_iter().filter(|name| is(name, "new")).collect();
             assert!(left.is_empty(), "{step}: {left:?}");
             expect_all(&path, &records);
         }

@@ -84,6 +84,7 @@ pub(super) struct StoredMessage {
 
 /// A text: what its parts say, which are texts of their own, then what it says itself.
 #[derive(Serialize, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "so the line names them")]
 pub(super) struct Text<'a> {
     pub(super) hash: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -95,12 +95,11 @@ impl Writer {
                     Err(error) => fail(&self.failed, (error.kind(), error.to_string())),
                 }
             }
-            match self.failed.get() {
-                Some(failure) => tell(waiting, &Err(failure.clone())),
-                None => {
-                    let written = Written { file: Arc::clone(&self.file), records, waiting };
-                    self.written.send(written).expect("the other thread ends after this one");
-                }
+            if let Some(failure) = self.failed.get() {
+                tell(waiting, &Err(failure.clone()));
+            } else {
+                let written = Written { file: Arc::clone(&self.file), records, waiting };
+                self.written.send(written).expect("the other thread ends after this one");
             }
             let is_full = self.failed.get().is_none() && self.end >= self.options.segment_bytes;
             if is_full && let Err(error) = self.rotate() {
