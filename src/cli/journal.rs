@@ -94,6 +94,9 @@ impl Sums {
 #[derive(Debug, Serialize)]
 struct Stats {
     path: PathBuf,
+    /// Files that it consists of.
+    files: usize,
+    /// Bytes of all of them.
     bytes: u64,
     damaged: u64,
     records: u64,
@@ -120,7 +123,7 @@ fn stats(out: &mut impl Write, run: &Path, json: bool) -> Result<(), Fault> {
     }
     let asks = asks.into_iter().map(|((ask, model), sums)| AskSums { ask, model, sums }).collect();
     let (bytes, damaged) = (view.bytes(), view.damaged());
-    let stats = Stats { path, bytes, damaged, records: view.len() as u64, asks, total };
+    let stats = Stats { path, files: view.segments(), bytes, damaged, records: view.len() as u64, asks, total };
     if json {
         serde_json::to_writer(&mut *out, &stats).map_err(io::Error::from)?;
         return Ok(writeln!(out)?);
@@ -132,14 +135,15 @@ fn table(out: &mut impl Write, stats: &Stats) -> Result<(), Fault> {
     let each = stats.bytes.checked_div(stats.records).unwrap_or_default();
     writeln!(
         out,
-        "{}: {} records, {} bytes, {} a record",
+        "{}: {} records, {} bytes in {}, {} a record",
         visible(&stats.path.display().to_string()),
         thousands(stats.records),
         thousands(stats.bytes),
+        if stats.files == 1 { "one file".to_owned() } else { format!("{} files", stats.files) },
         thousands(each)
     )?;
     if stats.damaged > 0 {
-        writeln!(out, "{} damaged lines; a run makes their calls anew", thousands(stats.damaged))?;
+        writeln!(out, "{} damaged places; a run makes the calls that stood there anew", thousands(stats.damaged))?;
     }
     let heads = ["ask", "model", "records", "re-asks", "requests", "prompt", "cached", "completion", "mean ms"];
     let row = |ask: &str, model: &str, sums: &Sums| {

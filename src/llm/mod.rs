@@ -43,7 +43,7 @@ pub use ledger::{Account, Ledger, Price, Totals, Usage, part};
 pub use model::{Model, Sampling};
 pub use offline::{Offline, OfflineOptions};
 pub use probe::{Probe, Schemas, probe};
-pub use record::{Journal, JournalError, Record, Reply, Request};
+pub use record::{Answered, Journal, JournalError, Record, Reply, Request};
 pub use rehearsal::{Expected, Rehearsal};
 pub use secret::Secret;
 pub use tokenizer::Tokenizer;

@@ -17,8 +17,8 @@ use super::ledger::{Outcome, Spent};
 use super::offline::ENGINE_VERSION;
 use super::record::hash;
 use super::{
-    Ask, AskError, Desk, Endpoint, Offline, OfflineOptions, Price, Record, Reply, ReplyFault, Request, Shape, Usage,
-    estimate_tokens,
+    Answered, Ask, AskError, Desk, Endpoint, Offline, OfflineOptions, Price, Record, Reply, ReplyFault, Request, Shape,
+    Usage, estimate_tokens,
 };
 use crate::schema::{Language, Message};
 use crate::seed::{number, seeded};
@@ -156,8 +156,8 @@ impl Model {
             let key = if tries == 0 { parent.clone() } else { hash(&json!([parent, tries])) };
             let found = self.desk.journal.find(&key)?;
             let is_new = found.is_none();
-            let (record, hold) = match found {
-                Some(record) => (record, None),
+            let (answered, hold) = match found {
+                Some(answered) => (answered, None),
                 None if self.desk.replay => {
                     let (draw, model) = (draw.to_owned(), self.name.clone());
                     return Err(AskError::Missing { ask: A::NAME, draw, model, key });
@@ -166,16 +166,17 @@ impl Model {
                     only_journal = false;
                     let try_ = Try { number: tries, key, spelt_out };
                     let (record, hold) = self.answer(ask, &request, draw, try_, &flight).await?;
-                    self.desk.journal.write(record.clone()).await?;
-                    (record, hold)
+                    let answered = Answered::from(&record);
+                    self.desk.journal.write(record).await?;
+                    (answered, hold)
                 }
             };
             tries += 1;
-            let spent = Spent { requests: record.requests, usage: record.usage, again: tries > 1, kept: !is_new };
+            let spent = Spent { requests: answered.requests, usage: answered.usage, again: tries > 1, kept: !is_new };
             self.desk.ledger.spend(&self.name, A::NAME, self.price(), &spent);
             drop(hold);
             self.desk.ledger.prompt(&self.name, A::NAME, &request.messages);
-            let (kind, fault) = match read(ask, &shape, &record.reply, &self.desk) {
+            let (kind, fault) = match read(ask, &shape, &answered.reply, &self.desk) {
                 Ok(answer) => return Ok((answer, only_journal)),
                 Err(Fault::Refused(reason, by_filter)) => {
                     let error = AskError::Refused { model: self.name.clone(), reason, by_filter };
@@ -189,7 +190,7 @@ impl Model {
                 // The same question with more room, once; the room for thoughts counts too.
                 has_more_room = true;
                 let before = request.sampling["max_tokens"].as_u64();
-                let room = before.unwrap_or(record.usage.completion.max(LEAST_ROOM)).saturating_mul(2);
+                let room = before.unwrap_or(answered.usage.completion.max(LEAST_ROOM)).saturating_mul(2);
                 request.sampling["max_tokens"] = json!(room.min(u64::from(u32::MAX)));
                 continue;
             }
@@ -198,9 +199,9 @@ impl Model {
                 return Err(AskError::BadReply { model: self.name.clone(), ask: A::NAME, tries, fault, kind });
             }
             // Nothing can be said about an empty reply; another seed may do.
-            if !record.reply.text.trim().is_empty() {
+            if !answered.reply.text.trim().is_empty() {
                 let language = language_of(&request.messages);
-                request.messages.push(Message::assistant(record.reply.text));
+                request.messages.push(Message::assistant(answered.reply.text));
                 request.messages.push(Message::user(again(&fault, &shape, language)));
                 spelt_out |= kind == ReplyFault::Unfit;
             }

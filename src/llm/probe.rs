@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::budget::Weight;
 use super::client::{Client, Question};
 use super::json::json_of;
-use super::{AskError, Budget, Desk, Endpoint, Journal, JournalError, Record, Request, Sampling};
+use super::{Answered, AskError, Budget, Desk, Endpoint, Journal, JournalError, Record, Request, Sampling};
 use crate::prompt::Prompts;
 use crate::schema::Message;
 
@@ -109,7 +109,7 @@ fn read(list: &Value, model: &str) -> (Option<Vec<String>>, Option<u64>) {
 struct Nowhere;
 
 impl Journal for Nowhere {
-    fn find(&self, _: &str) -> Result<Option<Record>, JournalError> {
+    fn find(&self, _: &str) -> Result<Option<Answered>, JournalError> {
         Ok(None)
     }
 

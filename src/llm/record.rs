@@ -79,6 +79,23 @@ pub struct Record {
     pub latency_ms: u64,
 }
 
+/// What a record holds beside its question.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Answered {
+    /// What was answered.
+    pub reply: Reply,
+    /// Tokens.
+    pub usage: Usage,
+    /// HTTP requests that it took, failed ones included; 0 offline.
+    pub requests: u32,
+}
+
+impl From<&Record> for Answered {
+    fn from(record: &Record) -> Self {
+        Self { reply: record.reply.clone(), usage: record.usage, requests: record.requests }
+    }
+}
+
 /// What goes wrong with a journal. Always ends the run: an answer that cannot be kept must not be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
@@ -92,8 +109,8 @@ pub struct JournalError {
 
 /// Where answered requests are kept. `store` has the one on disk.
 pub trait Journal: Send + Sync {
-    /// Returns the record of a key.
-    fn find(&self, key: &str) -> Result<Option<Record>, JournalError>;
+    /// Returns what was answered to a key. Who has the key has the question.
+    fn find(&self, key: &str) -> Result<Option<Answered>, JournalError>;
 
     /// Writes a record; when the future is done, the record outlives a crash.
     fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>>;

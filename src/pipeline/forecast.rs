@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use super::measured::{LATENCY, Measured};
 use super::{Loaded, ModelEntry, RunError, RunOptions, Stage};
 use crate::event::{Event, Reporter};
-use crate::llm::{Account, Desk, Journal, JournalError, Price, Record, Rehearsal, Usage, part};
+use crate::llm::{Account, Answered, Desk, Journal, JournalError, Price, Record, Rehearsal, Usage, part};
 use crate::prompt::Prompts;
 use crate::stages;
 use crate::stages::export::Records;
@@ -262,7 +262,7 @@ fn rows(records: &Records) -> BTreeMap<&'static str, u64> {
 struct Read(Option<JournalView>);
 
 impl Journal for Read {
-    fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
+    fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
         self.0.as_ref().map_or(Ok(None), |view| view.find(key))
     }
 

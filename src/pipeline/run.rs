@@ -38,7 +38,9 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
     let journal = Arc::clone(folder.journal());
     if journal.damaged() > 0 {
         let damaged = journal.damaged();
-        reporter.report(Event::Note(format!("{damaged} damaged journal lines left out; their calls are made again")));
+        reporter.report(Event::Note(format!(
+            "{damaged} damaged places in the journal left out; the calls that stood there are made again"
+        )));
     }
     let prompts = Prompts::new(stages::prompts(), &loaded.prompts)?;
     let (seed, budget) = (loaded.file.seed, loaded.file.budget.clone());

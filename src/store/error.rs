@@ -43,6 +43,12 @@ pub enum StoreError {
         /// The path.
         path: PathBuf,
     },
+    /// A part of the journal is not there.
+    #[error("find `{}`: the journal goes on after it, and without it its calls would be made again (if that is wanted, put an empty file in its place)", path.display())]
+    Missing {
+        /// The path.
+        path: PathBuf,
+    },
     /// A scene is not as the schema says.
     #[error("read a scene in `{}`{}: {fault}", path.display(), line.map_or_else(String::new, |line| format!(", line {line}")))]
     Scene {

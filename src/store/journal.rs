@@ -1,73 +1,126 @@
-//! The journal on disk: every answered call in one append-only file of JSON Lines.
+//! The journal on disk: every answered call in append-only files of JSON Lines.
 //!
-//! Each line carries a checksum over the value behind it. Texts and schemas stand in lines of their own, once each, and records
-//! name them by hash; so a conversation whose prompts grow turn by turn stays small. A record is acknowledged when it is on the
-//! disk; writes that wait at the same time share one sync. A line that a crash cut short is removed when the file is opened; a
-//! line damaged otherwise is passed over and counted, and its call is made anew.
+//! Each line carries a checksum over the value behind it. Texts and schemas stand in lines of their own, once in a file, in parts
+//! that other texts may share, and records name them by hash; so a conversation whose prompts grow turn by turn stays small. A
+//! record is acknowledged when it is on the disk; writes that wait at the same time share one sync. When the open file is full it
+//! is closed, the next one is begun, and the closed one is compressed. A line that a crash cut short is removed when the journal is opened; what is damaged otherwise
+//! is passed over and counted, and its calls are made anew.
 
-use std::fs::OpenOptions;
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
-use self::pages::Pages;
-use self::scan::{Scan, begin, scan};
-use self::writer::{Job, Writer};
+use self::pages::{Pages, Source};
+use self::scan::{Closed, add, closed_segments, plain};
+use self::segment::Form;
+use self::writer::{Job, Writer, acknowledge, compress};
 use super::{StoreError, atomic};
-use crate::llm::{Journal, JournalError, Record};
+use crate::llm::{Answered, Journal, JournalError, Record};
 
+mod frames;
 mod line;
 mod pages;
 mod scan;
+mod segment;
+mod view;
 mod writer;
 
-pub use pages::JournalView;
+pub use view::JournalView;
+
+/// How a journal keeps its records. What it holds is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JournalOptions {
+    /// A file is full when it has grown to so many bytes.
+    pub segment_bytes: u64,
+    /// Whether a record is on the disk when it is acknowledged. Without it, a loss of power may cost answers.
+    pub sync: bool,
+}
+
+impl Default for JournalOptions {
+    fn default() -> Self {
+        Self { segment_bytes: 32 << 20, sync: true }
+    }
+}
 
 /// The journal on disk.
 #[derive(Debug)]
 pub struct FileJournal {
-    pages: Pages,
+    pages: Arc<Pages>,
     sender: Option<Sender<Job>>,
-    writer: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
     damaged: u64,
     cut: u64,
 }
 
 impl FileJournal {
-    /// Opens a journal, or begins one; nobody else may have it open. Every line is checked, at about a second for a million records.
+    /// Opens a journal by the path of its open file, or begins one; nobody else may have it open. Every line is checked.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let open = || OpenOptions::new().read(true).append(true).create(true).open(path);
+        Self::open_with(path, JournalOptions::default())
+    }
+
+    /// Opens a journal with options of one's own.
+    pub fn open_with(path: &Path, options: JournalOptions) -> Result<Self, StoreError> {
+        let open = || File::options().read(true).append(true).create(true).open(path);
         let mut file = open().map_err(StoreError::io("open", path))?;
         if !atomic::lock(&file, path)? {
             return Err(StoreError::InUse { path: path.to_owned(), by: "another process".to_owned() });
         }
-        begin(&mut file, path)?;
-        let Scan { index, end, length, damaged } = scan(&file, path)?;
-        if end < length {
-            file.set_len(end).and_then(|()| file.sync_all()).map_err(StoreError::io("cut", path))?;
+        let segments = segment::list(path)?;
+        let next = segments.last_key_value().map_or(1, |(number, _)| number + 1);
+        segment::begin(&mut file, path, next)?;
+        let number = segment::read_number(&file, path)?.unwrap_or(next).max(next);
+        segment::whole(path, &segments, number)?;
+        let Closed { mut index, mut sources, mut damaged, .. } = closed_segments(path, &segments)?;
+        let scan = plain(&file, number, path, |_| {})?;
+        add(&mut index, &scan.records);
+        damaged += scan.damaged;
+        // A text whose part was damaged is not known: all are written again when they are named.
+        let texts = if scan.damaged > 0 { Vec::new() } else { scan.texts };
+        if scan.end < scan.length {
+            file.set_len(scan.end).and_then(|()| file.sync_all()).map_err(StoreError::io("cut", path))?;
         }
-        let index = Arc::new(RwLock::new(index));
         let appended = file.try_clone().map_err(StoreError::io("open", path))?;
-        let (sender, receiver) = channel();
-        let writer = Writer { file: appended, end, index: Arc::clone(&index), failed: None };
-        let writer = std::thread::Builder::new()
-            .name("journal".to_owned())
-            .spawn(move || writer.run(&receiver))
-            .map_err(StoreError::io("start a thread for", path))?;
-        let (sender, writer) = (Some(sender), Some(writer));
-        Ok(Self { pages: Pages { path: path.to_owned(), file, index }, sender, writer, damaged, cut: length - end })
+        sources.insert(number, Source::Plain(file));
+        let pages = Pages::new(path, index, sources);
+        let (full, numbers) = channel();
+        for (number, _) in segments.iter().filter(|(_, form)| **form == Form::Plain) {
+            full.send(*number).expect("its receiver is still here");
+        }
+        let (sender, jobs) = channel();
+        let texts = texts.into_iter().map(|(hash, _)| hash).collect();
+        let (pages, segment, end) = (Arc::new(pages), number, scan.end);
+        let (file, failed) = (Arc::new(appended), Arc::<OnceLock<_>>::default());
+        let (written, synced) = channel();
+        let acknowledged = (Arc::clone(&pages), Arc::clone(&failed), options.sync);
+        let packed = Arc::clone(&pages);
+        let writer = Writer { pages: Arc::clone(&pages), file, segment, end, texts, options, failed, written, full };
+        let thread = |work: Box<dyn FnOnce() + Send>| {
+            let thread = std::thread::Builder::new().name("journal".to_owned()).spawn(work);
+            thread.map_err(StoreError::io("start a thread for", path))
+        };
+        // Each ends when the one before has ended.
+        let threads = vec![
+            thread(Box::new(move || writer.run(&jobs)))?,
+            thread(Box::new(move || {
+                let (pages, failed, sync) = acknowledged;
+                acknowledge(&pages, &synced, &failed, sync);
+            }))?,
+            thread(Box::new(move || compress(&packed, &numbers)))?,
+        ];
+        Ok(Self { pages, sender: Some(sender), threads, damaged, cut: scan.length - scan.end })
     }
 
     /// Returns how many records it holds.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.pages.index().records.len()
+        self.pages.index().len()
     }
 
     /// Says whether it holds no record.
@@ -76,7 +129,7 @@ impl FileJournal {
         self.len() == 0
     }
 
-    /// Returns how many damaged lines were passed over when it was opened.
+    /// Returns how many damaged places were passed over when it was opened: lines, and compressed parts that cannot be unpacked.
     #[must_use]
     pub const fn damaged(&self) -> u64 {
         self.damaged
@@ -87,14 +140,10 @@ impl FileJournal {
     pub const fn cut(&self) -> u64 {
         self.cut
     }
-
-    fn error(&self, tried: &str, source: io::Error) -> JournalError {
-        self.pages.error(tried, source)
-    }
 }
 
 impl Journal for FileJournal {
-    fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
+    fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
         self.pages.find(key)
     }
 
@@ -103,10 +152,10 @@ impl Journal for FileJournal {
             let (done, outcome) = oneshot::channel();
             let job = Job::new(record, done);
             let sender = self.sender.as_ref().expect("there is a sender until the journal is dropped");
-            let gone = || self.error("write", io::Error::other("its thread has ended"));
+            let gone = || self.pages.error("write", io::Error::other("its thread has ended"));
             sender.send(job).map_err(|_| gone())?;
             let outcome = outcome.await.map_err(|_| gone())?;
-            outcome.map_err(|(kind, cause)| self.error("write", io::Error::new(kind, cause)))
+            outcome.map_err(|(kind, cause)| self.pages.error("write", io::Error::new(kind, cause)))
         }
         .boxed()
     }
@@ -115,17 +164,17 @@ impl Journal for FileJournal {
 impl Drop for FileJournal {
     fn drop(&mut self) {
         drop(self.sender.take());
-        if let Some(writer) = self.writer.take() {
+        for thread in self.threads.drain(..) {
             // A writer that panicked has told its callers so.
-            let _ = writer.join();
+            let _ = thread.join();
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
     use std::fs;
-
     use std::path::PathBuf;
 
     use serde_json::json;
@@ -182,6 +231,20 @@ mod tests {
         tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(journal.write(record.clone()))
     }
 
+    /// Returns the records of a journal.
+    fn kept(path: &Path) -> Vec<Record> {
+        JournalView::open(path).unwrap().records().map(|record| record.unwrap()).collect()
+    }
+
+    /// Fails when a journal lacks one of some records, or holds it otherwise.
+    fn expect(journal: &FileJournal, path: &Path, records: &[Record]) {
+        let kept = kept(path);
+        for record in records {
+            assert_eq!(journal.find(&record.key).unwrap(), Some(Answered::from(record)));
+            assert_eq!(kept.iter().find(|kept| kept.key == record.key), Some(record));
+        }
+    }
+
     fn lines(bytes: &[u8]) -> Vec<&[u8]> {
         bytes.split_inclusive(|byte| *byte == b'\n').collect()
     }
@@ -194,13 +257,11 @@ mod tests {
         // Header, text, schema, two records: what both say stands there once.
         assert_eq!(lines(&bytes).len(), 5);
         let journal = FileJournal::open(&path).unwrap();
-        for record in &records {
-            assert_eq!(journal.find(&record.key).unwrap().as_ref(), Some(record));
-        }
+        expect(&journal, &path, &records);
         assert_eq!(journal.find("c").unwrap(), None);
         assert_eq!((journal.len(), journal.damaged(), journal.cut()), (2, 0, 0));
         write(&journal, &record("c", &[LONG])).unwrap();
-        assert_eq!(journal.find("c").unwrap(), Some(record("c", &[LONG])));
+        expect(&journal, &path, &[record("c", &[LONG])]);
         drop(journal);
         assert_eq!(lines(&fs::read(&path).unwrap()).len(), 6, "a reopened journal knows its texts");
     }
@@ -210,7 +271,7 @@ mod tests {
         let (_folder, path) = folder();
         let second = Record { latency_ms: 18, ..record("a", &[LONG]) };
         written(&path, &[record("a", &[LONG]), second.clone()]);
-        assert_eq!(FileJournal::open(&path).unwrap().find("a").unwrap(), Some(second));
+        expect(&FileJournal::open(&path).unwrap(), &path, &[second]);
     }
 
     #[test]
@@ -222,7 +283,7 @@ mod tests {
             fs::write(&path, &bytes[..end]).unwrap();
             let journal = FileJournal::open(&path).unwrap();
             assert_eq!(journal.damaged(), 0);
-            assert_eq!(journal.find("a").unwrap(), Some(record("a", &[LONG])));
+            expect(&journal, &path, &[record("a", &[LONG])]);
             assert_eq!(journal.find("b").unwrap(), None, "cut at {end}");
             // Each write waits for the disk, so that only some cuts are written over.
             if end % 61 > 0 {
@@ -232,7 +293,7 @@ mod tests {
             drop(journal);
             let journal = FileJournal::open(&path).unwrap();
             assert_eq!((journal.len(), journal.damaged(), journal.cut()), (2, 0, 0), "cut at {end}");
-            assert_eq!(journal.find("b").unwrap(), Some(record("b", &["又来"])));
+            expect(&journal, &path, &[record("a", &[LONG]), record("b", &["又来"])]);
         }
     }
 
@@ -251,17 +312,22 @@ mod tests {
             fs::write(&path, &damaged).unwrap();
             let journal = FileJournal::open(&path).unwrap();
             assert_eq!((journal.damaged(), journal.cut()), (1, 0), "line {line}");
-            let missing: Vec<&Record> =
-                records.iter().filter(|record| journal.find(&record.key).unwrap().is_none()).collect();
+            let kept = kept(&path);
+            let missing: Vec<&Record> = records.iter().filter(|record| !kept.contains(record)).collect();
             assert_eq!(missing.iter().map(|record| record.key.as_str()).collect::<Vec<_>>(), lost, "line {line}");
+            for record in &records {
+                let is_lost = line > 2 && lost.contains(&record.key.as_str());
+                let found = journal.find(&record.key).unwrap();
+                assert_eq!(
+                    found,
+                    (!is_lost).then(|| Answered::from(record)),
+                    "a lost text costs no answer: line {line}"
+                );
+            }
             for record in missing {
                 write(&journal, record).unwrap();
             }
-            drop(journal);
-            let journal = FileJournal::open(&path).unwrap();
-            for record in &records {
-                assert_eq!(journal.find(&record.key).unwrap().as_ref(), Some(record), "line {line}");
-            }
+            expect(&journal, &path, &records);
         }
     }
 
@@ -294,10 +360,11 @@ mod tests {
     fn headers_are_minded() {
         let (_folder, path) = folder();
         for (text, error) in [
-            ("{\"dramaturg_journal\":2}\n", "its format has version 2, this program knows up to 1"),
+            ("{\"dramaturg_journal\":3}\n", "its format has version 3, this program knows up to 2"),
             ("{\"name\":1}\n", "it is no journal"),
             ("what a book says, at length and at leisure", "it is no journal"),
-            ("{\"dramaturg_journal\":1}", ""),
+            ("{\"dramaturg_journal\":1}\n", ""),
+            ("{\"dramaturg_journal\":2,\"segment\":1}", ""),
             ("{\"dramat", ""),
             ("", ""),
         ] {
@@ -308,6 +375,21 @@ mod tests {
             }
             assert!(error.is_empty() || fs::read_to_string(&path).unwrap() == text, "a refused file stays as it is");
         }
+    }
+
+    #[test]
+    fn texts_share_their_parts() {
+        let (_folder, path) = folder();
+        let say = |n: usize| format!("第{n}句：{}\n", "你说的话我都记着。She keeps it all in mind.".repeat(n % 4 + 1));
+        let history = |turns: usize| -> String { (0..turns).map(say).collect() };
+        let ends = ["Who speaks next?", "谁接着说？\n", "", "\n"];
+        let records: Vec<Record> = (0..40)
+            .map(|n| record(&n.to_string(), &[&format!("{}{}", history(n), ends[n % 4]), "a\n", &"b".repeat(5000)]))
+            .collect();
+        let bytes = written(&path, &records);
+        assert_eq!(kept(&path), records);
+        let whole: usize = records.iter().map(|record| record.request.messages[1].content.len()).sum();
+        assert!(bytes.len() - 5000 < whole / 2 + 40 * 1200, "{} bytes for {whole} in prompts", bytes.len());
     }
 
     #[test]
@@ -332,7 +414,7 @@ mod tests {
                     let own = format!("{LONG} {writer}");
                     let record = record(&format!("{writer}/{n}"), &[LONG, &own]);
                     journal.write(record.clone()).await.unwrap();
-                    assert_eq!(journal.find(&record.key).unwrap(), Some(record));
+                    assert_eq!(journal.find(&record.key).unwrap(), Some(Answered::from(&record)));
                 }
             });
         }
@@ -351,16 +433,251 @@ mod tests {
         let (_folder, path) = folder();
         let mut journal = FileJournal::open(&path).unwrap();
         // A device that is always full stands in for the file.
-        let file = OpenOptions::new().append(true).open("/dev/full").unwrap();
-        let (sender, receiver) = channel();
-        let writer = Writer { file, end: 0, index: Arc::clone(&journal.pages.index), failed: None };
+        let file = Arc::new(File::options().append(true).open("/dev/full").unwrap());
+        let (sender, jobs) = channel();
+        let ((written, _), (full, _), failed) = (channel(), channel(), Arc::default());
+        let (pages, options) = (Arc::clone(&journal.pages), JournalOptions::default());
+        let writer = Writer { pages, file, segment: 1, end: 0, texts: HashSet::new(), options, failed, written, full };
         journal.sender = Some(sender);
-        journal.writer = Some(std::thread::spawn(move || writer.run(&receiver)));
+        journal.threads.push(std::thread::spawn(move || writer.run(&jobs)));
         for key in ["a", "b"] {
             let error = write(&journal, &record(key, &[])).expect_err("the device is full");
             assert_eq!(error.source.kind(), io::ErrorKind::StorageFull);
             assert!(error.to_string().starts_with("write the journal `"), "{error}");
             assert_eq!(journal.find(key).unwrap(), None);
         }
+    }
+
+    /// Small segments: one for every two or three records.
+    const SMALL: JournalOptions = JournalOptions { segment_bytes: 3000, sync: false };
+
+    fn small(path: &Path) -> FileJournal {
+        FileJournal::open_with(path, SMALL).unwrap()
+    }
+
+    /// Twenty records; each has a text that all of them have, one of its own, and one of the record before.
+    fn twenty() -> Vec<Record> {
+        let own = |n: usize| format!("{n} {}", LONG.repeat(3));
+        (0..20_usize).map(|n| record(&format!("key {n}"), &[LONG, &own(n), &own(n.max(1) - 1)])).collect()
+    }
+
+    fn names(path: &Path) -> Vec<String> {
+        let entries = fs::read_dir(path.parent().unwrap()).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn is(name: &str, extension: &str) -> bool {
+        Path::new(name).extension().is_some_and(|its| its == extension)
+    }
+
+    fn expect_all(path: &Path, records: &[Record]) {
+        let journal = small(path);
+        assert_eq!((journal.len(), journal.damaged(), journal.cut()), (records.len(), 0, 0), "{:?}", names(path));
+        expect(&journal, path, records);
+        drop(journal);
+        assert_eq!(kept(path), records, "in their order");
+        let closed = names(path).into_iter().filter(|name| is(name, "zst")).count();
+        assert_eq!(names(path).len(), closed + 1, "{:?}", names(path));
+        let view = JournalView::open(path).unwrap();
+        assert_eq!(view.segments(), closed + 1);
+        let on_disk: u64 = names(path).iter().map(|name| fs::metadata(path.with_file_name(name)).unwrap().len()).sum();
+        assert_eq!(view.bytes(), on_disk);
+    }
+
+    #[test]
+    fn what_is_full_is_closed_and_compressed() {
+        let (_folder, path) = folder();
+        let records = twenty();
+        let journal = small(&path);
+        for record in &records[..15] {
+            write(&journal, record).unwrap();
+            assert_eq!(journal.find(&record.key).unwrap(), Some(Answered::from(record)));
+        }
+        drop(journal);
+        assert!(names(&path).len() > 4, "{:?}", names(&path));
+        expect_all(&path, &records[..15]);
+        let journal = small(&path);
+        for record in &records {
+            write(&journal, record).unwrap();
+        }
+        drop(journal);
+        // A record that is written again stands where it was written last.
+        assert_eq!(kept(&path), records);
+        for name in names(&path) {
+            let bytes = fs::read(path.with_file_name(&name)).unwrap();
+            let bytes = if is(&name, "zst") { zstd::decode_all(&bytes[..]).unwrap() } else { bytes };
+            assert!(bytes.starts_with(b"{\"dramaturg_journal\":2,\"segment\":"), "{name}");
+            let found: Vec<serde_json::Value> =
+                lines(&bytes)[1..].iter().map(|line| serde_json::from_slice(line).unwrap()).collect();
+            let texts: Vec<&str> = found.iter().filter_map(|line| line["text"]["hash"].as_str()).collect();
+            for line in &found {
+                let parts = line["text"]["parts"].as_array().into_iter().flatten();
+                let messages = line["record"]["request"]["messages"].as_array().into_iter().flatten();
+                for hash in parts.chain(messages.map(|message| &message["text"])).filter_map(|hash| hash.as_str()) {
+                    assert_eq!(texts.iter().filter(|text| **text == hash).count(), 1, "{name}: here, and once");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_crash_at_any_step_of_closing_a_segment_costs_nothing() {
+        let (_folder, path) = folder();
+        let records = twenty();
+        let options = JournalOptions { segment_bytes: u64::MAX, ..SMALL };
+        let begin = || {
+            for name in names(&path) {
+                fs::remove_file(path.with_file_name(name)).unwrap();
+            }
+            let journal = FileJournal::open_with(&path, options).unwrap();
+            for record in &records[..10] {
+                write(&journal, record).unwrap();
+            }
+        };
+        let closed = |form| segment::closed(&path, 1, form);
+        let steps: [(&str, &dyn Fn()); 6] = [
+            ("the next one is begun", &|| fs::write(segment::new(&path), &segment::header(2)[..9]).unwrap()),
+            ("it has its number", &|| fs::rename(&path, closed(Form::Plain)).unwrap()),
+            ("the next one is there", &|| drop(segment::rotate(&path, 1).unwrap())),
+            ("half of it is compressed", &|| {
+                segment::rotate(&path, 1).unwrap();
+                fs::write(segment::new(&closed(Form::Packed)), "half").unwrap();
+            }),
+            ("it is compressed", &|| {
+                segment::rotate(&path, 1).unwrap();
+                frames::pack(&closed(Form::Plain), &closed(Form::Packed)).unwrap();
+            }),
+            ("the uncompressed one is gone", &|| {
+                segment::rotate(&path, 1).unwrap();
+                frames::pack(&closed(Form::Plain), &closed(Form::Packed)).unwrap();
+                fs::remove_file(closed(Form::Plain)).unwrap();
+            }),
+        ];
+        for (step, crash) in steps {
+            begin();
+            crash();
+            if path.exists() || closed(Form::Plain).exists() {
+                let view = JournalView::open(&path).unwrap();
+                assert_eq!((view.len(), view.damaged()), (10, 0), "{step}");
+            }
+            let journal = small(&path);
+            assert_eq!((journal.len(), journal.damaged(), journal.cut()), (10, 0, 0), "{step}");
+            for record in &records[10..] {
+                write(&journal, record).unwrap();
+            }
+            drop(journal);
+            let left: Vec<String> = names(&path).into_iter().filter(|name| is(name, "new")).collect();
+            assert!(left.is_empty(), "{step}: {left:?}");
+            expect_all(&path, &records);
+        }
+    }
+
+    #[test]
+    fn damage_in_a_compressed_segment_costs_what_stood_there() {
+        let (_folder, path) = folder();
+        let records = twenty();
+        let journal = small(&path);
+        for record in &records {
+            write(&journal, record).unwrap();
+        }
+        drop(journal);
+        let damaged = segment::closed(&path, 3, Form::Packed);
+        let mut bytes = fs::read(&damaged).unwrap();
+        bytes[100] ^= 4;
+        fs::write(&damaged, bytes).unwrap();
+        assert_eq!(JournalView::open(&path).unwrap().damaged(), 1);
+        let journal = small(&path);
+        assert_eq!(journal.damaged(), 1);
+        let lost: Vec<&Record> = records.iter().filter(|record| journal.find(&record.key).unwrap().is_none()).collect();
+        assert!((1..5).contains(&lost.len()), "{}", lost.len());
+        assert_eq!(kept(&path).len(), 20 - lost.len(), "no other segment needs it");
+        for record in lost {
+            write(&journal, record).unwrap();
+        }
+        expect(&journal, &path, &records);
+    }
+
+    #[test]
+    fn no_segment_goes_missing_without_a_word() {
+        let (_folder, path) = folder();
+        let journal = small(&path);
+        for record in twenty() {
+            write(&journal, &record).unwrap();
+        }
+        drop(journal);
+        let second = segment::closed(&path, 2, Form::Packed);
+        fs::remove_file(&second).unwrap();
+        for error in [FileJournal::open(&path).expect_err("no"), JournalView::open(&path).expect_err("no")] {
+            assert!(
+                error.to_string().starts_with(&format!("find `{}`: the journal goes on after it", second.display()))
+            );
+        }
+        fs::write(&second, "").unwrap();
+        assert!(FileJournal::open(&path).unwrap().len() < 20, "somebody wants its calls made again");
+        fs::write(segment::closed(&path, 2, Form::Plain), "{\"dramaturg_journal\":9}\n").unwrap();
+        let error = FileJournal::open(&path).expect_err("it is newer").to_string();
+        assert!(error.ends_with("its format has version 9, this program knows up to 2"), "{error}");
+    }
+
+    #[test]
+    fn a_journal_of_one_file_goes_on_in_segments() {
+        let (_folder, path) = folder();
+        let records = twenty();
+        let bytes = written(&path, &records[..5]);
+        let old = String::from_utf8(bytes).unwrap().replacen("2,\"segment\":1}", "1}", 1);
+        fs::write(&path, &old).unwrap();
+        let journal = small(&path);
+        for record in &records[5..] {
+            write(&journal, record).unwrap();
+        }
+        drop(journal);
+        expect_all(&path, &records);
+    }
+
+    #[test]
+    fn foreign_lines_stay_and_are_counted() {
+        let (_folder, path) = folder();
+        let records = twenty();
+        written(&path, &records[..1]);
+        for line in ["what somebody noted\n", "{\"check\":\"0123456789abcdef\",\"record\":{}}\n", "\0\u{ff}\n"] {
+            let mut bytes = fs::read(&path).unwrap();
+            bytes.extend_from_slice(line.as_bytes());
+            fs::write(&path, bytes).unwrap();
+        }
+        let whole = fs::read(&path).unwrap();
+        let journal = FileJournal::open(&path).unwrap();
+        assert_eq!((journal.len(), journal.damaged(), journal.cut()), (1, 3, 0));
+        write(&journal, &records[1]).unwrap();
+        drop(journal);
+        assert!(fs::read(&path).unwrap().starts_with(&whole), "what this program did not write it does not remove");
+        let journal = FileJournal::open(&path).unwrap();
+        assert_eq!((journal.len(), journal.damaged(), journal.cut()), (2, 3, 0));
+    }
+
+    #[test]
+    fn a_view_can_be_opened_while_segments_are_closed() {
+        let (_folder, path) = folder();
+        let journal = small(&path);
+        write(&journal, &record("first", &[LONG])).unwrap();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for (n, record) in twenty().iter().cycle().take(200).enumerate() {
+                    write(&journal, &Record { key: format!("{n}"), ..record.clone() }).unwrap();
+                }
+                done.store(true, std::sync::atomic::Ordering::Relaxed);
+            });
+            let mut most = 0;
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                let view = JournalView::open(&path).unwrap();
+                assert!(view.len() >= most && view.damaged() == 0, "{} after {most}", view.len());
+                most = view.len();
+                let last = view.records().last().expect("there is one").unwrap();
+                assert_eq!(last.reply.text.get(..5), Some("reply"));
+            }
+        });
+        assert_eq!(JournalView::open(&path).unwrap().len(), 201);
     }
 }

@@ -12,7 +12,7 @@ mod run;
 
 pub use atomic::write;
 pub use error::StoreError;
-pub use journal::{FileJournal, JournalView};
+pub use journal::{FileJournal, JournalOptions, JournalView};
 pub use parquet::Table;
 pub use pool::Pool;
 pub use run::RunFolder;

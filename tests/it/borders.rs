@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use dramaturg::llm::{Budget, Desk, Journal, JournalError, Model, OfflineOptions, Record};
+use dramaturg::llm::{Answered, Budget, Desk, Journal, JournalError, Model, OfflineOptions, Record};
 use dramaturg::prompt::Prompts;
 use dramaturg::schema::{Chunk, Language, Scene};
 use dramaturg::stages::{chunk, extract};
@@ -18,8 +18,8 @@ struct Script {
 }
 
 impl Journal for Script {
-    fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
-        Ok(self.records.lock().expect("one thread").get(key).cloned())
+    fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
+        Ok(self.records.lock().expect("one thread").get(key).map(Answered::from))
     }
 
     fn write(&self, mut record: Record) -> BoxFuture<'_, Result<(), JournalError>> {

@@ -422,7 +422,7 @@ mod tests {
 
     use super::super::{PROMPTS, chapters, chunk, read};
     use super::*;
-    use crate::llm::{Budget, Desk, Journal, JournalError, OfflineOptions, Record, estimate_tokens};
+    use crate::llm::{Answered, Budget, Desk, Journal, JournalError, OfflineOptions, Record, estimate_tokens};
     use crate::prompt::Prompts;
 
     /// A journal that answers by draw: what it is given to keep, it keeps with the scripted reply.
@@ -433,8 +433,8 @@ mod tests {
     }
 
     impl Journal for Script {
-        fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
-            Ok(self.records.lock().expect("one test").get(key).cloned())
+        fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
+            Ok(self.records.lock().expect("one test").get(key).map(Answered::from))
         }
 
         fn write(&self, mut record: Record) -> BoxFuture<'_, Result<(), JournalError>> {

@@ -372,7 +372,7 @@ mod tests {
 
     use super::sample::{EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, chunk, facts, length, reading};
     use super::*;
-    use crate::llm::{Budget, Desk, Journal, JournalError, OfflineOptions, Record};
+    use crate::llm::{Answered, Budget, Desk, Journal, JournalError, OfflineOptions, Record};
     use crate::prompt::Prompts;
     use crate::schema::Grounded;
 
@@ -380,7 +380,7 @@ mod tests {
     struct Memory(Mutex<Vec<Record>>);
 
     impl Journal for Memory {
-        fn find(&self, _: &str) -> Result<Option<Record>, JournalError> {
+        fn find(&self, _: &str) -> Result<Option<Answered>, JournalError> {
             Ok(None)
         }
 

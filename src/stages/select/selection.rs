@@ -125,7 +125,7 @@ mod tests {
     use futures::future::BoxFuture;
 
     use super::*;
-    use crate::llm::{Ask as _, Budget, Desk, Journal, JournalError, OfflineOptions, Record, Reply, Request, Usage};
+    use crate::llm::{Answered, Ask as _, Budget, Desk, Journal, JournalError, OfflineOptions, Record, Reply, Usage};
     use crate::prompt::Prompts;
     use crate::schema::{Message, Visibility};
     use crate::stages::select::dimensions;
@@ -134,26 +134,10 @@ mod tests {
     struct Scripted(Option<String>);
 
     impl Journal for Scripted {
-        fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
-            let request = Request {
-                model: String::new(),
-                messages: Vec::new(),
-                sampling: serde_json::Value::Null,
-                schema: serde_json::Value::Null,
-                extra_body: serde_json::Value::Null,
-            };
-            Ok(self.0.clone().map(|text| Record {
-                key: key.to_owned(),
-                parent: None,
-                ask: String::new(),
-                model: String::new(),
-                draw: String::new(),
-                request,
-                reply: Reply { text, ..Reply::default() },
-                usage: Usage::default(),
-                requests: 1,
-                latency_ms: 0,
-            }))
+        fn find(&self, _: &str) -> Result<Option<Answered>, JournalError> {
+            let answered =
+                |text| Answered { reply: Reply { text, ..Reply::default() }, usage: Usage::default(), requests: 1 };
+            Ok(self.0.clone().map(answered))
         }
 
         fn write(&self, _: Record) -> BoxFuture<'_, Result<(), JournalError>> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 
 use super::{Params, Stage};
-use crate::llm::{Budget, Desk, Journal, JournalError, Model, OfflineOptions, Record};
+use crate::llm::{Answered, Budget, Desk, Journal, JournalError, Model, OfflineOptions, Record};
 use crate::prompt::Prompts;
 use crate::schema::{
     Attribute, Character, CharacterType, Dimension, Language, Motivation, Scene, SceneCharacter, Utterance, Visibility,
@@ -21,8 +21,8 @@ pub(super) struct MemoryJournal {
 }
 
 impl Journal for MemoryJournal {
-    fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
-        Ok(self.records.lock().unwrap().get(key).cloned())
+    fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
+        Ok(self.records.lock().unwrap().get(key).map(Answered::from))
     }
 
     fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>> {

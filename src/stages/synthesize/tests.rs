@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 
 use super::refinement::Step;
 use super::*;
-use crate::llm::{Ask, Budget, Desk, Journal, JournalError, Offline, OfflineOptions, Record};
+use crate::llm::{Answered, Ask, Budget, Desk, Journal, JournalError, Offline, OfflineOptions, Record};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Message, Visibility, public};
 
@@ -16,8 +16,8 @@ use crate::schema::{Message, Visibility, public};
 struct Memory(Mutex<BTreeMap<String, Record>>);
 
 impl Journal for Memory {
-    fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
-        Ok(self.0.lock().unwrap().get(key).cloned())
+    fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
+        Ok(self.0.lock().unwrap().get(key).map(Answered::from))
     }
 
     fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>> {

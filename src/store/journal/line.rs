@@ -11,11 +11,37 @@ use crate::schema::{Message, Role};
 /// A shorter text stands in its record.
 const SHORT: usize = 64;
 
-/// Where a value stands in the file.
-#[derive(Debug, Clone, Copy)]
+/// A part of a text ends with the line that brings it to so many bytes. Prompts that grow share all their parts but the last.
+const PART: usize = 256;
+
+/// Where a value stands: in which segment, from which byte of its lines on, and how long it is. Places sort as they were written.
+///
+/// There is one to each record in memory: twelve bytes, for 16 million segments of a terabyte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
-    pub(super) offset: u64,
-    pub(super) length: u32,
+    at: [u8; 8],
+    length: u32,
+}
+
+impl Place {
+    const OFFSET_BITS: u32 = 40;
+
+    pub(super) fn new(segment: u32, offset: u64, length: u32) -> Self {
+        let at = u64::from(segment) << Self::OFFSET_BITS | offset;
+        Self { at: at.to_be_bytes(), length }
+    }
+
+    pub(super) fn segment(self) -> u32 {
+        u32::try_from(u64::from_be_bytes(self.at) >> Self::OFFSET_BITS).expect("24 bits are left")
+    }
+
+    pub(super) const fn offset(self) -> u64 {
+        u64::from_be_bytes(self.at) & ((1 << Self::OFFSET_BITS) - 1)
+    }
+
+    pub(super) const fn length(self) -> usize {
+        self.length as usize
+    }
 }
 
 /// 128 bits of a hash.
@@ -56,17 +82,34 @@ pub(super) struct StoredMessage {
     pub(super) text: Option<String>,
 }
 
+/// A text: what its parts say, which are texts of their own, then what it says itself.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Text {
+#[expect(clippy::struct_field_names, reason = "so the line names them")]
+pub(super) struct Text<'a> {
     pub(super) hash: String,
-    pub(super) text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) parts: Vec<String>,
+    #[serde(borrow)]
+    pub(super) text: Cow<'a, str>,
 }
 
-/// What a line is read for when a journal is opened.
-#[derive(Deserialize)]
-struct Name<'a> {
-    #[serde(alias = "hash", borrow)]
-    key: Cow<'a, str>,
+impl<'a> Text<'a> {
+    /// Cuts a text into its parts, each with its hash, and what is left, which comes last.
+    pub(super) fn cut(hash: &Hash, text: &'a str) -> Vec<(Hash, Self)> {
+        let (mut parts, mut names, mut rest) = (Vec::new(), Vec::new(), text);
+        while let Some(end) = rest.as_bytes().iter().skip(PART - 1).position(|byte| *byte == b'\n') {
+            let (part, after) = rest.split_at(PART + end);
+            let part_hash = self::hash(part);
+            names.push(hexadecimal(&part_hash));
+            parts.push((part_hash, Self { hash: hexadecimal(&part_hash), parts: Vec::new(), text: part.into() }));
+            rest = after;
+        }
+        if names.len() == 1 && rest.is_empty() {
+            return parts;
+        }
+        parts.push((*hash, Self { hash: hexadecimal(hash), parts: names, text: rest.into() }));
+        parts
+    }
 }
 
 /// Returns a record's line without its long texts, and these with their hashes.
@@ -121,13 +164,13 @@ fn check(value: &[u8]) -> String {
     blake3::hash(value).to_hex()[..16].to_owned()
 }
 
-/// Appends a line to a batch; returns where its value stands in the file.
-pub(super) fn append(batch: &mut Vec<u8>, end: u64, kind: &str, value: &str) -> Place {
+/// Appends a line to a batch that comes to stand in a segment from a byte on; returns where its value stands.
+pub(super) fn append(batch: &mut Vec<u8>, segment: u32, end: u64, kind: &str, value: &str) -> Place {
     batch.extend_from_slice(format!("{{\"check\":\"{}\",\"{kind}\":", check(value.as_bytes())).as_bytes());
     let offset = end + batch.len() as u64;
     batch.extend_from_slice(value.as_bytes());
     batch.extend_from_slice(b"}\n");
-    Place { offset, length: u32::try_from(value.len()).expect("no record is longer than 4 GiB") }
+    Place::new(segment, offset, u32::try_from(value.len()).expect("no record is longer than 4 GiB"))
 }
 
 /// Reads a line: whether it is a record, its name in the index, and where its value begins and how long it is.
@@ -142,8 +185,20 @@ pub(super) fn read_line(line: &[u8]) -> Option<(bool, Hash, u64, u32)> {
     if check(value).as_bytes() != sum {
         return None;
     }
-    let name = serde_json::from_slice::<Name<'_>>(value).ok()?;
-    let hash = if is_record { hash(&name.key) } else { parse(&name.key)? };
+    let name = name(value, is_record)?;
+    let hash = if is_record { hash(&name) } else { parse(&name)? };
     let at = line.len() - 2 - value.len();
     Some((is_record, hash, at as u64, u32::try_from(value.len()).ok()?))
+}
+
+/// Returns the key of a record or the hash of a text. It stands first, and what the checksum vouches for need not be parsed.
+fn name(value: &[u8], is_record: bool) -> Option<Cow<'_, str>> {
+    let first: &[u8] = if is_record { b"{\"key\":\"" } else { b"{\"hash\":\"" };
+    let rest = value.strip_prefix(first)?;
+    let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+    if rest[end] == b'"' {
+        return std::str::from_utf8(&rest[..end]).ok().map(Cow::Borrowed);
+    }
+    let string = &value[first.len() - 1..];
+    serde_json::Deserializer::from_slice(string).into_iter::<String>().next()?.ok().map(Cow::Owned)
 }

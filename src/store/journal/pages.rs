@@ -1,145 +1,130 @@
-//! Reading a journal: by key, and from its beginning to its end.
+//! Reading a journal by key.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
-use serde::Deserialize;
-use serde_json::Value;
+use super::frames::{Frame, unpack};
+use super::line::{Place, hash};
+use super::scan::Index;
+use crate::llm::{Answered, JournalError};
 
-use super::super::StoreError;
-use super::line::{Place, Stored, StoredRequest, Text, hash, parse};
-use super::scan::{Index, Scan, scan};
-use crate::llm::{JournalError, Record, Request};
-use crate::schema::Message;
+/// So many frames stay unpacked, 8 MB: a run that goes on asks in much the same order as before.
+const FRAMES: usize = 64;
 
-/// A journal's file, and where everything stands in it.
+/// Where the lines of a segment are.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// In a file of their own.
+    Plain(File),
+    /// In the frames of a file. It is opened to be read: there may be more segments than a process may have files.
+    Packed {
+        /// The file.
+        path: PathBuf,
+        /// Its frames, in their order.
+        frames: Vec<Frame>,
+    },
+}
+
+/// A frame by its segment and its first byte, and its lines.
+type Unpacked = ((u32, u64), Arc<Vec<u8>>);
+
+/// A journal's files, and where every record stands in them.
 #[derive(Debug)]
 pub(super) struct Pages {
+    /// The open segment.
     pub(super) path: PathBuf,
-    pub(super) file: File,
-    pub(super) index: Arc<RwLock<Index>>,
+    index: RwLock<Index>,
+    sources: RwLock<BTreeMap<u32, Arc<Source>>>,
+    /// The latest used first.
+    unpacked: Mutex<VecDeque<Unpacked>>,
 }
 
 impl Pages {
+    pub(super) fn new(path: &Path, index: Index, sources: BTreeMap<u32, Source>) -> Self {
+        let sources = sources.into_iter().map(|(number, source)| (number, Arc::new(source))).collect();
+        Self {
+            path: path.to_owned(),
+            index: RwLock::new(index),
+            sources: RwLock::new(sources),
+            unpacked: Mutex::default(),
+        }
+    }
+
     pub(super) fn index(&self) -> RwLockReadGuard<'_, Index> {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the record of a key; `None` when there is none, or when a text of its request was damaged.
-    pub(super) fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
-        let Some(place) = self.index().records.get(&hash(key)).copied() else { return Ok(None) };
-        self.record(place)
+    /// Returns where the lines of every segment are, in their order.
+    pub(super) fn sources(&self) -> Vec<(u32, Arc<Source>)> {
+        let sources = self.sources.read().unwrap_or_else(PoisonError::into_inner);
+        sources.iter().map(|(number, source)| (*number, Arc::clone(source))).collect()
     }
 
-    fn record(&self, place: Place) -> Result<Option<Record>, JournalError> {
-        let stored: Stored = self.value(place)?;
-        let mut messages = Vec::with_capacity(stored.request.messages.len());
-        for message in stored.request.messages {
-            let content = match (message.content, message.text) {
-                (Some(content), _) => Some(content),
-                (None, Some(hash)) => self.text(&hash)?,
-                (None, None) => None,
-            };
-            let Some(content) = content else { return Ok(None) };
-            messages.push(Message { role: message.role, content });
-        }
-        let schema = match stored.request.schema {
-            None => Value::Null,
-            Some(hash) => {
-                let Some(schema) = self.text(&hash)? else { return Ok(None) };
-                serde_json::from_str(&schema).map_err(|error| self.error("read", error.into()))?
+    /// Adds what was written.
+    pub(super) fn add(&self, new: Index) {
+        self.index.write().unwrap_or_else(PoisonError::into_inner).extend(new);
+    }
+
+    /// Says where a segment's lines are from now on.
+    pub(super) fn place(&self, segment: u32, source: Source) {
+        self.sources.write().unwrap_or_else(PoisonError::into_inner).insert(segment, Arc::new(source));
+    }
+
+    /// Returns what was answered to a key.
+    pub(super) fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
+        let place = self.index().get(&hash(key)).copied();
+        place.map(|place| self.answered(place).map_err(|source| self.error("read", source))).transpose()
+    }
+
+    /// Reads what a record answers; its line was checked when the journal was opened.
+    fn answered(&self, place: Place) -> io::Result<Answered> {
+        let source = self.sources.read().unwrap_or_else(PoisonError::into_inner).get(&place.segment()).cloned();
+        match &*source.ok_or(io::ErrorKind::NotFound)? {
+            Source::Plain(file) => {
+                let mut bytes = vec![0; place.length()];
+                read_at(file, &mut bytes, place.offset())?;
+                Ok(serde_json::from_slice(&bytes)?)
             }
+            Source::Packed { path, frames } => {
+                let number = frames.partition_point(|frame| frame.offset <= place.offset());
+                let frame = number.checked_sub(1).map(|number| frames[number]).ok_or(io::ErrorKind::InvalidData)?;
+                let lines = self.lines(place.segment(), path, frame)?;
+                let begin = usize::try_from(place.offset() - frame.offset).map_err(|_| io::ErrorKind::InvalidData)?;
+                let bytes = lines.get(begin..begin + place.length()).ok_or(io::ErrorKind::InvalidData)?;
+                Ok(serde_json::from_slice(bytes)?)
+            }
+        }
+    }
+
+    /// Returns the lines of a frame.
+    fn lines(&self, segment: u32, path: &Path, frame: Frame) -> io::Result<Arc<Vec<u8>>> {
+        let name = (segment, frame.offset);
+        let unpacked = || self.unpacked.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || {
+            let mut unpacked = unpacked();
+            let at = unpacked.iter().position(|(known, _)| *known == name)?;
+            let (name, lines) = unpacked.remove(at)?;
+            unpacked.push_front((name, Arc::clone(&lines)));
+            Some(lines)
         };
-        let StoredRequest { model, sampling, extra_body, .. } = stored.request;
-        Ok(Some(Record {
-            key: stored.key,
-            parent: stored.parent,
-            ask: stored.ask,
-            model: stored.model,
-            draw: stored.draw,
-            request: Request { model, messages, sampling, schema, extra_body },
-            reply: stored.reply,
-            usage: stored.usage,
-            requests: stored.requests,
-            latency_ms: stored.latency_ms,
-        }))
-    }
-
-    /// Reads a value of the file, checked already when the file was opened.
-    fn value<T: for<'de> Deserialize<'de>>(&self, place: Place) -> Result<T, JournalError> {
-        let mut bytes = vec![0; place.length as usize];
-        read_at(&self.file, &mut bytes, place.offset)
-            .and_then(|()| serde_json::from_slice(&bytes).map_err(io::Error::from))
-            .map_err(|source| self.error("read", source))
-    }
-
-    /// Returns the text of a hash; `None` when its line was damaged.
-    fn text(&self, hash: &str) -> Result<Option<String>, JournalError> {
-        let place = parse(hash).and_then(|hash| self.index().texts.get(&hash).copied());
-        place.map(|place| self.value::<Text>(place).map(|text| text.text)).transpose()
+        if let Some(lines) = known() {
+            return Ok(lines);
+        }
+        // Others may read meanwhile, if need be the same frame.
+        let mut bytes = vec![0; frame.length as usize];
+        read_at(&File::open(path)?, &mut bytes, frame.at)?;
+        let lines = Arc::new(unpack(&bytes)?);
+        let mut unpacked = unpacked();
+        unpacked.truncate(FRAMES - 1);
+        unpacked.push_front((name, Arc::clone(&lines)));
+        Ok(lines)
     }
 
     pub(super) fn error(&self, tried: &str, source: io::Error) -> JournalError {
         JournalError { what: format!("{tried} the journal `{}`", self.path.display()), source }
-    }
-}
-
-/// A journal as it stood when it was opened, for people who look into it: nothing is written, cut off or locked, so that a
-/// run may be at work on it.
-#[derive(Debug)]
-pub struct JournalView {
-    pages: Pages,
-    places: Vec<Place>,
-    damaged: u64,
-    bytes: u64,
-}
-
-impl JournalView {
-    /// Opens a journal for reading. Every line is checked.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let file = File::open(path).map_err(StoreError::io("open", path))?;
-        let Scan { index, end, damaged, .. } = scan(&file, path)?;
-        let mut places: Vec<Place> = index.records.values().copied().collect();
-        places.sort_unstable_by_key(|place| place.offset);
-        let pages = Pages { path: path.to_owned(), file, index: Arc::new(RwLock::new(index)) };
-        Ok(Self { pages, places, damaged, bytes: end })
-    }
-
-    /// Returns how many records it holds, each key once.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    /// Says whether it holds no record.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.places.is_empty()
-    }
-
-    /// Returns how many damaged lines it has.
-    #[must_use]
-    pub const fn damaged(&self) -> u64 {
-        self.damaged
-    }
-
-    /// Returns how many bytes its good lines reach to.
-    #[must_use]
-    pub const fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Returns the record of a key.
-    pub fn find(&self, key: &str) -> Result<Option<Record>, JournalError> {
-        self.pages.find(key)
-    }
-
-    /// Returns the records in the order in which they were written, read one at a time; those that lack a damaged text are
-    /// passed over.
-    pub fn records(&self) -> impl Iterator<Item = Result<Record, JournalError>> {
-        self.places.iter().filter_map(|place| self.pages.record(*place).transpose())
     }
 }
 

@@ -1,86 +1,157 @@
-//! Opening a journal: the header, then every line with its checksum.
+//! Opening a journal: every line of every segment with its checksum, several segments at a time.
 
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _, Seek as _, Write as _};
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader};
+use std::num::NonZero;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use serde_json::Value;
-
-use super::super::{StoreError, atomic};
+use super::super::StoreError;
+use super::frames::{Frame, walk};
 use super::line::{Hash, Place, read_line};
+use super::pages::Source;
+use super::segment::{Form, closed, read_header};
 
-/// The version of the format that this program writes; it reads this one and older ones.
-const VERSION: u64 = 1;
+/// Where every record stands.
+pub(super) type Index = HashMap<Hash, Place>;
 
-/// Where every record and every text stands.
-#[derive(Debug, Default)]
-pub(super) struct Index {
-    pub(super) records: HashMap<Hash, Place>,
-    pub(super) texts: HashMap<Hash, Place>,
+/// Adds records to an index. The last one of a key counts, whichever segment is added first.
+pub(super) fn add(index: &mut Index, records: &[(Hash, Place)]) {
+    for (key, place) in records {
+        let known = index.entry(*key).or_insert(*place);
+        *known = (*known).max(*place);
+    }
 }
 
-/// What reading a whole journal finds.
+/// What reading a segment finds.
+#[derive(Debug, Default)]
 pub(super) struct Scan {
-    pub(super) index: Index,
-    /// The end of the last good line.
+    segment: u32,
+    pub(super) records: Vec<(Hash, Place)>,
+    pub(super) texts: Vec<(Hash, Place)>,
+    /// The end of the last line that is finished.
     pub(super) end: u64,
-    /// The length of the file.
+    /// The end of the last line.
     pub(super) length: u64,
-    /// Bad lines with good ones behind them.
+    /// Bad lines, and frames that cannot be unpacked; a last line that is not finished is none.
     pub(super) damaged: u64,
 }
 
-/// Writes the header of a file that is empty or whose header a crash cut short.
-pub(super) fn begin(file: &mut File, path: &Path) -> Result<(), StoreError> {
-    let header = format!("{{\"dramaturg_journal\":{VERSION}}}\n");
-    let mut beginning = Vec::new();
-    let mut write = || {
-        (&*file).take(header.len() as u64).read_to_end(&mut beginning)?;
-        let is_new = beginning.len() < header.len() && header.as_bytes().starts_with(&beginning);
-        if is_new {
-            file.set_len(0)?;
-            file.write_all(header.as_bytes())?;
-            file.sync_all()?;
+impl Scan {
+    pub(super) fn new(segment: u32) -> Self {
+        Self { segment, ..Self::default() }
+    }
+
+    /// Takes the next line.
+    fn line(&mut self, line: &[u8], path: &Path) -> Result<(), StoreError> {
+        if let Some((is_record, name, at, length)) = read_line(line) {
+            let found = if is_record { &mut self.records } else { &mut self.texts };
+            found.push((name, Place::new(self.segment, self.length + at, length)));
+        } else if self.length > 0 {
+            self.damaged += u64::from(line.ends_with(b"\n"));
+        } else {
+            match read_header(line, path) {
+                Err(StoreError::NoJournal { .. }) => self.damaged += 1,
+                header => drop(header?),
+            }
         }
-        file.rewind().map(|()| is_new)
-    };
-    let is_new = write().map_err(StoreError::io("begin", path))?;
-    match path.parent() {
-        Some(folder) if is_new && !folder.as_os_str().is_empty() => atomic::sync_folder(folder),
-        _ => Ok(()),
+        self.length += line.len() as u64;
+        if line.ends_with(b"\n") {
+            self.end = self.length;
+        }
+        Ok(())
     }
 }
 
-/// Reads a whole journal and checks every line.
-pub(super) fn scan(file: &File, path: &Path) -> Result<Scan, StoreError> {
+/// Reads a segment that is not compressed, and hands its lines on.
+pub(super) fn plain(file: &File, segment: u32, path: &Path, mut each: impl FnMut(&[u8])) -> Result<Scan, StoreError> {
     let mut lines = BufReader::with_capacity(1 << 20, file);
     let mut line = Vec::new();
-    let mut next = |line: &mut Vec<u8>| {
+    let mut scan = Scan::new(segment);
+    loop {
         line.clear();
-        lines.read_until(b'\n', line).map_err(StoreError::io("read", path))
-    };
-    next(&mut line)?;
-    let header: Value = serde_json::from_slice(&line).unwrap_or_default();
-    match header["dramaturg_journal"].as_u64().filter(|_| line.ends_with(b"\n")) {
-        Some(..=VERSION) => {}
-        Some(version) => return Err(StoreError::Newer { path: path.to_owned(), version, known: VERSION }),
-        None => return Err(StoreError::NoJournal { path: path.to_owned() }),
-    }
-    let mut length = line.len() as u64;
-    let mut scan = Scan { index: Index::default(), end: length, length, damaged: 0 };
-    let mut bad = 0;
-    while next(&mut line)? > 0 {
-        if let Some((is_record, name, at, value)) = read_line(&line) {
-            // The last record of a key counts: an earlier one may lack a text that was damaged.
-            let index = if is_record { &mut scan.index.records } else { &mut scan.index.texts };
-            index.insert(name, Place { offset: length + at, length: value });
-            scan.end = length + line.len() as u64;
-            scan.damaged += std::mem::take(&mut bad);
-        } else {
-            bad += 1;
+        if lines.read_until(b'\n', &mut line).map_err(StoreError::io("read", path))? == 0 {
+            return Ok(scan);
         }
-        length += line.len() as u64;
+        scan.line(&line, path)?;
+        each(&line);
     }
-    Ok(Scan { length, ..scan })
+}
+
+/// Reads a compressed segment, and hands its lines on.
+pub(super) fn packed(
+    bytes: &[u8],
+    segment: u32,
+    path: &Path,
+    mut each: impl FnMut(&[u8]),
+) -> Result<(Scan, Vec<Frame>), StoreError> {
+    let mut scan = Scan::new(segment);
+    let mut refused = Ok(());
+    let (frames, damaged) = walk(bytes, |lines| {
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            if refused.is_ok() {
+                refused = scan.line(line, path);
+                each(line);
+            }
+        }
+    });
+    refused?;
+    scan.damaged += damaged;
+    Ok((scan, frames))
+}
+
+/// What the closed segments of a journal come to.
+#[derive(Debug, Default)]
+pub(super) struct Closed {
+    pub(super) index: Index,
+    pub(super) sources: BTreeMap<u32, Source>,
+    pub(super) damaged: u64,
+    /// Bytes on the disk.
+    pub(super) bytes: u64,
+}
+
+/// Reads the closed segments of a journal.
+pub(super) fn closed_segments(open: &Path, segments: &BTreeMap<u32, Form>) -> Result<Closed, StoreError> {
+    let all = Mutex::new(Closed::default());
+    let next = AtomicUsize::new(0);
+    let segments: Vec<(u32, Form)> = segments.iter().map(|(number, form)| (*number, *form)).collect();
+    let work = || {
+        while let Some((number, form)) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (number, path) = (*number, closed(open, *number, *form));
+            let (scan, source, bytes) = match form {
+                Form::Plain => {
+                    let file = File::open(&path).map_err(StoreError::io("open", &path))?;
+                    let mut scan = plain(&file, number, &path, |_| {})?;
+                    // Nothing was being written to it any more.
+                    scan.damaged += u64::from(scan.end < scan.length);
+                    let bytes = scan.length;
+                    (scan, Source::Plain(file), bytes)
+                }
+                Form::Packed => {
+                    let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
+                    let (scan, frames) = packed(&bytes, number, &path, |_| {})?;
+                    (scan, Source::Packed { path, frames }, bytes.len() as u64)
+                }
+            };
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            if all.index.is_empty() {
+                // The others are much like it; an index that grows is in memory twice.
+                all.index.reserve(scan.records.len() * segments.len());
+            }
+            add(&mut all.index, &scan.records);
+            all.sources.insert(number, source);
+            all.damaged += scan.damaged;
+            all.bytes += bytes;
+        }
+        Ok(())
+    };
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(segments.len());
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let panicked = |_| Err(StoreError::io("read", open)(io::Error::other("a thread panicked")));
+        threads.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(panicked))
+    })?;
+    Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
 }

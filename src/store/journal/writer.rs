@@ -1,79 +1,183 @@
-//! The thread that appends to the journal: all that waits, one sync, then the acknowledgements.
+//! The threads behind a journal: one appends; one syncs all that was appended meanwhile and acknowledges it; one compresses what
+//! is closed.
 
-use std::collections::hash_map::Entry;
-use std::fs::File;
+use std::collections::HashSet;
+use std::error::Error as _;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::sync::mpsc::Receiver;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::oneshot;
 
-use super::line::{Hash, Text, append, hash, hexadecimal, stored};
+use super::super::StoreError;
+use super::JournalOptions;
+use super::frames::pack;
+use super::line::{Hash, Text, append, hash, stored};
+use super::pages::{Pages, Source};
 use super::scan::Index;
+use super::segment::{Form, closed, rotate};
 use crate::llm::Record;
 
 /// A batch is written when it has grown to so many bytes, though more writes may wait.
-const BATCH: usize = 4 << 20;
+const BATCH: usize = 1 << 20;
+
+/// Why nothing can be written any more.
+pub(super) type Failure = (io::ErrorKind, String);
+
+/// Who waits for a record to be kept.
+pub(super) type Done = oneshot::Sender<Result<(), Failure>>;
 
 /// A record on its way to the file.
 pub(super) struct Job {
     key: Hash,
     record: String,
     texts: Vec<(Hash, String)>,
-    done: oneshot::Sender<Result<(), (io::ErrorKind, String)>>,
+    done: Done,
 }
+
 impl Job {
     /// Makes a job; its outcome goes to `done`.
-    pub(super) fn new(record: Record, done: oneshot::Sender<Result<(), (io::ErrorKind, String)>>) -> Self {
+    pub(super) fn new(record: Record, done: Done) -> Self {
         let (stored, texts) = stored(record);
         let record = serde_json::to_string(&stored).expect("a record has string keys only");
         Self { key: hash(&stored.key), record, texts, done }
     }
 }
 
-/// The thread that owns the end of the file.
+/// Lines that are in the file, but not yet known to be on the disk.
+pub(super) struct Written {
+    file: Arc<File>,
+    records: Index,
+    waiting: Vec<Done>,
+}
+
+/// The thread that owns the end of the open segment. It goes on writing while the disk works.
 pub(super) struct Writer {
-    pub(super) file: File,
+    pub(super) pages: Arc<Pages>,
+    pub(super) file: Arc<File>,
+    pub(super) segment: u32,
     pub(super) end: u64,
-    pub(super) index: Arc<RwLock<Index>>,
-    pub(super) failed: Option<(io::ErrorKind, String)>,
+    /// The texts of the open segment. Each segment has all that its records name, so that one can be read without the others.
+    pub(super) texts: HashSet<Hash>,
+    pub(super) options: JournalOptions,
+    /// Where the end of the file is unknown, or what it holds, nothing may follow; opening again cuts what is torn.
+    pub(super) failed: Arc<OnceLock<Failure>>,
+    pub(super) written: Sender<Written>,
+    pub(super) full: Sender<u32>,
 }
 
 impl Writer {
-    /// Writes until every sender is gone: all that waits, one sync, then the acknowledgements.
+    /// Writes until every sender is gone: all that waits, at once.
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
         while let Ok(first) = jobs.recv() {
-            let (mut batch, mut new, mut waiting) = (Vec::new(), Index::default(), Vec::new());
+            let (mut batch, mut records, mut waiting) = (Vec::new(), Index::default(), Vec::new());
             let mut next = Some(first);
             while let Some(job) = next {
-                for (hash, text) in job.texts {
-                    let is_known = self.index.read().unwrap_or_else(PoisonError::into_inner).texts.contains_key(&hash);
-                    if let (false, Entry::Vacant(entry)) = (is_known, new.texts.entry(hash)) {
-                        let text = Text { hash: hexadecimal(&hash), text };
-                        let value = serde_json::to_string(&text).expect("a text is JSON");
-                        entry.insert(append(&mut batch, self.end, "text", &value));
+                for (hash, text) in &job.texts {
+                    if self.texts.contains(hash) {
+                        continue;
+                    }
+                    for (hash, text) in Text::cut(hash, text) {
+                        if self.texts.insert(hash) {
+                            let value = serde_json::to_string(&text).expect("a text is JSON");
+                            append(&mut batch, self.segment, self.end, "text", &value);
+                        }
                     }
                 }
-                new.records.insert(job.key, append(&mut batch, self.end, "record", &job.record));
+                records.insert(job.key, append(&mut batch, self.segment, self.end, "record", &job.record));
                 waiting.push(job.done);
                 next = if batch.len() < BATCH { jobs.try_recv().ok() } else { None };
             }
-            if self.failed.is_none() {
-                match self.file.write_all(&batch).and_then(|()| self.file.sync_data()) {
-                    Ok(()) => {
-                        self.end += batch.len() as u64;
-                        let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
-                        index.records.extend(new.records);
-                        index.texts.extend(new.texts);
-                    }
-                    // Where the file ends now is unknown, so nothing may follow; opening again cuts what is torn.
-                    Err(error) => self.failed = Some((error.kind(), error.to_string())),
+            if self.failed.get().is_none() {
+                match (&*self.file).write_all(&batch) {
+                    Ok(()) => self.end += batch.len() as u64,
+                    Err(error) => fail(&self.failed, (error.kind(), error.to_string())),
                 }
             }
-            for done in waiting {
-                // A caller that has gone needs no answer.
-                let _ = done.send(self.failed.clone().map_or(Ok(()), Err));
+            if let Some(failure) = self.failed.get() {
+                tell(waiting, &Err(failure.clone()));
+            } else {
+                let written = Written { file: Arc::clone(&self.file), records, waiting };
+                self.written.send(written).expect("the other thread ends after this one");
+            }
+            let is_full = self.failed.get().is_none() && self.end >= self.options.segment_bytes;
+            if is_full && let Err(error) = self.rotate() {
+                fail(&self.failed, reason(&error));
             }
         }
     }
+
+    /// Closes the segment, begins the next one, and has the closed one compressed.
+    fn rotate(&mut self) -> Result<(), StoreError> {
+        let path = &self.pages.path;
+        if self.options.sync {
+            self.file.sync_data().map_err(StoreError::io("sync", path))?;
+        }
+        let next = rotate(path, self.segment)?;
+        let file = next.try_clone().map_err(StoreError::io("open", path))?;
+        self.end = next.metadata().map_err(StoreError::io("read", path))?.len();
+        // Compression may wait until the journal is opened again.
+        let _ = self.full.send(self.segment);
+        self.segment += 1;
+        self.texts = HashSet::new();
+        self.pages.place(self.segment, Source::Plain(file));
+        self.file = Arc::new(next);
+        Ok(())
+    }
+}
+
+/// Acknowledges what was written, all of it with one sync, until the sender is gone.
+pub(super) fn acknowledge(pages: &Pages, written: &Receiver<Written>, failed: &OnceLock<Failure>, sync: bool) {
+    let mut outcome = Ok(());
+    while let Ok(first) = written.recv() {
+        let all: Vec<Written> = std::iter::once(first).chain(written.try_iter()).collect();
+        for group in all.chunk_by(|one, next| Arc::ptr_eq(&one.file, &next.file)) {
+            // What a failed sync leaves on the disk is unknown, also after another one.
+            if sync && outcome.is_ok() {
+                outcome = group[0].file.sync_data().map_err(|error| (error.kind(), error.to_string()));
+            }
+        }
+        if let Err(failure) = &outcome {
+            fail(failed, failure.clone());
+        }
+        for Written { records, waiting, .. } in all {
+            if outcome.is_ok() {
+                pages.add(records);
+            }
+            tell(waiting, &outcome);
+        }
+    }
+}
+
+fn fail(failed: &OnceLock<Failure>, failure: Failure) {
+    // The first failure is the cause of the others.
+    failed.get_or_init(|| failure);
+}
+
+fn tell(waiting: Vec<Done>, outcome: &Result<(), Failure>) {
+    for done in waiting {
+        // A caller that has gone needs no answer.
+        let _ = done.send(outcome.clone());
+    }
+}
+
+/// Compresses closed segments until the sender is gone. What stays plain is read as well, and tried again at the next opening.
+pub(super) fn compress(pages: &Pages, numbers: &Receiver<u32>) {
+    for number in numbers {
+        let [plain, packed] = [Form::Plain, Form::Packed].map(|form| closed(&pages.path, number, form));
+        let compressed = pack(&plain, &packed).and_then(|frames| {
+            pages.place(number, Source::Packed { path: packed, frames });
+            fs::remove_file(&plain).map_err(StoreError::io("remove", &plain))
+        });
+        if let Err(error) = compressed {
+            tracing::warn!("a segment of the journal stays uncompressed: {}", reason(&error).1);
+        }
+    }
+}
+
+/// Returns an error's kind and the text of its chain.
+fn reason(error: &StoreError) -> Failure {
+    let kind = if let StoreError::Io { source, .. } = error { source.kind() } else { io::ErrorKind::Other };
+    (kind, error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}")))
 }

@@ -1,0 +1,138 @@
+//! Compressed segments: Zstandard in frames of whole lines, each of which can be read alone.
+//!
+//! `zstdcat`, and whatever else reads Zstandard, takes such a file as one. Each frame has a checksum of its own, beside those of its lines.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
+use std::path::Path;
+
+use zstd::bulk::{Compressor, Decompressor};
+use zstd::zstd_safe::{self, CParameter, MAGICNUMBER};
+
+use super::super::{StoreError, atomic};
+use super::segment::{folder, new};
+
+/// A frame ends with the line that brings it to so many bytes: larger ones share more, smaller ones are read sooner.
+const FRAME: usize = 128 << 10;
+
+/// Levels above it take much longer and win little.
+const LEVEL: i32 = 3;
+
+/// What a damaged frame claims to hold is not believed beyond this.
+const LONGEST: u64 = 1 << 32;
+
+/// Where a frame stands, and which of the segment's lines it holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame {
+    /// The first byte of its lines, counted over the lines of the whole segment.
+    pub(super) offset: u64,
+    /// Its first byte in the file.
+    pub(super) at: u64,
+    /// Its bytes in the file.
+    pub(super) length: u32,
+}
+
+/// Compresses a file of lines into another one, which appears whole or not at all; returns its frames.
+pub(super) fn pack(plain: &Path, packed: &Path) -> Result<Vec<Frame>, StoreError> {
+    let lines = File::open(plain).map_err(StoreError::io("open", plain))?;
+    let path = new(packed);
+    let write = || {
+        let mut lines = BufReader::with_capacity(FRAME, lines);
+        let mut file = BufWriter::with_capacity(FRAME, File::create(&path)?);
+        let mut compressor = Compressor::new(LEVEL)?;
+        compressor.set_parameter(CParameter::ChecksumFlag(true))?;
+        let (mut frames, mut offset, mut at) = (Vec::new(), 0, 0);
+        let mut text = Vec::with_capacity(2 * FRAME);
+        loop {
+            text.clear();
+            while text.len() < FRAME && lines.read_until(b'\n', &mut text)? > 0 {}
+            if text.is_empty() {
+                break;
+            }
+            let frame = compressor.compress(&text)?;
+            file.write_all(&frame)?;
+            let length = u32::try_from(frame.len()).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+            frames.push(Frame { offset, at, length });
+            offset += text.len() as u64;
+            at += u64::from(length);
+        }
+        file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        std::fs::rename(&path, packed)?;
+        Ok(frames)
+    };
+    let frames = write().map_err(StoreError::io("compress", plain))?;
+    atomic::sync_folder(folder(packed))?;
+    Ok(frames)
+}
+
+/// Returns the lines of a frame.
+pub(super) fn unpack(frame: &[u8]) -> io::Result<Vec<u8>> {
+    let damaged = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what);
+    let length = zstd_safe::get_frame_content_size(frame).ok().flatten().filter(|length| *length <= LONGEST);
+    let length = length.and_then(|length| usize::try_from(length).ok()).ok_or_else(|| damaged("no frame is there"))?;
+    let text = Decompressor::new()?.decompress(frame, length)?;
+    if text.len() == length { Ok(text) } else { Err(damaged("a frame is cut short")) }
+}
+
+/// Goes through a compressed segment and hands each frame's lines on; returns the frames and how many places are damaged.
+pub(super) fn walk(bytes: &[u8], mut each: impl FnMut(&[u8])) -> (Vec<Frame>, u64) {
+    let (mut frames, mut damaged, mut is_lost) = (Vec::new(), 0, false);
+    let (mut offset, mut at) = (0, 0);
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let length = zstd_safe::find_frame_compressed_size(rest).ok().filter(|length| *length <= rest.len());
+        let text = length.and_then(|length| unpack(&rest[..length]).ok().zip(u32::try_from(length).ok()));
+        if let Some((text, length)) = text {
+            each(&text);
+            frames.push(Frame { offset, at: at as u64, length });
+            offset += text.len() as u64;
+            at += length as usize;
+            is_lost = false;
+        } else {
+            // The next frame is found by how frames begin; the sums tell whether it is one.
+            let magic = MAGICNUMBER.to_le_bytes();
+            at += 1 + rest[1..].windows(magic.len()).position(|bytes| bytes == magic).unwrap_or(rest.len() - 1);
+            damaged += u64::from(!is_lost);
+            is_lost = true;
+        }
+    }
+    (frames, damaged)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_damaged_file_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let [plain, packed] = ["a.jsonl", "a.jsonl.zst"].map(|name| folder.path().join(name));
+        let lines: Vec<String> =
+            (0..6000_u32).map(|n| format!("{{\"{n}\":\"{}，好。\"}}\n", n.wrapping_mul(n))).collect();
+        fs::write(&plain, lines.concat().repeat(3)).unwrap();
+        let frames = pack(&plain, &packed).unwrap();
+        assert!(frames.len() > 3, "{}", frames.len());
+        let bytes = fs::read(&packed).unwrap();
+        let read = |bytes: &[u8]| {
+            let mut parts = Vec::new();
+            let (frames, damaged) = walk(bytes, |text| parts.push(text.to_vec()));
+            (parts, frames, damaged)
+        };
+        let (whole, again, damaged) = read(&bytes);
+        assert_eq!((whole.concat(), again.len(), damaged), (fs::read(&plain).unwrap(), frames.len(), 0));
+        assert!(whole.iter().all(|part| part.ends_with(b"\n")), "no line is broken");
+        for (frame, at) in [(1, 0), (1, 4), (1, 200), (0, 3), (frames.len() - 1, 77)] {
+            let mut bytes = bytes.clone();
+            bytes[usize::try_from(frames[frame].at).unwrap() + at] ^= 0x55;
+            let (parts, left, damaged) = read(&bytes);
+            assert_eq!((left.len(), damaged), (frames.len() - 1, 1), "frame {frame}, byte {at}");
+            let mut rest = whole.clone();
+            rest.remove(frame);
+            assert!(parts == rest, "frame {frame}, byte {at}");
+        }
+        let (parts, _, damaged) = read(&bytes[..bytes.len() - 5]);
+        assert_eq!((parts.len(), damaged), (frames.len() - 1, 1), "a file that is cut short");
+    }
+}

@@ -1,0 +1,209 @@
+//! Reading a journal from its beginning to its end.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::super::StoreError;
+use super::line::{Hash, Place, Stored, StoredRequest, Text, parse};
+use super::pages::{Pages, Source};
+use super::scan::{Closed, add, closed_segments, packed, plain};
+use super::segment;
+use crate::llm::{Answered, JournalError, Record, Request};
+use crate::schema::Message;
+
+/// A journal as it stood when it was opened, for people who look into it: nothing is written, cut off or locked, so that a
+/// run may be at work on it.
+#[derive(Debug)]
+pub struct JournalView {
+    pages: Pages,
+    damaged: u64,
+    bytes: u64,
+}
+
+impl JournalView {
+    /// Opens a journal for reading, by the path of its open file. Every line is checked.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        // A run may close a segment, or compress one, between two looks at the folder.
+        let mut tries = 0..8;
+        loop {
+            let is_last = tries.next().is_none();
+            match Self::look(path) {
+                Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound && !is_last => {}
+                Err(StoreError::Missing { .. }) if !is_last => {}
+                looked => return looked,
+            }
+        }
+    }
+
+    fn look(path: &Path) -> Result<Self, StoreError> {
+        // A segment that is closed after this look is missing before the open one, whose number tells.
+        let segments = match segment::list(path) {
+            // Then the open one is missing too, which is told by its name.
+            Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
+            segments => segments?,
+        };
+        let last = segments.last_key_value().map_or(0, |(number, _)| *number);
+        let open = match File::open(path) {
+            // A crash left it between two steps of closing a segment.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && last > 0 => None,
+            file => Some(file.map_err(StoreError::io("open", path))?),
+        };
+        let mut number = last + 1;
+        if let Some(file) = &open {
+            number = segment::read_number(file, path)?.unwrap_or(number).max(number);
+        }
+        segment::whole(path, &segments, number)?;
+        let Closed { mut index, mut sources, mut damaged, mut bytes } = closed_segments(path, &segments)?;
+        if let Some(file) = open {
+            let scan = plain(&file, number, path, |_| {})?;
+            add(&mut index, &scan.records);
+            sources.insert(number, Source::Plain(file));
+            damaged += scan.damaged;
+            bytes += scan.end;
+        }
+        Ok(Self { pages: Pages::new(path, index, sources), damaged, bytes })
+    }
+
+    /// Returns how many records it holds, each key once.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.pages.index().len()
+    }
+
+    /// Says whether it holds no record.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pages.index().is_empty()
+    }
+
+    /// Returns how many files it has.
+    #[must_use]
+    pub fn segments(&self) -> usize {
+        self.pages.sources().len()
+    }
+
+    /// Returns how many places in it are damaged: lines, and compressed parts that cannot be unpacked.
+    #[must_use]
+    pub const fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// Returns how many bytes it takes on the disk, without a line that is not finished.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns what was answered to a key.
+    pub fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
+        self.pages.find(key)
+    }
+
+    /// Returns the records in the order in which they were written, made one at a time; those that lack a damaged text are
+    /// passed over. A segment is in memory while its records are read.
+    pub fn records(&self) -> impl Iterator<Item = Result<Record, JournalError>> {
+        self.pages.sources().into_iter().flat_map(move |(number, source)| {
+            let (lines, failed) = match Lines::read(number, &source, &self.pages.path) {
+                Ok(lines) => (lines, None),
+                Err(error) => (Lines::default(), Some(Err(self.pages.error("read", io::Error::other(error))))),
+            };
+            let records = lines.records.clone().into_iter();
+            let last = records.filter(|(key, place)| self.pages.index().get(key) == Some(place));
+            let records = last.filter_map(move |(_, place)| {
+                lines.record(place).map_err(|error| self.pages.error("read", error.into())).transpose()
+            });
+            failed.into_iter().chain(records)
+        })
+    }
+}
+
+/// The lines of a segment. Its records name no text of another one.
+#[derive(Default)]
+struct Lines {
+    bytes: Vec<u8>,
+    records: Vec<(Hash, Place)>,
+    texts: HashMap<Hash, Place>,
+}
+
+impl Lines {
+    fn read(number: u32, source: &Source, path: &Path) -> Result<Self, StoreError> {
+        let mut bytes = Vec::new();
+        let mut keep = |line: &[u8]| bytes.extend_from_slice(line);
+        let scan = match source {
+            Source::Plain(file) => {
+                segment::read_number(file, path).or_else(|error| match error {
+                    // A closed segment may have lost its header.
+                    StoreError::NoJournal { .. } => Ok(None),
+                    error => Err(error),
+                })?;
+                plain(file, number, path, &mut keep)?
+            }
+            Source::Packed { path, .. } => {
+                let file = fs::read(path).map_err(StoreError::io("read", path))?;
+                packed(&file, number, path, &mut keep)?.0
+            }
+        };
+        Ok(Self { bytes, records: scan.records, texts: scan.texts.into_iter().collect() })
+    }
+
+    fn value(&self, place: Place) -> &[u8] {
+        let begin = usize::try_from(place.offset()).expect("it is in memory");
+        &self.bytes[begin..begin + place.length()]
+    }
+
+    /// Returns a record; `None` when a text of its request was damaged.
+    fn record(&self, place: Place) -> serde_json::Result<Option<Record>> {
+        let stored: Stored = serde_json::from_slice(self.value(place))?;
+        let mut messages = Vec::with_capacity(stored.request.messages.len());
+        for message in stored.request.messages {
+            let content = match (message.content, message.text) {
+                (Some(content), _) => Some(content),
+                (None, Some(hash)) => self.text(&hash)?,
+                (None, None) => None,
+            };
+            let Some(content) = content else { return Ok(None) };
+            messages.push(Message { role: message.role, content });
+        }
+        let schema = match stored.request.schema {
+            None => Value::Null,
+            Some(hash) => {
+                let Some(schema) = self.text(&hash)? else { return Ok(None) };
+                serde_json::from_str(&schema)?
+            }
+        };
+        let StoredRequest { model, sampling, extra_body, .. } = stored.request;
+        Ok(Some(Record {
+            key: stored.key,
+            parent: stored.parent,
+            ask: stored.ask,
+            model: stored.model,
+            draw: stored.draw,
+            request: Request { model, messages, sampling, schema, extra_body },
+            reply: stored.reply,
+            usage: stored.usage,
+            requests: stored.requests,
+            latency_ms: stored.latency_ms,
+        }))
+    }
+
+    /// Returns the text of a hash; `None` when its line, or that of a part, was damaged.
+    fn text(&self, hash: &str) -> serde_json::Result<Option<String>> {
+        let find = |hash: &str| parse(hash).and_then(|hash| self.texts.get(&hash).copied());
+        let read = |place| serde_json::from_slice::<Text<'_>>(self.value(place));
+        let Some(place) = find(hash) else { return Ok(None) };
+        let Text { parts, text, .. } = read(place)?;
+        if parts.is_empty() {
+            return Ok(Some(text.into_owned()));
+        }
+        let mut whole = String::new();
+        for part in &parts {
+            let Some(place) = find(part) else { return Ok(None) };
+            whole += &read(place)?.text;
+        }
+        Ok(Some(whole + &text))
+    }
+}
