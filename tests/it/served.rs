@@ -137,7 +137,10 @@ async fn what_no_wait_cures_ends_the_run_at_once_with_a_hint() {
     let quota =
         serde_json::json!({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}});
     for (fault, hint) in [
-        (Scripted::error(404, "model `m` does not exist"), look),
+        (
+            Scripted::error(404, "model `m` does not exist"),
+            "`dramaturg check PIPELINE --probe` lists the server's models",
+        ),
         (Scripted::error(400, "Invalid model name passed in model=m"), look),
         (Scripted::error(403, "this key may not"), key),
         (Scripted::error(402, "insufficient credits"), spent),
