@@ -332,7 +332,7 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
             && next.capital
             && !next.initial
             && next.quote == token.quote
-            && next.start - book.list[i].end < 4;
+            && next.start() - book.list[i].end() < 4;
         if !near || book.class(i + 1) & STOP != 0 && book.class(i + 1) & TITLE == 0 && book.class(i) & TITLE_GIVEN != 0
         {
             break;
@@ -351,7 +351,7 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
         }
         if i > start {
             let before = book.list[i - 1];
-            let gap = next.start - before.end;
+            let gap = next.start() - before.end();
             if before.possessive || next.initial || gap > 3 {
                 break;
             }
@@ -374,7 +374,7 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
             && (i == 0 || book.class(i - 1) & POSSESSIVE == 0);
         let fits = next.capital && (book.nameable(next.word) || given || own_title && word.class & STOP == 0);
         let initial =
-            next.capital && next.end - next.start == 1 && word.text != "i" && word.text != "a" && word.text != "o";
+            next.capital && next.end() - next.start() == 1 && word.text != "i" && word.text != "a" && word.text != "o";
         if !fits && !initial
             || word.class & PLACE != 0
             || i > start && word.class & TITLE != 0 && word.class & TITLE_LOOSE == 0 && words.len() > 2
@@ -385,7 +385,7 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
         i += 1;
     }
     if i > start
-        && book.list.get(i).is_some_and(|next| next.capital && next.start - book.list[i - 1].end < 3)
+        && book.list.get(i).is_some_and(|next| next.capital && next.start() - book.list[i - 1].end() < 3)
         && book.class(i) & PLACE != 0
     {
         return None;
@@ -421,7 +421,7 @@ fn form(chars: &[char], book: &Tokens, first: usize, end: usize) -> String {
         if i > first {
             form.push(' ');
         }
-        let word = &chars[token.start..token.end];
+        let word = &chars[token.start()..token.end()];
         let shout = (word.len() > 2 || book.class(i) & TITLE != 0) && word.iter().all(|c| !c.is_lowercase());
         for (k, c) in word.iter().enumerate() {
             if shout && k > 0 && word[k - 1].is_alphabetic() {
@@ -430,7 +430,7 @@ fn form(chars: &[char], book: &Tokens, first: usize, end: usize) -> String {
                 form.push(*c);
             }
         }
-        if chars.get(token.end) == Some(&'.') && i + 1 < end {
+        if chars.get(token.end()) == Some(&'.') && i + 1 < end {
             form.push('.');
         }
     }

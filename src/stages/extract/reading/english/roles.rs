@@ -145,7 +145,7 @@ impl Scene<'_> {
         if !ENGLISH.is(noun, TITLE) {
             return None;
         }
-        let to = self.names.mentions.partition_point(|mention| self.book.list[mention.first].start < before);
+        let to = self.names.mentions.partition_point(|mention| self.book.list[mention.first].start() < before);
         let recent = self.names.mentions[to.saturating_sub(150)..to].iter().rev();
         let bears = |mention: &&Mention| {
             let title = mention.person.and(self.names.list[mention.name].title);
@@ -192,7 +192,7 @@ impl Scene<'_> {
         );
         let end = self.spans[turn.first].outer_start;
         let tokens = &self.book.list;
-        let to = self.names.mentions.partition_point(|mention| tokens[mention.first].start < end);
+        let to = self.names.mentions.partition_point(|mention| tokens[mention.first].start() < end);
         let recent = &self.names.mentions[to.saturating_sub(60)..to];
         let mut seen: Vec<usize> = Vec::new();
         for mention in recent.iter().rev() {

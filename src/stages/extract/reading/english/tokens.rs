@@ -11,11 +11,15 @@ use super::super::tables::{
 /// Stands for no word, or no quotation.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// The longest word, in characters; what is longer is several.
+const LONGEST: usize = u16::MAX as usize;
+
 /// A word or a mark.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
-    pub(super) start: usize,
-    pub(super) end: usize,
+    /// Where it begins, in characters. A long book has millions of tokens: each is kept small.
+    start: u32,
+    length: u16,
     /// Index into [`Tokens::words`], or [`NONE`] for a mark.
     pub(super) word: u32,
     /// The mark, or NUL for a word.
@@ -27,6 +31,18 @@ pub(super) struct Token {
     pub(super) possessive: bool,
     /// The quotation that it stands in, or [`NONE`] in narration.
     pub(super) quote: u32,
+}
+
+impl Token {
+    /// Where it begins, in characters.
+    pub(super) const fn start(&self) -> usize {
+        self.start as usize
+    }
+
+    /// Where it ends.
+    pub(super) const fn end(&self) -> usize {
+        self.start as usize + self.length as usize
+    }
 }
 
 /// A word of the book in lower case.
@@ -78,7 +94,7 @@ impl Tokens {
                     continue;
                 }
                 let mut stop = at;
-                while stop < end && (chars[stop].is_alphanumeric() || joins(chars, stop, end)) {
+                while stop < end && stop - at < LONGEST && (chars[stop].is_alphanumeric() || joins(chars, stop, end)) {
                     stop += 1;
                 }
                 let possessive = possessive(chars, at, &mut stop);
@@ -109,8 +125,8 @@ impl Tokens {
                 }
                 let short = counts.class & ABBREVIATION != 0 || stop - at == 1 && capital && c != 'I';
                 book.list.push(Token {
-                    start: at,
-                    end: stop,
+                    start: super::super::number(at),
+                    length: u16::try_from(stop - at).expect("no word is longer"),
                     word,
                     mark: '\0',
                     capital,
@@ -175,8 +191,8 @@ impl Tokens {
 
     fn mark(&mut self, at: usize, mark: char, quote: u32) {
         self.list.push(Token {
-            start: at,
-            end: at + 1,
+            start: super::super::number(at),
+            length: 1,
             word: NONE,
             mark,
             capital: false,

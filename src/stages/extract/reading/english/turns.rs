@@ -123,7 +123,7 @@ impl<'a> Scene<'a> {
     pub(super) fn stretches(&self, first: usize, end: usize) -> Vec<Stretch> {
         let paragraph = self.spans[first].paragraph;
         let (from, to) = (self.book.starts[paragraph], self.book.starts[paragraph + 1]);
-        let before = |offset: usize| from + self.book.list[from..to].partition_point(|token| token.start < offset);
+        let before = |offset: usize| from + self.book.list[from..to].partition_point(|token| token.start() < offset);
         let near = |span: &&Span| span.paragraph == paragraph;
         let last =
             first.checked_sub(1).map(|at| &self.spans[at]).filter(near).map_or(from, |span| before(span.outer_end));
@@ -132,9 +132,9 @@ impl<'a> Scene<'a> {
         let mut stretches = Vec::with_capacity(end - first + 1);
         let mut at = from;
         for span in &self.spans[first..end] {
-            let stop = at + self.book.list[at..to].partition_point(|token| token.start < span.outer_start);
+            let stop = at + self.book.list[at..to].partition_point(|token| token.start() < span.outer_start);
             stretches.push((at, stop));
-            at = stop + self.book.list[stop..to].partition_point(|token| token.start < span.outer_end);
+            at = stop + self.book.list[stop..to].partition_point(|token| token.start() < span.outer_end);
         }
         stretches.push((at, to));
         stretches
@@ -375,8 +375,8 @@ impl<'a> Scene<'a> {
     /// Notes who is called by a title alone, `Captain, sit down`, and whether a man or a woman is: `sir`, `ma’am`.
     fn titles_called(&self, span: Span, turn: &mut Turn, called: &mut Vec<(usize, usize)>) {
         let tokens = &self.book.list;
-        let from = tokens.partition_point(|token| token.start < span.start);
-        let to = from + tokens[from..].partition_point(|token| token.start < span.end);
+        let from = tokens.partition_point(|token| token.start() < span.start);
+        let to = from + tokens[from..].partition_point(|token| token.start() < span.end);
         for at in from..to {
             let class = self.book.class(at);
             let polite = match self.book.text(at) {
@@ -415,8 +415,8 @@ impl<'a> Scene<'a> {
         let ends = tokens.get(mention.end).is_some_and(|token| matches!(token.mark, '.' | ','));
         let Some(last) = self.turns.last().filter(|_| opens && ends) else { return false };
         let span = self.spans[last.end - 1];
-        let from = tokens.partition_point(|token| token.start < span.start);
-        let to = from + tokens[from..].partition_point(|token| token.start < span.end);
+        let from = tokens.partition_point(|token| token.start() < span.start);
+        let to = from + tokens[from..].partition_point(|token| token.start() < span.end);
         (to.saturating_sub(8).max(from)..to).any(|at| {
             ASKED.iter().any(|asked| asked.iter().enumerate().all(|(k, word)| self.book.text(at + k) == *word))
         })
@@ -433,7 +433,7 @@ impl<'a> Scene<'a> {
             let opens = self.book.list[at].capital;
             let speech = matches!(behind(self.book, self.names, at, to, false), Some(Tag::Says(_)));
             if whole && opens && !speech && first + k - pieces.0 < end {
-                let (from, until) = (self.book.list[at].start, self.book.list[to - 1].end);
+                let (from, until) = (self.book.list[at].start(), self.book.list[to - 1].end());
                 self.actions[first + k - pieces.0] = Some(flatten(&self.chars[from..until]));
             }
         }

@@ -80,8 +80,8 @@ impl<'a> Scene<'a> {
     pub(super) fn narrated(&self, turn: &mut Turn, start: usize, end: usize, share: f32) {
         let mut weights: BTreeMap<usize, f32> = BTreeMap::new();
         let tokens = &self.book.list;
-        let from = self.about.partition_point(|mention| tokens[mention.first].start < start);
-        let to = from + self.about[from..].partition_point(|mention| tokens[mention.first].start < end);
+        let from = self.about.partition_point(|mention| tokens[mention.first].start() < start);
+        let to = from + self.about[from..].partition_point(|mention| tokens[mention.first].start() < end);
         let mentions = &self.about[from..to];
         for (age, mention) in mentions.iter().rev().enumerate().take(24) {
             let token = self.book.list[mention.first];
@@ -192,8 +192,8 @@ impl<'a> Scene<'a> {
     pub(super) fn mentions(&self, start: usize, end: usize) -> &'a [Mention] {
         let tokens = &self.book.list;
         let mentions = &self.names.mentions;
-        let from = mentions.partition_point(|mention| tokens[mention.first].start < start);
-        let to = from + mentions[from..].partition_point(|mention| tokens[mention.first].start < end);
+        let from = mentions.partition_point(|mention| tokens[mention.first].start() < start);
+        let to = from + mentions[from..].partition_point(|mention| tokens[mention.first].start() < end);
         &mentions[from..to]
     }
 }
