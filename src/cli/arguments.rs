@@ -92,6 +92,20 @@ Examples:
   dramaturg journal export outputs/demo --ask simulate/judge | jq -r .reply.text
 ";
 
+const POOL_EXAMPLES: &str = "\
+Examples:
+  dramaturg pool card                                 the main characters of every book, as cards
+  dramaturg pool card 'Keziah Marl' --out cards       cards/keziah-marl@a-penny-either-way.json
+";
+
+const CARD_EXAMPLES: &str = "\
+Examples:
+  dramaturg pool card                                 the main characters of every book
+  dramaturg pool card 薛嵩 'Keziah Marl' --out cards
+  dramaturg pool card --book my-novel --pool novels/pool
+  dramaturg pool card mara.png | jq .data.name        any card as V3
+";
+
 const EXTRACT_EXAMPLES: &str = "\
 Examples:
   dramaturg extract mine.toml                         a run up to its scenes
@@ -192,6 +206,9 @@ pub(super) enum Command {
     /// It only reads, so that a run may be at work.
     #[command(subcommand, after_help = JOURNAL_EXAMPLES)]
     Journal(JournalCommand),
+    /// Looks into the scene pool.
+    #[command(subcommand, after_help = POOL_EXAMPLES)]
+    Pool(PoolCommand),
     /// Writes the JSON Schemas of files, rows and model answers.
     ///
     /// With `#:schema ../schemas/pipeline.schema.json` as its first line, a pipeline file has completion and checks in
@@ -204,6 +221,37 @@ pub(super) enum Command {
         #[arg(long)]
         check: bool,
     },
+}
+
+/// What is shown of a scene pool.
+#[derive(Debug, Subcommand)]
+pub(super) enum PoolCommand {
+    /// Writes characters as Tavern cards (V3, JSON).
+    ///
+    /// They are people of the pool, as its scenes show them, or those of character files: ours, Tavern cards of any version in
+    /// JSON, PNG or `.charx`, files of CoSER and PingPong. A card keeps every key that it has.
+    #[command(after_help = CARD_EXAMPLES)]
+    Card(CardArguments),
+}
+
+/// What `pool card` takes.
+#[derive(Debug, Clone, Args)]
+pub(super) struct CardArguments {
+    /// Names of people in the pool, or paths of character files; the two main characters of each book when silent.
+    #[arg(value_name = "CHARACTER")]
+    pub(super) characters: Vec<String>,
+    /// The folder of the pool.
+    #[arg(long, value_name = "DIR", default_value = "scene_pool")]
+    pub(super) pool: PathBuf,
+    /// Looks into this book alone; can be given again.
+    #[arg(long = "book", value_name = "SLUG")]
+    pub(super) books: Vec<String>,
+    /// Writes each card to a file of this folder, named by its character; to stdout when silent, a card a line.
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// Writes over files that hold something else.
+    #[arg(long, requires = "out")]
+    pub(super) force: bool,
 }
 
 /// What is shown of a journal.

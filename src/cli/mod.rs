@@ -14,6 +14,7 @@ mod forecast;
 mod interrupt;
 mod invocation;
 mod journal;
+mod pool;
 mod progress;
 mod quotes;
 mod schemas;
@@ -63,6 +64,7 @@ fn command(command: Command) -> Exit {
         Command::Synthesize(run) => road(&run, false, Stage::Synthesize),
         Command::Simulate(run) => road(&run, false, Stage::Simulate),
         Command::Export(run) => road(&run, false, Stage::Export),
+        Command::Pool(command) => pool::pool(&command),
         Command::Schema { dir, check } => schemas::schema(&dir, check),
     }
 }

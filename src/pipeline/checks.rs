@@ -134,7 +134,11 @@ fn count(document: &Document) -> u64 {
 fn characters(document: &Document, problems: &mut Vec<Problem>) {
     if count(document) == 0 && document.strings("/synthesize/established").is_empty() {
         let problem = Problem::new(document.key("/synthesize"), "there is no test character");
-        problems.push(problem.expected("character files in `synthesize.established`, or a `synthesize.count` above 0"));
+        problems.push(
+            problem.expected(
+                "`synthesize.established = \"pool\"` or character files there, or a `synthesize.count` above 0",
+            ),
+        );
     }
 }
 

@@ -7,6 +7,7 @@
 mod about;
 mod aliases;
 mod books;
+mod characters;
 mod checks;
 mod conceal;
 mod document;
@@ -34,6 +35,7 @@ mod summary;
 
 pub use aliases::{AliasesError, people, read_book};
 pub use books::{BookPath, book_paths, open_books};
+pub use characters::{CharactersError, characters};
 pub use environment::Environment;
 pub use error::{BookError, Cause, RunError};
 pub use examine::{Examined, ExaminedBook, ExaminedModel, ProbedAddress, examine, probe};

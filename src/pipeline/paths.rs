@@ -9,7 +9,7 @@ pub(super) const BOOKS: &[&str] =
     &["txt", "text", "md", "markdown", "fountain", "html", "htm", "xhtml", "epub", "jsonl", "ndjson"];
 
 /// Endings of character files.
-pub(super) const CHARACTERS: &[&str] = &["toml", "json"];
+pub(super) const CHARACTERS: &[&str] = &["toml", "json", "png", "charx"];
 
 /// Why a pattern names nothing.
 #[derive(Debug, PartialEq, Eq)]

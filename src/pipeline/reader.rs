@@ -11,7 +11,7 @@ use super::environment::{Environment, expand};
 use super::problems::{At, PipelineError, Problem};
 use super::{BookPath, paths, shape};
 use crate::prompt::{PromptError, Prompts};
-use crate::schema::{Character, CharacterFile, Dimension, slug};
+use crate::schema::{Dimension, slug};
 use crate::stages::{self, chunk, select};
 
 /// What has been read, and what is wrong with it.
@@ -75,7 +75,12 @@ impl Reader {
     }
 
     /// Returns the files that some patterns name, with the pointer of each pattern.
-    fn files(&mut self, document: &Document, patterns: &[(String, &str)], endings: &[&str]) -> Vec<(String, PathBuf)> {
+    pub(super) fn files(
+        &mut self,
+        document: &Document,
+        patterns: &[(String, &str)],
+        endings: &[&str],
+    ) -> Vec<(String, PathBuf)> {
         let mut files: Vec<(String, PathBuf)> = Vec::new();
         for (place, pattern) in patterns {
             if self.is_told(&document.at(place)) {
@@ -148,40 +153,6 @@ impl Reader {
             }
         }
         chosen
-    }
-
-    pub(super) fn characters(&mut self, document: &Document) -> (Vec<Character>, BTreeMap<String, PathBuf>) {
-        let (mut characters, mut by_id) = (Vec::new(), BTreeMap::<String, PathBuf>::new());
-        for (place, path) in self.files(document, &document.strings("/synthesize/established"), paths::CHARACTERS) {
-            let Some(text) = self.read(document, &place, &path) else { continue };
-            let before = self.problems.len();
-            let source = self.sources.len();
-            self.sources.push((path.display().to_string(), text));
-            let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
-            let text = &self.sources[source].1;
-            let read = if is_json { Document::json } else { Document::toml };
-            let file = read(source, text, &mut self.problems);
-            self.shape::<CharacterFile>(&file, "the character file");
-            if let Some((pointer, name)) = file.strings("/name").first() {
-                let id = slug(name);
-                if id == "-" {
-                    let problem =
-                        Problem::new(file.at(pointer), "this name has no letter, so that no id can be made of it");
-                    self.problems.push(problem.expected("a name with a letter"));
-                } else if let Some(first) = by_id.insert(id.clone(), path.clone()) {
-                    let message = format!("the character `{id}` stands in `{}` too", first.display());
-                    self.problems.push(Problem::new(file.at(pointer), message).expected("each character once"));
-                }
-            }
-            if self.problems.len() > before {
-                continue;
-            }
-            match serde_json::from_value::<CharacterFile>(file.value) {
-                Ok(character) => characters.push(Character::from(character)),
-                Err(error) => self.problems.push(Problem::new(At::whole(source), error.to_string())),
-            }
-        }
-        (characters, by_id)
     }
 
     pub(super) fn prompts(&mut self, document: &Document) -> BTreeMap<String, String> {

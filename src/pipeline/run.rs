@@ -24,6 +24,7 @@ use crate::llm::{AskError, Desk, Rehearsal};
 use crate::prompt::Prompts;
 use crate::schema::{Book, Character, CharacterType, Chunk, Language, Reject, Scene};
 use crate::stages::export::{self, Records};
+use crate::stages::synthesize::established;
 use crate::stages::{self, chunk, extract, simulate, synthesize};
 use crate::store::{Pool, RunFolder, Table};
 
@@ -186,7 +187,7 @@ impl Road {
         if self.options.until == Stage::Extract {
             return Ok((books, Some(pool_hash)));
         }
-        self.synthesize(records).await?;
+        self.synthesize(&books, records).await?;
         if self.options.until == Stage::Synthesize {
             return Ok((books, Some(pool_hash)));
         }
@@ -380,15 +381,39 @@ impl Road {
         Ok(Ok(Folded { slug: book.slug, scenes, rejects }))
     }
 
+    /// Returns the established characters: those of files first, then those picked out of the pool, book by book.
+    fn established(&self, books: &[Book], records: &mut Records) -> Vec<Character> {
+        let params = &self.loaded.file.synthesize;
+        let mut characters = self.loaded.characters.clone();
+        for book in books.iter().filter(|_| params.established.has_pool()) {
+            let most = params.established_per_book as usize;
+            let picked = established::pick(&book.slug, &records.scenes, most, &self.loaded.characters);
+            self.reject(records, picked.rejects);
+            for character in picked.characters {
+                let simulate = &self.loaded.file.simulate;
+                if simulate.own_book.is_none() && simulate::meets_own_book(simulate, &character, &records.scenes) {
+                    let Character { name, book, .. } = &character;
+                    self.reporter.report(Event::Note(format!(
+                        "`{name}` meets scenes of its own book `{}`, as no other has one of its language; \
+                         `simulate.own_book = false` forbids it",
+                        book.as_deref().unwrap_or_default()
+                    )));
+                }
+                characters.push(character);
+            }
+        }
+        characters
+    }
+
     /// Takes the established characters and makes up the others.
-    async fn synthesize(self: &Arc<Self>, records: &mut Records) -> Result<(), RunError> {
+    async fn synthesize(self: &Arc<Self>, books: &[Book], records: &mut Records) -> Result<(), RunError> {
         let params = &self.loaded.file.synthesize;
         let limit = self.options.limit.unwrap_or(u32::MAX);
         let mut characters: Vec<Character> = Vec::new();
-        for character in &self.loaded.characters {
+        for character in self.established(books, records) {
             let same = |other: &&Character| other.language == character.language;
             if characters.iter().filter(same).count() < limit as usize {
-                characters.push(character.clone());
+                characters.push(character);
             }
         }
         let wanted = |language: Language| {

@@ -57,7 +57,8 @@ impl CharacterType {
 /// A test character.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Character {
-    /// Its id: the slug of its name, unique within a run.
+    /// Its id, unique within a run: the slug of its name; for one that is picked out of the scene pool
+    /// `<slug of its name>@<book slug>`, so that no other book changes it.
     pub id: String,
     /// Its name.
     pub name: String,
@@ -78,6 +79,20 @@ pub struct Character {
     pub lines: Vec<String>,
     /// The model that made it; null for established ones.
     pub model: Option<String>,
+}
+
+impl Character {
+    /// Returns the id of somebody who is picked out of the scenes of a book.
+    #[must_use]
+    pub fn picked_id(name: &str, book: &str) -> String {
+        format!("{}@{book}", super::slug(name))
+    }
+
+    /// Says whether it was picked out of the scenes of its book.
+    #[must_use]
+    pub fn is_picked(&self) -> bool {
+        self.book.as_ref().is_some_and(|book| self.id == Self::picked_id(&self.name, book))
+    }
 }
 
 /// A character file (TOML or JSON), as people write it.

@@ -8,6 +8,7 @@
 
 mod borders;
 mod build;
+mod characters;
 mod cli;
 mod docs;
 mod faults;

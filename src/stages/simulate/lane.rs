@@ -178,6 +178,14 @@ async fn one(
     Ok(Outcome { conversation: Some(conversation), samples, rejects })
 }
 
+/// Says whether a character meets scenes of its own book. One that was picked out of a book that stands alone has no
+/// others, unless the pipeline file says no.
+#[must_use]
+pub fn meets_own_book<'a>(params: &Params, character: &Character, scenes: impl IntoIterator<Item = &'a Scene>) -> bool {
+    let is_other = |scene: &Scene| scene.language == character.language && character.book.as_ref() != Some(&scene.book);
+    params.own_book.unwrap_or_else(|| character.is_picked() && !scenes.into_iter().any(is_other))
+}
+
 /// Returns the scenes that a lane plays, in its own order: language, own book, then a hash of lane and scene, so that a
 /// scene more or less moves no other. Ids are unique in a pool; the id breaks a tie of hashes.
 ///
@@ -190,11 +198,12 @@ fn order<'a>(
     scenes: &'a [Arc<Scene>],
     params: &Params,
 ) -> Vec<&'a Scene> {
+    let own_book = meets_own_book(params, character, scenes.iter().map(Arc::as_ref));
     let mut order: Vec<(u64, &Scene)> = scenes
         .iter()
         .map(Arc::as_ref)
         .filter(|scene| scene.language == character.language)
-        .filter(|scene| params.own_book || character.book.as_ref() != Some(&scene.book))
+        .filter(|scene| own_book || character.book.as_ref() != Some(&scene.book))
         .map(|scene| (seeded(seed, &["simulate", "scenes", lane, &scene.id]).next_u64(), scene))
         .collect();
     order.sort_by(|(one, a), (other, b)| one.cmp(other).then_with(|| a.id.cmp(&b.id)));
@@ -236,7 +245,12 @@ fn short(lane: &str, stage: &Stage<'_>, counts: &Counts, begun: u32, at_most: bo
     let (reason, detail) = if at_most {
         ("conversations_exhausted", format!("after {begun} conversations, the most allowed: {short}"))
     } else if begun == 0 {
-        ("no_scene", format!("no scene of its language, from another book, with somebody to talk to: {short}"))
+        (
+            "no_scene",
+            format!(
+                "no scene of its language, from another book unless `simulate.own_book = true`, with somebody to talk to: {short}"
+            ),
+        )
     } else {
         ("scenes_exhausted", format!("after {begun} conversations, one for each scene that fits: {short}"))
     };
@@ -492,7 +506,7 @@ mod tests {
         used.sort_unstable();
         assert_eq!(used, ["book@0", "book@1", "book@2"]);
         assert_eq!(played.rejects.last().map(|reject| reject.reason.as_str()), Some("scenes_exhausted"));
-        let own = Params { own_book: true, ..params };
+        let own = Params { own_book: Some(true), ..params };
         let played = lane(&house, &house.stage(&own), Language::En, &scenes).await;
         assert!(played.conversations.iter().any(|conversation| conversation.scene_id == "home@0"));
         let played = lane(&house, &house.stage(&own), Language::Zh, &scenes[..3]).await;

@@ -21,7 +21,7 @@ mod fixtures;
 
 pub use asks::{Direct, Direction, Rate, Rating, SceneReply, TestReply};
 pub use dwrs::Counts;
-pub use lane::{LanePlayed, Progress, Stage, play_lane};
+pub use lane::{LanePlayed, Progress, Stage, meets_own_book, play_lane};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,8 +93,9 @@ pub struct Params {
     /// The most characters of a scene that take part beside the test character; those with most lines stay.
     #[schemars(range(min = 1))]
     pub max_cast: u32,
-    /// Whether a character may meet scenes of its own book.
-    pub own_book: bool,
+    /// Whether a character may meet scenes of its own book. Silent, only one that was picked out of the pool may, and only
+    /// where no other book has a scene of its language.
+    pub own_book: Option<bool>,
     /// The most sentences of a reply; more is a format fault (the paper's replies have one or two).
     #[schemars(range(min = 1))]
     pub max_sentences: u32,
@@ -115,7 +116,7 @@ impl Default for Params {
             test_every: 4,
             max_conversations: 40,
             max_cast: 5,
-            own_book: false,
+            own_book: None,
             max_sentences: 3,
             example_lines: 24,
         }

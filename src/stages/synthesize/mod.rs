@@ -5,6 +5,7 @@
 
 mod characters;
 mod dialogue;
+pub mod established;
 mod faults;
 mod invention;
 mod refinement;
@@ -16,6 +17,7 @@ mod world;
 
 pub use characters::{MakeCharacters, Sheet, Sheets};
 pub use dialogue::{MakeDialogue, Said, Talk};
+pub use established::Established;
 pub use refinement::Draft;
 pub use resemblance::{Resemblance, resembles};
 pub use review::{Review, Reviewed, Verdict};
@@ -49,8 +51,13 @@ pub const PROMPTS: &[(&str, &str)] = &[
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Character files (globs) of the established test characters.
-    pub established: Vec<String>,
+    /// Established test characters: character files and cards (files, folders, globs), and `pool` for the main characters
+    /// of the books, picked out of the scene pool; one of them or a list.
+    pub established: Established,
+    /// How many characters of a book are picked out of the pool, or out of a book of CoSER: those with most lines, then
+    /// with most scenes.
+    #[schemars(range(min = 1))]
+    pub established_per_book: u32,
     /// How many characters to make up per language. The paper's figure (3.1, Table 3): 5 and 5.
     pub count: ByLanguage<u32>,
     /// How many characters one world gives.
@@ -63,7 +70,8 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            established: Vec::new(),
+            established: Established::default(),
+            established_per_book: 2,
             count: ByLanguage { en: 5, zh: 5 },
             characters_per_world: 2,
             max_refinements: 2,

@@ -1,0 +1,148 @@
+//! Reads the character files that a pipeline file names, in whatever form they are, and gathers what is wrong with them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::document::Document;
+use super::problems::{At, PipelineError, Problem};
+use super::reader::Reader;
+use super::{BookError, paths};
+use crate::schema::{Character, CharacterFile, slug};
+use crate::stages::synthesize;
+use crate::stages::synthesize::established::{self, Established, Fault, Form, Given, MOST_BYTES};
+
+/// Why a character file is not read.
+#[derive(Debug, thiserror::Error)]
+pub enum CharactersError {
+    /// The file cannot be opened, or is none.
+    #[error(transparent)]
+    Open(#[from] BookError),
+    /// Something in it is wrong.
+    #[error(transparent)]
+    Invalid(#[from] PipelineError),
+}
+
+/// Reads the characters of a file: ours in TOML or JSON, a Tavern card in JSON, PNG or `.charx`, a file of CoSER, of which all
+/// are read, or of PingPong.
+pub fn characters(path: &Path) -> Result<Vec<Given>, CharactersError> {
+    if !path.exists() {
+        let paths::Nothing { message, nearest } = paths::absent(path);
+        return Err(BookError::Nothing { message, nearest }.into());
+    }
+    let bytes = bytes(path).map_err(|source| BookError::Open { path: path.to_owned(), source })?;
+    let mut reader = Reader { sources: Vec::new(), problems: Vec::new() };
+    let (given, _) = reader.character_file(path, bytes, usize::MAX);
+    if reader.problems.is_empty() { Ok(given) } else { Err(reader.invalid().into()) }
+}
+
+impl Reader {
+    /// Returns the characters that `[synthesize] established` names by files, with the file of each by id.
+    pub(super) fn characters(&mut self, document: &Document) -> (Vec<Character>, BTreeMap<String, PathBuf>) {
+        let (mut characters, mut by_id) = (Vec::new(), BTreeMap::<String, PathBuf>::new());
+        let patterns = document.strings("/synthesize/established");
+        let patterns: Vec<_> = patterns.into_iter().filter(|(_, pattern)| *pattern != Established::POOL).collect();
+        let most = document.value.pointer("/synthesize/established_per_book").and_then(Value::as_u64);
+        let most = most.unwrap_or_else(|| synthesize::Params::default().established_per_book.into());
+        for (place, path) in self.files(document, &patterns, paths::CHARACTERS) {
+            let bytes = match bytes(&path) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    let at = document.at(&place);
+                    let paths::Nothing { message, nearest } = match error.kind() {
+                        std::io::ErrorKind::NotFound => paths::absent(&path),
+                        _ => {
+                            let message = format!("`{}` cannot be read: {error}", path.display());
+                            paths::Nothing { message, nearest: None }
+                        }
+                    };
+                    self.problems.push(Problem { nearest, ..Problem::new(at, message) });
+                    continue;
+                }
+            };
+            let (given, names) = self.character_file(&path, bytes, usize::try_from(most).unwrap_or(usize::MAX));
+            for (at, name) in names {
+                let id = slug(&name);
+                if id == "-" {
+                    let problem = Problem::new(at, "this name has no letter, so that no id can be made of it");
+                    self.problems.push(problem.expected("a name with a letter"));
+                } else if let Some(first) = by_id.insert(id.clone(), path.clone()) {
+                    let message = format!("the character `{id}` stands in `{}` too", first.display());
+                    self.problems.push(Problem::new(at, message).expected("each character once"));
+                }
+            }
+            characters.extend(given.into_iter().map(|given| Character::from(given.file)));
+        }
+        (characters, by_id)
+    }
+
+    /// Reads the characters of a file, with the places of their names. Of a book of CoSER at most `most` are taken.
+    fn character_file(&mut self, path: &Path, bytes: Vec<u8>, most: usize) -> (Vec<Given>, Vec<(At, String)>) {
+        let before = self.problems.len();
+        let source = self.sources.len();
+        let mut name = path.display().to_string();
+        if established::is_wrapped(&bytes) {
+            name.push_str(" (the card in it)");
+        }
+        let text = match established::text(bytes) {
+            Ok(text) => text,
+            Err(fault) => {
+                self.sources.push((path.display().to_string(), String::new()));
+                let expected = fault.expected();
+                self.problems.push(Problem::new(At::whole(source), fault.to_string()).expected(expected));
+                return (Vec::new(), Vec::new());
+            }
+        };
+        let is_toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
+        self.sources.push((name, text));
+        let text = &self.sources[source].1;
+        let file = if is_toml { Document::toml } else { Document::json }(source, text, &mut self.problems);
+        let form = if file.complete && !is_toml { Form::of(&file.value) } else { Form::Own };
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let given = if form == Form::Own {
+            self.shape::<CharacterFile>(&file, "the character file");
+            self.own(&file, source, before)
+        } else {
+            established::given(form, &file.value, &stem, most).unwrap_or_else(|misfit| {
+                let problem = Problem::new(file.at(&misfit.pointer), misfit.message).expected(misfit.expected);
+                self.problems.push(problem);
+                Vec::new()
+            })
+        };
+        let pointer = match (form, file.value.pointer("/data/name")) {
+            (Form::Tavern, Some(_)) => "/data/name",
+            (Form::PingPong, _) => "/char_name",
+            _ => "/name",
+        };
+        let mut names: Vec<_> = given.iter().map(|given| (file.at(pointer), given.file.name.clone())).collect();
+        if form == Form::Own && names.is_empty() {
+            // What else is wrong with it is no reason to keep a name that is taken to itself.
+            names.extend(file.strings("/name").into_iter().map(|(pointer, name)| (file.at(&pointer), name.to_owned())));
+        }
+        (given, names)
+    }
+
+    /// Returns the character of a file of ours, unless something was wrong with it.
+    fn own(&mut self, file: &Document, source: usize, before: usize) -> Vec<Given> {
+        if self.problems.len() > before {
+            return Vec::new();
+        }
+        match serde_json::from_value::<CharacterFile>(file.value.clone()) {
+            Ok(file) => vec![Given { file, form: Form::Own, original: Value::Null }],
+            Err(error) => {
+                self.problems.push(Problem::new(At::whole(source), error.to_string()));
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// Reads a file, unless it is longer than any character file.
+fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    let length = std::fs::metadata(path)?.len();
+    if length > MOST_BYTES as u64 {
+        return Err(std::io::Error::other(Fault::TooLarge { bytes: length }));
+    }
+    std::fs::read(path)
+}

@@ -1,0 +1,203 @@
+//! Characters as Tavern cards, V3. What came as a card goes out as the same card; what did not carries itself in the card's
+//! `extensions`, so that it comes back as it was.
+
+use serde_json::{Map, Value, json};
+
+use super::given::{Form, Given};
+use crate::schema::{Attribute, Character, CharacterFile, Language};
+
+/// The key of a card's `extensions` that is this program's.
+pub(super) const EXTENSION: &str = "dramaturg";
+
+/// The keys that a V3 card has to have, with what they hold when nothing is said.
+const REQUIRED: [(&str, fn() -> Value); 15] = [
+    ("name", text),
+    ("description", text),
+    ("personality", text),
+    ("scenario", text),
+    ("first_mes", text),
+    ("mes_example", text),
+    ("creator_notes", text),
+    ("system_prompt", text),
+    ("post_history_instructions", text),
+    ("alternate_greetings", list),
+    ("group_only_greetings", list),
+    ("tags", list),
+    ("creator", text),
+    ("character_version", text),
+    ("extensions", table),
+];
+
+const fn text() -> Value {
+    Value::String(String::new())
+}
+
+const fn list() -> Value {
+    Value::Array(Vec::new())
+}
+
+fn table() -> Value {
+    Value::Object(Map::new())
+}
+
+/// Returns a character as a V3 card.
+#[must_use]
+pub fn card(character: &Character) -> Value {
+    made(&file(character), None)
+}
+
+/// Returns a character out of a file as a V3 card. A Tavern card keeps every key and value that it has; V1 keys and those of
+/// a card without its wrapper move into `data`. The original of another form stands whole in the card's `extensions`.
+#[must_use]
+pub fn card_of(given: &Given) -> Value {
+    match given.form {
+        Form::Tavern => upgraded(&given.original),
+        Form::Own => made(&given.file, None),
+        Form::Coser => made(&given.file, Some(("coser", &given.original))),
+        Form::PingPong => made(&given.file, Some(("ping_pong", &given.original))),
+    }
+}
+
+/// Returns a Tavern card of any version as V3.
+fn upgraded(original: &Value) -> Value {
+    let mut outer = original.as_object().cloned().unwrap_or_default();
+    let mut data = match outer.get("data") {
+        Some(Value::Object(data)) => data.clone(),
+        _ => {
+            let is_outer = |key: &str| matches!(key, "spec" | "spec_version" | "data");
+            let inner: Vec<String> = outer.keys().filter(|key| !is_outer(key)).cloned().collect();
+            inner.into_iter().filter_map(|key| outer.remove(&key).map(|value| (key, value))).collect()
+        }
+    };
+    for (key, value) in REQUIRED {
+        data.entry(key).or_insert_with(value);
+    }
+    let is_newer = outer.get("spec").and_then(Value::as_str) == Some("chara_card_v3")
+        && outer.get("spec_version").is_some_and(Value::is_string);
+    if !is_newer {
+        outer.insert("spec_version".to_owned(), json!("3.0"));
+    }
+    outer.insert("spec".to_owned(), json!("chara_card_v3"));
+    outer.insert("data".to_owned(), Value::Object(data));
+    Value::Object(outer)
+}
+
+/// Makes a card of a character that never was one.
+fn made(file: &CharacterFile, original: Option<(&str, &Value)>) -> Value {
+    let mut own = Map::new();
+    own.insert("character".to_owned(), serde_json::to_value(file).expect("a character is JSON"));
+    if let Some((form, value)) = original {
+        own.insert(form.to_owned(), value.clone());
+    }
+    let mut data = Map::new();
+    for (key, value) in texts(file) {
+        data.insert(key.to_owned(), Value::String(value));
+    }
+    data.insert("first_mes".to_owned(), json!(file.lines.first().map_or("", String::as_str)));
+    data.insert("tags".to_owned(), json!([file.kind.name()]));
+    data.insert("creator".to_owned(), json!("dramaturg"));
+    data.insert("extensions".to_owned(), json!({ EXTENSION: own }));
+    upgraded(&json!({"spec": "chara_card_v3", "spec_version": "3.0", "data": data}))
+}
+
+/// Returns the texts of a card that tell all of a character, by their keys. They have no white space at their ends.
+pub(super) fn texts(file: &CharacterFile) -> [(&'static str, String); 4] {
+    let colon = if file.language == Language::Zh { "：" } else { ": " };
+    let line = |attribute: &Attribute| format!("{}{colon}{}", attribute.key.trim(), attribute.value.trim());
+    let description: Vec<String> = file.profile.iter().map(line).collect();
+    let examples: Vec<String> = file.lines.iter().map(|line| format!("<START>\n{{{{char}}}}: {line}")).collect();
+    [
+        ("name", file.name.trim().to_owned()),
+        ("description", description.join("\n")),
+        ("scenario", file.worldview.clone().unwrap_or_default().trim().to_owned()),
+        ("mes_example", examples.join("\n")),
+    ]
+}
+
+fn file(character: &Character) -> CharacterFile {
+    let Character { name, aliases, language, kind, book, worldview, profile, lines, .. } = character.clone();
+    CharacterFile { name, aliases, language, kind, book, worldview, lines, profile }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{CharacterType, Visibility};
+    use crate::stages::synthesize::established::given;
+
+    fn own() -> CharacterFile {
+        let attribute =
+            |key: &str, visibility| Attribute { key: key.to_owned(), value: format!("{key} value."), visibility };
+        CharacterFile {
+            name: "Mara Quill".to_owned(),
+            aliases: vec!["Quill".to_owned()],
+            language: Language::En,
+            kind: CharacterType::Established,
+            book: Some("the-lamp".to_owned()),
+            worldview: None,
+            lines: vec!["Mind the step.".to_owned(), "It bites.".to_owned()],
+            profile: vec![attribute("persona", Visibility::Public), attribute("secret", Visibility::Private)],
+        }
+    }
+
+    fn read(value: &Value) -> Given {
+        given::given(Form::of(value), value, "stem", 9).expect("a card").remove(0)
+    }
+
+    #[test]
+    fn a_character_of_ours_comes_back_as_it_was() {
+        let card = card(&Character::from(own()));
+        assert_eq!(card["spec"], "chara_card_v3");
+        for (key, _) in REQUIRED {
+            assert!(card["data"].get(key).is_some(), "{key}");
+        }
+        assert_eq!(card["data"]["description"], "persona: persona value.\nsecret: secret value.");
+        assert_eq!(read(&card).file, own());
+        // What another program writes into it wins.
+        let mut edited = card.clone();
+        edited["data"]["description"] = json!("Somebody else.");
+        assert_eq!(read(&edited).file.profile[0].value, "Somebody else.");
+        // And is kept when it goes out again.
+        assert_eq!(card_of(&read(&edited)), edited);
+    }
+
+    #[test]
+    fn every_key_of_a_card_comes_out_as_it_went_in() {
+        let data = json!({"name": "", "nickname": null, "description": "d {{user}}", "first_mes": "f", "extensions":
+            {"a": {"b": [1, 2.5, null]}}, "assets": [{"type": "icon"}], "character_book": {"entries": [{"keys": [],
+            "content": "", "extensions": {"x": 1}, "vendor": true}], "extensions": {}}, "vendor": {"y": "z"}});
+        let v1 = data.clone();
+        let v2 = json!({"spec": "chara_card_v2", "spec_version": "2.0", "data": data, "vendor_outer": 1, "name": "flat too"});
+        let v3 = json!({"spec": "chara_card_v3", "spec_version": "3.1", "data": data});
+        let bare =
+            json!({"spec": "chara_card_v3", "spec_version": "3.0", "name": "A", "description": "d", "vendor": 1});
+        for original in [v1, v2, v3, bare] {
+            let out = card_of(&read(&original));
+            let inner = original.get("data").unwrap_or(&original);
+            for (key, value) in inner.as_object().unwrap().iter().filter(|(key, _)| !key.starts_with("spec")) {
+                assert_eq!(&out["data"][key], value, "{key}");
+            }
+            for (key, value) in original.as_object().unwrap().iter().filter(|_| original.get("data").is_some()) {
+                assert!(&out[key] == value || matches!(key.as_str(), "spec" | "spec_version" | "data"), "{key}");
+            }
+            // Nothing is added but what the form has to have.
+            for (key, value) in out["data"].as_object().unwrap() {
+                let required = REQUIRED.iter().any(|(name, empty)| name == key && *value == empty());
+                assert!(inner.get(key) == Some(value) || required, "{key}");
+            }
+            assert_eq!(card_of(&read(&out)), out);
+            let version = original.get("spec_version").filter(|_| original["spec"] == "chara_card_v3").cloned();
+            assert_eq!(out["spec_version"], version.unwrap_or_else(|| json!("3.0")));
+        }
+    }
+
+    #[test]
+    fn other_forms_stand_whole_in_the_extensions() {
+        let value = json!({"char_name": "Mara", "system_prompt": "Keeps a lamp.", "odd": [1]});
+        let out = card_of(&read(&value));
+        assert_eq!(out["data"]["extensions"]["dramaturg"]["ping_pong"], value);
+        assert_eq!(read(&out).file, read(&value).file);
+        let value = json!({"name": "Cy", "profile": "Cy rows.", "odd": {"x": 1}});
+        assert_eq!(card_of(&read(&value))["data"]["extensions"]["dramaturg"]["coser"], value);
+    }
+}

@@ -1,0 +1,139 @@
+//! The characters of a book in CoSER's form: `character_datasets` by name, or lists such as `key_characters`, or one alone.
+
+use std::cmp::Reverse;
+
+use serde_json::{Map, Value};
+
+use super::given::{Fields, Form, Given, Misfit, Parts, language, spoken_lines};
+use crate::schema::{Visibility, slug};
+
+/// Reads at most `most` characters, those with most lines first, then in the file's order.
+pub(super) fn read(fields: &Fields<'_>, stem: &str, most: usize) -> Result<Vec<Given>, Misfit> {
+    let mut people: Vec<(String, String, Value)> = Vec::new();
+    let tables = ["character_datasets", "character_profiles"];
+    for key in tables {
+        for (name, entry) in fields.table(key)?.into_iter().flatten() {
+            let pointer = format!("/{key}/{}", name.replace('~', "~0").replace('/', "~1"));
+            people.push((name.clone(), pointer, entry.clone()));
+        }
+    }
+    match fields.value.get("key_characters") {
+        None | Some(Value::Null) => {}
+        Some(Value::Array(items)) => {
+            for (index, entry) in items.iter().enumerate() {
+                let name = entry.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+                people.push((name, format!("/key_characters/{index}"), entry.clone()));
+            }
+        }
+        Some(other) => return Err(fields.misfit("key_characters", other, "a list of characters")),
+    }
+    let is_book =
+        !people.is_empty() || tables.iter().chain(&["key_characters"]).any(|key| fields.value.get(*key).is_some());
+    if !is_book {
+        let name = fields.text("name")?;
+        let name = if name.is_empty() { stem } else { name };
+        return one(name, "", fields.value, None).map(|given| given.into_iter().collect());
+    }
+    let book = fields.text("book")?;
+    let book = if book.is_empty() { stem } else { book };
+    let mut characters: Vec<Given> = Vec::new();
+    for (name, pointer, entry) in people {
+        // The same person stands in several of the tables.
+        if characters.iter().any(|other| slug(&other.file.name) == slug(&name)) || name.trim().is_empty() {
+            continue;
+        }
+        characters.extend(one(&name, &pointer, &entry, Some(book))?);
+    }
+    if characters.is_empty() {
+        let message = "no character of this book has a profile".to_owned();
+        let expected = "`character_datasets` with a `profile` for each name";
+        return Err(Misfit { pointer: String::new(), message, expected });
+    }
+    characters.sort_by_key(|given| Reverse(said(&given.original)));
+    characters.truncate(most);
+    Ok(characters)
+}
+
+/// Returns how many lines a character has in its book.
+fn said(entry: &Value) -> usize {
+    entry.get("utterances").and_then(Value::as_array).map_or(0, Vec::len)
+}
+
+/// Reads one character; none when nothing is told of it.
+fn one(name: &str, pointer: &str, entry: &Value, book: Option<&str>) -> Result<Option<Given>, Misfit> {
+    let mut whole = Map::new();
+    // `character_profiles` has the bare text.
+    let wrapped = if let Value::String(profile) = entry {
+        whole.insert("profile".to_owned(), Value::String(profile.clone()));
+        Value::Object(whole)
+    } else {
+        entry.clone()
+    };
+    let fields = Fields { value: &wrapped, pointer };
+    let (profile, description) = (fields.text("profile")?, fields.text("description")?);
+    let (experience, motivation) = (fields.text("experience")?, fields.text("motivation")?);
+    let language = language([profile, description, experience]);
+    let book = book.map(str::to_owned).or_else(|| fields.text("book").ok().map(str::to_owned));
+    let mut parts =
+        Parts { name: name.trim().to_owned(), book: book.filter(|book| !book.is_empty()), ..Parts::default() };
+    parts.know(["profile", "人物介绍"], language, profile.to_owned(), Visibility::Public);
+    parts.know(["description", "人物描述"], language, description.to_owned(), Visibility::Public);
+    parts.know(["experience", "经历"], language, experience.to_owned(), Visibility::Private);
+    parts.know(["motivation", "动机"], language, motivation.to_owned(), Visibility::Private);
+    let utterances = wrapped.get("utterances").and_then(Value::as_array).into_iter().flatten();
+    for utterance in utterances {
+        let message = utterance.as_str().or_else(|| utterance.get("message")?.as_str()).unwrap_or_default();
+        parts.lines.extend(spoken_lines(message));
+    }
+    if parts.profile.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Given { file: parts.file(language), form: Form::Coser, original: entry.clone() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::schema::Language;
+
+    fn names(value: &Value, most: usize) -> Vec<String> {
+        let given = read(&Fields { value, pointer: "" }, "stem", most).unwrap();
+        given.into_iter().map(|given| given.file.name).collect()
+    }
+
+    #[test]
+    fn the_main_characters_of_a_book_are_taken() {
+        let said =
+            |lines: &[&str]| -> Vec<Value> { lines.iter().map(|line| json!({"message": line, "i_p": 1})).collect() };
+        let book = json!({"book": "The Lamp", "plots": [], "character_datasets": {
+            "Ada": {"profile": "Ada mends nets.", "utterances": said(&["Yes."]), "plots": []},
+            "Bo": {"profile": "", "utterances": said(&["a", "b", "c", "d"])},
+            "Cy": {"profile": "Cy rows.", "utterances": said(&["[tired] (sits) The tide is out.", "Go on."])},
+            "Di": {"profile": "Di waits."},
+        }, "key_characters": [{"name": "ada", "description": "again"}, {"name": "Ed", "description": "Ed is new.", "motivation": "To leave."}]});
+        assert_eq!(names(&book, 2), ["Cy", "Ada"]);
+        assert_eq!(names(&book, 9), ["Cy", "Ada", "Di", "Ed"]);
+        let cy = &read(&Fields { value: &book, pointer: "" }, "stem", 1).unwrap()[0];
+        assert_eq!(cy.file.lines, ["The tide is out.", "Go on."]);
+        assert_eq!((cy.file.book.as_deref(), cy.file.language), (Some("The Lamp"), Language::En));
+        assert_eq!(cy.original, book["character_datasets"]["Cy"]);
+        let alone = json!({"name": "阿满", "profile": "阿满守着灯塔。", "other": 1});
+        assert_eq!(names(&alone, 1), ["阿满"]);
+        assert_eq!(names(&json!({"character_profiles": {"Fi": "Fi sings."}}), 1), ["Fi"]);
+    }
+
+    #[test]
+    fn a_book_without_profiles_is_told() {
+        for (value, pointer) in [
+            (json!({"character_datasets": []}), "/character_datasets"),
+            (json!({"character_datasets": {}}), ""),
+            (json!({"character_datasets": {"A/B": {"profile": 1}}}), "/character_datasets/A~1B/profile"),
+            (json!({"key_characters": "x"}), "/key_characters"),
+        ] {
+            let misfit = read(&Fields { value: &value, pointer: "" }, "stem", 1).unwrap_err();
+            assert_eq!(misfit.pointer, pointer, "{value}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The characters of the PingPong benchmark: `char_name`, `system_prompt`, `example_prompt`, `initial_message`, `tags`.
+
+use super::given::{Fields, Form, Given, Misfit, Parts, language, spoken_lines};
+use super::macros::resolved;
+use crate::schema::{Language, Visibility};
+
+/// Reads a character.
+pub(super) fn read(fields: &Fields<'_>, stem: &str) -> Result<Given, Misfit> {
+    let name = fields.text("char_name")?;
+    let name = if name.is_empty() { stem } else { name };
+    let (prompt, examples) = (fields.text("system_prompt")?, fields.text("example_prompt")?);
+    let greeting = fields.text("initial_message")?;
+    let language = match fields.text("language")? {
+        "en" => Language::En,
+        "zh" => Language::Zh,
+        _ => language([prompt, examples, greeting]),
+    };
+    let resolve = |text: &str| resolved(text, name, language).trim().to_owned();
+    let mut parts = Parts { name: name.to_owned(), ..Parts::default() };
+    // The prompt is all that the file tells, secrets and all; but others have to know whom they meet.
+    parts.know(["description", "人物描述"], language, resolve(prompt), Visibility::Public);
+    for text in [examples, greeting] {
+        parts.lines.extend(spoken_lines(&own_turns(&resolve(text), name)));
+    }
+    if parts.profile.is_empty() {
+        let message = format!("nothing is told of `{name}`");
+        return Err(Misfit {
+            pointer: "/system_prompt".to_owned(),
+            message,
+            expected: "a `system_prompt` that says who it is",
+        });
+    }
+    Ok(Given { file: parts.file(language), form: Form::PingPong, original: fields.value.clone() })
+}
+
+/// Returns a text without the turns of others, where each turn begins with a name.
+fn own_turns(text: &str, name: &str) -> String {
+    let mut own = String::new();
+    let mut is_own = true;
+    for line in text.lines().map(str::trim) {
+        let (speaker, rest) = line.split_once([':', '：']).unwrap_or(("", line));
+        let rest = match speaker.trim().to_lowercase().as_str() {
+            "user" | "the visitor" | "对方" | "用户" => {
+                is_own = false;
+                continue;
+            }
+            speaker if speaker == name.to_lowercase() || matches!(speaker, "char" | "assistant" | "bot") => {
+                is_own = true;
+                rest
+            }
+            _ => line,
+        };
+        if is_own {
+            own.push_str(rest.trim());
+            own.push('\n');
+        }
+    }
+    own
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn read_(value: &Value) -> Result<Given, Misfit> {
+        read(&Fields { value, pointer: "" }, "stem")
+    }
+
+    #[test]
+    fn a_character_of_either_language_is_read() {
+        let value = json!({"char_name": "Mara", "system_prompt": "{{char}} keeps a lighthouse.", "tags": ["calm"],
+            "example_prompt": "User: Hello?\nMara: *nods* Mind the step.\nUser: Why?\nMara: It bites.",
+            "initial_message": "You again?", "more": {"kept": true}});
+        let given = read_(&value).unwrap();
+        assert_eq!((given.file.name.as_str(), given.file.language), ("Mara", Language::En));
+        assert_eq!(given.file.profile[0].value, "Mara keeps a lighthouse.");
+        assert_eq!(given.file.lines, ["Mind the step.", "It bites.", "You again?"]);
+        assert_eq!(given.original, value);
+        let value = json!({"char_name": "", "system_prompt": "守灯塔的人。", "initial_message": "来了？"});
+        let given = read_(&value).unwrap();
+        assert_eq!((given.file.name.as_str(), given.file.language), ("stem", Language::Zh));
+    }
+
+    #[test]
+    fn one_of_whom_nothing_is_told_is_none() {
+        assert_eq!(read_(&json!({"char_name": "A"})).unwrap_err().pointer, "/system_prompt");
+        assert_eq!(read_(&json!({"char_name": 1})).unwrap_err().message, "`char_name` is a number");
+    }
+}

@@ -1,0 +1,419 @@
+//! Test characters out of the scene pool: the main characters of a book, as its scenes show them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::profile::{is_single, merged};
+use crate::schema::{
+    Attribute, Character, CharacterType, Grounded, Language, Reject, Scene, SceneCharacter, Utterance, slug,
+};
+use crate::text::plain;
+
+/// The fewest different lines of a character that can be told by its way of speaking.
+pub const FEWEST_LINES: usize = 5;
+
+/// The most lines that a character takes along, spread over its book.
+const MOST_LINES: usize = 48;
+
+/// The length of a line that shows most, in characters: longer ones are cited where no other is at hand.
+const LONGEST_LINE: usize = 240;
+
+/// What was picked out of a book.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Picked {
+    /// The characters, the one with most lines first.
+    pub characters: Vec<Character>,
+    /// Who or what was left out, with the reason: `too_few_lines`, `no_profile`, `given` or `no_character`.
+    pub rejects: Vec<Reject>,
+}
+
+/// Picks the main characters of a book out of its scenes: at most `most`, those with most lines, then with most scenes.
+///
+/// Depends on the book's own scenes and on `given` alone: who a character file gives already is not picked again.
+/// A line counts when it was found in the book, or when people wrote it.
+#[must_use]
+pub fn pick(book: &str, scenes: &[Scene], most: usize, given: &[Character]) -> Picked {
+    let mut picked = Picked::default();
+    let people = people(book, scenes);
+    let reject = |id: String, reason: &str, detail: String| Reject::new("synthesize", id, reason, detail);
+    let mut ranked: Vec<&Person<'_>> = people.iter().collect();
+    ranked.sort_by_key(|person| (Reverse(person.lines.len()), Reverse(person.scenes.len()), &person.name));
+    for person in ranked {
+        if picked.characters.len() >= most {
+            break;
+        }
+        let id = Character::picked_id(&person.name, book);
+        let said = distinct(&person.lines);
+        if said.len() < FEWEST_LINES {
+            // Whoever comes after has fewer.
+            let lines = said.len();
+            let detail = format!("`{}` has {lines} different lines, and {FEWEST_LINES} are the fewest", person.name);
+            picked.rejects.push(reject(id, "too_few_lines", detail));
+            break;
+        }
+        if let Some(other) = given.iter().find(|other| person.is(other, book)) {
+            let detail = format!("`{}` is given by a file, as `{}`", person.name, other.id);
+            picked.rejects.push(reject(id, "given", detail));
+            continue;
+        }
+        let character = person.character(id.clone(), book, &said, &people);
+        if character.profile.iter().all(|attribute| is_single(&attribute.key)) {
+            let detail = format!("no scene tells more of `{}` than a name, an age or the like", person.name);
+            picked.rejects.push(reject(id, "no_profile", detail));
+            continue;
+        }
+        picked.characters.push(character);
+    }
+    if picked.characters.is_empty() && !picked.rejects.iter().any(|reject| reject.reason == "given") {
+        let detail = format!(
+            "none of its {} people has a profile and {FEWEST_LINES} lines in the {} scenes of the pool",
+            people.len(),
+            scenes.iter().filter(|scene| scene.book == book).count()
+        );
+        picked.rejects.push(reject(book.to_owned(), "no_character", detail));
+    }
+    picked
+}
+
+/// Returns whoever of a book goes by a name, however little is known: none when nobody does.
+#[must_use]
+pub fn named(book: &str, scenes: &[Scene], name: &str) -> Option<Character> {
+    let people = people(book, scenes);
+    let wanted = slug(name);
+    let by_name = people.iter().find(|person| slug(&person.name) == wanted);
+    let called =
+        |person: &&Person<'_>| person.names.contains(&wanted) || person.aliases().any(|alias| slug(alias) == wanted);
+    let person = by_name
+        .or_else(|| people.iter().find(called))
+        .or_else(|| people.iter().find(|person| Character::picked_id(&person.name, book) == name))?;
+    let id = Character::picked_id(&person.name, book);
+    Some(person.character(id, book, &distinct(&person.lines), &people))
+}
+
+/// Somebody of a book.
+#[derive(Debug, Default)]
+struct Person<'a> {
+    name: String,
+    /// Slugs of the names that scenes have for it.
+    names: BTreeSet<String>,
+    /// Where it stands in the cast, in the order of the book.
+    casts: Vec<(Language, &'a SceneCharacter)>,
+    /// The scenes that it stands in, by their places.
+    scenes: BTreeSet<usize>,
+    lines: Vec<(Language, &'a str)>,
+}
+
+impl<'a> Person<'a> {
+    fn aliases(&self) -> impl Iterator<Item = &'a String> {
+        self.casts.iter().flat_map(|(_, member)| std::iter::once(&member.name).chain(&member.aliases))
+    }
+
+    /// Says whether a character of a file is this person.
+    fn is(&self, other: &Character, book: &str) -> bool {
+        let own = |name: &String| self.names.contains(&slug(name));
+        other.book.as_deref() == Some(book) && std::iter::once(&other.name).chain(&other.aliases).any(own)
+    }
+
+    /// Takes another name's person in.
+    fn join(&mut self, other: Person<'a>) {
+        let is_main = (self.lines.len(), self.scenes.len()) >= (other.lines.len(), other.scenes.len());
+        if !is_main {
+            self.name.clone_from(&other.name);
+        }
+        self.names.extend(other.names);
+        self.casts.extend(other.casts);
+        self.scenes.extend(other.scenes);
+        self.lines.extend(other.lines);
+    }
+
+    fn character(&self, id: String, book: &str, said: &[(Language, &str)], people: &[Person<'_>]) -> Character {
+        let chinese = said.iter().filter(|(language, _)| *language == Language::Zh).count();
+        let casts = self.casts.iter().filter(|(language, _)| *language == Language::Zh).count();
+        let is_chinese = if said.is_empty() { casts * 2 > self.casts.len() } else { chinese * 2 > said.len() };
+        let language = if is_chinese { Language::Zh } else { Language::En };
+        let own = self.casts.iter().filter(|(other, _)| *other == language);
+        let profiles: Vec<&[Attribute]> = own.map(|(_, member)| member.profile.as_slice()).collect();
+        // What calls somebody else by name is no alias, however often the two are mixed up.
+        let mut taken: BTreeSet<String> = people.iter().flat_map(|person| person.names.iter().cloned()).collect();
+        taken.retain(|name| !self.names.contains(name));
+        taken.extend([slug(&self.name), "-".to_owned()]);
+        let mut aliases: Vec<String> = Vec::new();
+        for alias in self.aliases() {
+            if taken.insert(slug(alias)) {
+                aliases.push(alias.trim().to_owned());
+            }
+        }
+        let lines = said.iter().filter(|(other, _)| *other == language).map(|(_, line)| (*line).to_owned());
+        Character {
+            id,
+            name: self.name.clone(),
+            aliases,
+            language,
+            kind: CharacterType::Established,
+            book: Some(book.to_owned()),
+            worldview: None,
+            profile: merged(profiles, language),
+            lines: spread(lines.collect()),
+            model: None,
+        }
+    }
+}
+
+/// Returns the people of a book, by the slugs of their names.
+///
+/// Two names are one person when the scenes of the one have the other for an alias, nobody else has it, and the two never
+/// meet: a form of address that several people share joins nobody.
+fn people<'a>(book: &str, scenes: &'a [Scene]) -> Vec<Person<'a>> {
+    let mut scenes: Vec<&Scene> = scenes.iter().filter(|scene| scene.book == book).collect();
+    scenes.sort_by_key(|scene| (scene.start.is_none(), scene.start, &scene.id));
+    let mut people: BTreeMap<String, Person<'a>> = BTreeMap::new();
+    for (place, scene) in scenes.iter().enumerate() {
+        for member in &scene.characters {
+            let name = slug(&member.name);
+            if name == "-" || member.name == Utterance::ENVIRONMENT {
+                continue;
+            }
+            let person = people.entry(name.clone()).or_default();
+            if person.names.insert(name) {
+                member.name.trim().clone_into(&mut person.name);
+            }
+            person.scenes.insert(place);
+            person.casts.push((scene.language, member));
+        }
+        for utterance in &scene.dialogue {
+            let Some(speech) = utterance.speech.as_deref().map(str::trim).filter(|speech| !speech.is_empty()) else {
+                continue;
+            };
+            let speaker = speaker(scene, &utterance.speaker).filter(|_| utterance.grounded != Some(Grounded::Absent));
+            if let Some(person) = speaker.and_then(|name| people.get_mut(&name)) {
+                person.lines.push((scene.language, speech));
+            }
+        }
+    }
+    let claims: Vec<(String, String)> = people
+        .iter()
+        .flat_map(|(owner, person)| person.aliases().map(|alias| (slug(alias), owner.clone())).collect::<BTreeSet<_>>())
+        .filter(|(alias, owner)| alias != owner && people.contains_key(alias))
+        .collect();
+    let mut claimed: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (alias, owner) in claims {
+        claimed.entry(alias).or_default().insert(owner);
+    }
+    // Where a joined name went.
+    let mut gone: BTreeMap<String, String> = BTreeMap::new();
+    for (alias, owners) in claimed {
+        let home = |name: &String| {
+            let mut name = name.clone();
+            while let Some(next) = gone.get(&name) {
+                name.clone_from(next);
+            }
+            name
+        };
+        let alias = home(&alias);
+        let owners: BTreeSet<String> = owners.iter().map(home).filter(|owner| *owner != alias).collect();
+        let (Some(owner), 1) = (owners.first(), owners.len()) else { continue };
+        if people[owner].scenes.is_disjoint(&people[&alias].scenes) {
+            let joined = people.remove(&alias).expect("it has not gone yet");
+            people.get_mut(owner).expect("owners are people").join(joined);
+            gone.insert(alias, owner.clone());
+        }
+    }
+    people.into_values().collect()
+}
+
+/// Returns the slug of the name under which a speaker stands in the cast: by name, else by alias.
+fn speaker(scene: &Scene, name: &str) -> Option<String> {
+    let wanted = slug(name);
+    let by_name = scene.characters.iter().find(|member| slug(&member.name) == wanted);
+    let by_alias = || scene.characters.iter().find(|member| member.aliases.iter().any(|alias| slug(alias) == wanted));
+    by_name.or_else(by_alias).map(|member| slug(&member.name))
+}
+
+/// Returns lines without those that are said again, in order.
+fn distinct<'a>(lines: &[(Language, &'a str)]) -> Vec<(Language, &'a str)> {
+    let mut seen = BTreeSet::new();
+    lines.iter().filter(|(_, line)| seen.insert(plain(line)) && !plain(line).is_empty()).copied().collect()
+}
+
+/// Returns a bounded number of lines spread over all: of each stretch the one that shows most, in order.
+pub(super) fn spread(lines: Vec<String>) -> Vec<String> {
+    if lines.len() <= MOST_LINES {
+        return lines;
+    }
+    let shows = |line: &&String| {
+        let length = line.chars().count();
+        if length <= LONGEST_LINE { (1, length) } else { (0, usize::MAX - length) }
+    };
+    (0..MOST_LINES)
+        .filter_map(|at| {
+            let stretch = &lines[at * lines.len() / MOST_LINES..(at + 1) * lines.len() / MOST_LINES];
+            stretch.iter().rev().max_by_key(shows).cloned()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Visibility;
+
+    /// A scene in which each of the cast is `name: alias, alias` and each line is `speaker: words`; words that begin with `?` are
+    /// not in the book.
+    fn scene(language: Language, start: u32, cast: &[&str], lines: &[&str]) -> Scene {
+        let member = |text: &&str| {
+            let (name, aliases) = text.split_once(": ").unwrap_or((text, ""));
+            let aliases = aliases.split(", ").filter(|alias| !alias.is_empty()).map(str::to_owned).collect();
+            let value = format!("{name} at {start}.");
+            let profile = vec![Attribute { key: "persona".to_owned(), value, visibility: Visibility::Public }];
+            SceneCharacter { name: name.to_owned(), aliases, profile }
+        };
+        let line = |text: &&str| {
+            let (speaker, words) = text.split_once(": ").expect("a speaker");
+            let grounded = if words.starts_with('?') { Grounded::Absent } else { Grounded::Exact };
+            Utterance {
+                speaker: speaker.to_owned(),
+                thought: None,
+                action: None,
+                speech: Some(words.to_owned()),
+                start: None,
+                end: None,
+                grounded: Some(grounded),
+                similarity: None,
+            }
+        };
+        Scene {
+            id: format!("b@{start}"),
+            book: "b".to_owned(),
+            language,
+            chapter: String::new(),
+            start: Some(start),
+            end: None,
+            summary: String::new(),
+            worldview: String::new(),
+            situation: String::new(),
+            motivations: Vec::new(),
+            characters: cast.iter().map(member).collect(),
+            dialogue: lines.iter().map(line).collect(),
+            grounding: None,
+            model: Some("m".to_owned()),
+        }
+    }
+
+    fn said(speaker: &str, words: std::ops::Range<usize>) -> Vec<String> {
+        words.map(|n| format!("{speaker}: line {n}")).collect()
+    }
+
+    fn of(start: u32, cast: &[&str], lines: &[Vec<String>]) -> Scene {
+        let lines: Vec<&str> = lines.iter().flatten().map(String::as_str).collect();
+        scene(Language::En, start, cast, &lines)
+    }
+
+    fn names(picked: &Picked) -> Vec<&str> {
+        picked.characters.iter().map(|character| character.name.as_str()).collect()
+    }
+
+    fn reasons(picked: &Picked) -> Vec<(&str, &str)> {
+        picked.rejects.iter().map(|reject| (reject.id.as_str(), reject.reason.as_str())).collect()
+    }
+
+    #[test]
+    fn those_with_most_lines_are_picked_and_others_say_why_not() {
+        let scenes = [
+            of(90, &["Ann", "Cid"], &[said("Ann", 20..26), said("Cid", 0..5)]),
+            of(0, &["Ann: Annie", "Bob", "Dot"], &[said("Annie", 0..4), said("Bob", 0..7), said("Dot", 0..4)]),
+        ];
+        let picked = pick("b", &scenes, 2, &[]);
+        assert_eq!(names(&picked), ["Ann", "Bob"]);
+        assert!(picked.rejects.is_empty(), "{:?}", picked.rejects);
+        let ann = &picked.characters[0];
+        assert_eq!((ann.id.as_str(), ann.book.as_deref(), ann.kind), ("ann@b", Some("b"), CharacterType::Established));
+        assert!(ann.is_picked());
+        assert_eq!(ann.aliases, ["Annie"]);
+        assert_eq!(ann.profile[0].value, "Ann at 0. Ann at 90.", "in the order of the book");
+        assert_eq!((ann.lines[0].as_str(), ann.lines.last().map(String::as_str)), ("line 0", Some("line 25")));
+        let picked = pick("b", &scenes, 9, &[]);
+        assert_eq!((names(&picked), reasons(&picked)), (vec!["Ann", "Bob", "Cid"], vec![("dot@b", "too_few_lines")]));
+        let given = [Character { aliases: vec!["ann".to_owned()], ..picked.characters[0].clone() }];
+        let given = [Character { id: "annie".to_owned(), name: "Annie Lamb".to_owned(), ..given[0].clone() }];
+        let picked = pick("b", &scenes, 1, &given);
+        assert_eq!((names(&picked), reasons(&picked)), (vec!["Bob"], vec![("ann@b", "given")]));
+        assert_eq!(reasons(&pick("c", &scenes, 1, &[])), [("c", "no_character")]);
+        assert_eq!(named("b", &scenes, "annie").map(|one| one.name), Some("Ann".to_owned()));
+        assert_eq!(named("b", &scenes, "ann@b").map(|one| one.name), Some("Ann".to_owned()));
+        assert_eq!(named("b", &scenes, "nobody"), None);
+    }
+
+    #[test]
+    fn inventions_repeats_and_empty_profiles_make_nobody() {
+        let mut scene = of(0, &["Ann", "Bob", "Cid"], &[said("Ann", 0..6), said("Bob", 0..4), said("Bob", 0..4)]);
+        for line in scene.dialogue.iter_mut().filter(|line| line.speaker == "Ann").skip(4) {
+            line.grounded = Some(Grounded::Absent);
+        }
+        let picked = pick("b", std::slice::from_ref(&scene), 2, &[]);
+        // Bob has eight lines, of which four say the same again.
+        assert_eq!(reasons(&picked), [("bob@b", "too_few_lines"), ("b", "no_character")]);
+        let mut scene = of(0, &["Ann", "Bob"], &[said("Ann", 0..6), said("Bob", 0..5)]);
+        scene.characters[0].profile[0].key = "Gender".to_owned();
+        let picked = pick("b", &[scene], 2, &[]);
+        assert_eq!((names(&picked), reasons(&picked)), (vec!["Bob"], vec![("ann@b", "no_profile")]));
+    }
+
+    #[test]
+    fn two_names_are_one_person_only_where_nothing_speaks_against_it() {
+        let both = |second: &[&str]| {
+            pick(
+                "b",
+                &[of(0, &["Ann Lee: Miss Lee"], &[said("Ann Lee", 0..5)]), of(9, second, &[said(second[0], 5..12)])],
+                9,
+                &[],
+            )
+        };
+        let picked = both(&["Miss Lee"]);
+        assert_eq!(names(&picked), ["Miss Lee"], "the name with most lines stands");
+        assert_eq!(
+            (picked.characters[0].aliases.as_slice(), picked.characters[0].lines.len()),
+            (["Ann Lee".to_owned()].as_slice(), 12)
+        );
+        // They meet, so that they are two.
+        let picked = both(&["Miss Lee", "Ann Lee"]);
+        assert_eq!(names(&picked), ["Miss Lee", "Ann Lee"]);
+        assert!(picked.characters.iter().all(|one| one.aliases.is_empty()), "a name of somebody else is no alias");
+        // A form of address of two sisters is neither's.
+        let sisters = [
+            of(0, &["Ann Lee: Miss Lee"], &[said("Ann Lee", 0..5)]),
+            of(5, &["Eve Lee: Miss Lee"], &[said("Eve Lee", 0..6)]),
+            of(9, &["Miss Lee"], &[said("Miss Lee", 10..17)]),
+        ];
+        assert_eq!(names(&pick("b", &sisters, 9, &[])), ["Miss Lee", "Eve Lee", "Ann Lee"]);
+    }
+
+    #[test]
+    fn a_character_speaks_the_language_of_most_of_its_lines() {
+        let lines = [
+            "阿满: 油不多了。",
+            "阿满: 灯要灭。",
+            "阿满: 你先走。",
+            "阿满: 我守着。",
+            "阿满: 别回头。",
+            "阿满: 走罢。",
+        ];
+        let scenes = [scene(Language::Zh, 0, &["阿满", "老周"], &lines), of(50, &["阿满"], &[said("阿满", 0..2)])];
+        let picked = pick("b", &scenes, 1, &[]);
+        let one = &picked.characters[0];
+        assert_eq!((one.language, one.lines.len(), one.id.as_str()), (Language::Zh, 6, "阿满@b"));
+        assert_eq!(one.profile[0].value, "阿满 at 0.");
+    }
+
+    #[test]
+    fn lines_are_spread_over_the_book() {
+        let lines: Vec<String> = (0..480).map(|n| format!("{n:03}{}", "x".repeat(n % 10))).collect();
+        let chosen = spread(lines.clone());
+        assert_eq!(chosen.len(), MOST_LINES);
+        assert!(chosen.iter().all(|line| line.ends_with("xxxxxxxxx")), "{chosen:?}");
+        assert!(chosen.is_sorted() && chosen[47].starts_with("479"));
+        assert_eq!(spread(lines[..48].to_vec()), lines[..48]);
+        let long: Vec<String> =
+            (0..96).map(|n| if n % 2 == 0 { "y".repeat(300) } else { format!("short {n}") }).collect();
+        assert!(spread(long).iter().all(|line| line.starts_with("short")));
+    }
+}

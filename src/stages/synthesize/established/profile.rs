@@ -1,0 +1,190 @@
+//! A profile merged over time: what the scenes of a book tell of somebody, as it stands at their end.
+
+use crate::schema::{Attribute, Language, Visibility};
+use crate::text::{likeness, plain, sentences};
+
+/// How much two sentences are alike that say the same.
+const SAME: f64 = 0.8;
+
+/// The most characters of a merged value; the newest sentences stay.
+const fn most(language: Language) -> usize {
+    match language {
+        Language::En => 900,
+        Language::Zh => 360,
+    }
+}
+
+/// Keys of which one value at a time is true.
+const SINGLE: [&str; 16] = [
+    "name",
+    "full name",
+    "gender",
+    "sex",
+    "age",
+    "title",
+    "species",
+    "姓名",
+    "名字",
+    "性别",
+    "性別",
+    "年龄",
+    "年齡",
+    "称号",
+    "稱號",
+    "种族",
+];
+
+/// What is told under one key.
+struct Told {
+    key: String,
+    plain_key: String,
+    visibility: Visibility,
+    /// Sentences in the order of the story, without repeats.
+    sentences: Vec<String>,
+}
+
+/// Merges profiles, in the order of the story.
+///
+/// Of a key such as `age` the latest value stands. Of any other, a value that says more takes the place of what it repeats, and
+/// new sentences are added, up to a bound that lets the oldest go. A key stays public or private as the scenes have it; where they
+/// have both, what is public is not told as a secret too.
+pub(super) fn merged<'a>(profiles: impl IntoIterator<Item = &'a [Attribute]>, language: Language) -> Vec<Attribute> {
+    let mut told: Vec<Told> = Vec::new();
+    for attribute in profiles.into_iter().flatten() {
+        let Attribute { key, value, visibility } = attribute;
+        let plain_key = plain(key);
+        if value.trim().is_empty() || plain_key.is_empty() {
+            continue;
+        }
+        let place = told.iter().position(|told| told.plain_key == plain_key && told.visibility == *visibility);
+        let place = place.unwrap_or_else(|| {
+            let key = key.trim().to_owned();
+            told.push(Told { key, plain_key, visibility: *visibility, sentences: Vec::new() });
+            told.len() - 1
+        });
+        let told = &mut told[place];
+        if is_single(&told.key) {
+            told.sentences = vec![value.trim().to_owned()];
+        } else {
+            told.learn(value);
+        }
+    }
+    let open: Vec<(String, String)> = told
+        .iter()
+        .filter(|told| told.visibility == Visibility::Public)
+        .flat_map(|told| told.sentences.iter().map(|sentence| (told.plain_key.clone(), plain(sentence))))
+        .collect();
+    for told in told.iter_mut().filter(|told| told.visibility == Visibility::Private) {
+        let Told { plain_key, sentences, .. } = told;
+        // A secret that contradicts what is known is the point of it; one that repeats it is none.
+        sentences.retain(|sentence| !open.iter().any(|(key, other)| key == plain_key && *other == plain(sentence)));
+    }
+    let attribute = |told: Told| {
+        let value = told.value(language);
+        (!value.is_empty()).then_some(Attribute { key: told.key, value, visibility: told.visibility })
+    };
+    told.into_iter().filter_map(attribute).collect()
+}
+
+/// Says whether a key has one true value at a time.
+pub(super) fn is_single(key: &str) -> bool {
+    SINGLE.iter().any(|single| plain(single) == plain(key))
+}
+
+impl Told {
+    fn learn(&mut self, value: &str) {
+        for sentence in sentences(value) {
+            let new = plain(sentence);
+            let says_no_more = |old: &String| plain(old).contains(&new);
+            if self.sentences.iter().any(says_no_more) {
+                continue;
+            }
+            // The newest wording stands for what it repeats.
+            self.sentences.retain(|old| !new.contains(&plain(old)) && likeness(old, sentence) < SAME);
+            self.sentences.push(sentence.to_owned());
+        }
+    }
+
+    fn value(&self, language: Language) -> String {
+        let mut room = most(language);
+        let mut newest = Vec::new();
+        for sentence in self.sentences.iter().rev() {
+            let length = sentence.chars().count();
+            // One sentence is told however long it is.
+            if length > room && !newest.is_empty() {
+                break;
+            }
+            room = room.saturating_sub(length);
+            newest.push(sentence.as_str());
+        }
+        newest.reverse();
+        newest.join(if language == Language::Zh { "" } else { " " })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile(attributes: &[(&str, &str, bool)]) -> Vec<Attribute> {
+        let attribute = |(key, value, public): &(&str, &str, bool)| Attribute {
+            key: (*key).to_owned(),
+            value: (*value).to_owned(),
+            visibility: if *public { Visibility::Public } else { Visibility::Private },
+        };
+        attributes.iter().map(attribute).collect()
+    }
+
+    fn merge(language: Language, profiles: &[Vec<Attribute>]) -> Vec<(String, String, bool)> {
+        let merged = merged(profiles.iter().map(Vec::as_slice), language);
+        let shown = |one: Attribute| (one.key, one.value, one.visibility == Visibility::Public);
+        merged.into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn later_values_win_or_extend() {
+        let merged = merge(
+            Language::En,
+            &[
+                profile(&[
+                    ("age", "Nine.", true),
+                    ("persona", "She is shy.", true),
+                    ("Speech pattern", "Short.", false),
+                ]),
+                profile(&[("Age", "Ten, or near it.", true), ("persona", "She is shy. She counts the steps.", true)]),
+                profile(&[("persona", "She counts all the steps.", true), ("persona", "She fears water.", false)]),
+                profile(&[("speech_pattern", "Short", false), ("empty", " ", true)]),
+            ],
+        );
+        let expected = [
+            ("age", "Ten, or near it.", true),
+            ("persona", "She is shy. She counts all the steps.", true),
+            ("Speech pattern", "Short.", false),
+            ("persona", "She fears water.", false),
+        ];
+        assert_eq!(merged, expected.map(|(key, value, public)| (key.to_owned(), value.to_owned(), public)));
+    }
+
+    #[test]
+    fn chinese_is_joined_without_blanks_and_secrets_that_came_out_are_open() {
+        let merged = merge(
+            Language::Zh,
+            &[
+                profile(&[("性格", "话少。", true), ("经历", "他烧过一本账。", false)]),
+                profile(&[("性格", "认死理。", true), ("经历", "他烧过一本账。他认了。", true)]),
+            ],
+        );
+        let expected = [("性格", "话少。认死理。", true), ("经历", "他烧过一本账。他认了。", true)];
+        assert_eq!(merged, expected.map(|(key, value, public)| (key.to_owned(), value.to_owned(), public)));
+    }
+
+    #[test]
+    fn a_value_is_bounded_and_the_newest_stays() {
+        let words =
+            ["amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "islet", "jetty", "knoll", "ledge"];
+        let long = |word: &str| format!("{} marks the {word}.", format!("{word} ").repeat(16).trim_end());
+        let profiles: Vec<_> = words.iter().map(|word| profile(&[("memories", &long(word), false)])).collect();
+        let value = &merge(Language::En, &profiles)[0].1;
+        assert!(value.ends_with("the ledge.") && !value.contains("amber") && value.chars().count() <= 910, "{value}");
+    }
+}

@@ -1,0 +1,313 @@
+//! Established test characters end to end: an unknown novel in, its two main characters out; cards in and out.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::TestRun;
+
+const ENGLISH: &str = "THE LAMP AT SKERRY
+
+Chapter 1
+
+Mara Quill had kept the lamp at Skerry for eleven years. She was a tall woman of forty with salt in her hair, and she counted \
+every step of the stair aloud. In the first week of March the supply boat brought a stranger, Tobias Fenn, a thin young man in a \
+grey coat who had never been to sea.
+
+“You are late,” said Mara. “The oil should have been here on Monday.”
+
+“The oil is not coming,” said Tobias. “I am to tell you that the lamp will be put out in May.”
+
+“Put out?” asked Mara. “By whom?”
+
+“By the Board,” said Tobias. “I have the letter in my coat.”
+
+Mara looked at the letter for a long time. She did not open it.
+
+“Then you had better come up,” said Mara. “It is a hundred and nine steps, and the ninth is loose.”
+
+“I would rather stay down here,” said Tobias. “I do not like high places.”
+
+“Nobody who keeps a lamp likes them,” said Mara. “We only like what can be seen from there.”
+
+Chapter 2
+
+Tobias Fenn slept badly. He was afraid of the stair and more afraid of saying so. In the morning he found Mara Quill at the \
+stove, where she was mending a net with a bone needle.
+
+“How many ships pass in a night?” asked Tobias.
+
+“Seven in winter,” said Mara. “In summer I stop counting at twenty.”
+
+“The Board believes that there are none,” said Tobias. “It says so in the letter.”
+
+“The Board has never been here at night,” said Mara. “You have. What did you see?”
+
+“I saw four lights,” said Tobias. “One of them was very near the rocks.”
+
+“That was old Pell,” said Mara. “He comes close to save himself an hour. Without the lamp he would come closer.”
+
+Tobias put the letter on the table. His hands were cold, and he kept them under his coat.
+
+“Could I write to them?” asked Tobias. “I could count the ships for a week and send the sum.”
+
+“You could,” said Mara. “But the only place to count from is the top.”
+
+Chapter 3
+
+On Sunday the wind went round to the north. Tobias Fenn climbed the stair with his eyes shut, and Mara Quill walked behind him \
+and called the steps.
+
+“That is the ninth,” said Mara. “Put your foot at the side of it.”
+
+“I can hear the sea,” said Tobias. “I did not know that it was so loud up here.”
+
+“You may open your eyes now,” said Mara. “There is a rail in front of you, and I have tried it.”
+
+“I can see nine lights,” said Tobias. “Nine, and it is not yet midnight.”
+
+“Write it down,” said Mara. “Write the hour beside it, and then write that you were afraid and looked all the same.”
+
+“Will they believe me?” asked Tobias.
+
+“They will believe a sum,” said Mara. “They always have. Ask for the oil while you are at it.”
+";
+
+const CHINESE: &str = "渡口记
+
+第一章
+
+阿满在青石渡撑了十二年船。她四十来岁，脸晒得黑，说话从不超过十个字。那年三月，县里来了一个书办，名叫许存义，瘦高个子，穿一件灰布长衫，一辈子没有坐过船。
+
+阿满说道：“你来迟了。桐油该初一就到的。”
+
+许存义说道：“桐油不来了。县里要在五月封了这个渡口。”
+
+阿满问道：“封渡口？谁的主意？”
+
+许存义说道：“是县里的公文，就在我怀里揣着。”
+
+阿满看了看那张公文，看了很久，没有接。
+
+阿满说道：“那你先上船。第三块板是松的，别踩。”
+
+许存义说道：“我还是在岸上等罢，我怕水。”
+
+阿满说道：“撑船的没有不怕水的。怕，才看得清。”
+
+第二章
+
+许存义一夜没有睡好。他怕船，更怕人家知道他怕。天亮的时候，他看见阿满坐在灶前补网，手里捏着一根骨针。
+
+许存义问道：“一天有多少人过渡？”
+
+阿满说道：“冬天七八个。夏天我数到二十就不数了。”
+
+许存义说道：“公文上写的是没有人过渡。”
+
+阿满说道：“写公文的人没有来过。你来了，你看见几个？”
+
+许存义说道：“我看见四个，有一个还背着孩子。”
+
+阿满说道：“那是后山的周家。没有渡口，她要多走四十里。”
+
+许存义把公文放在桌上，手是凉的，一直缩在袖子里。
+
+许存义问道：“我替你们数七天，写一张单子递上去，行不行？”
+
+阿满说道：“行。可是要数，就得坐在船上数。”
+
+第三章
+
+到了初九，刮起北风。许存义闭着眼睛上了船，阿满在后头一步一步地喊。
+
+阿满说道：“这是第三块板，脚往边上放。”
+
+许存义说道：“我听见水响了，原来船上这样响。”
+
+阿满说道：“睁眼罢。前头有根绳子，我试过，结实。”
+
+许存义说道：“我数到九个了，天还没有黑。”
+
+阿满说道：“写下来。再写上你怕，可是你看了。”
+
+许存义问道：“他们会信么？”
+
+阿满说道：“数目他们总是信的。顺便把桐油也要来。”
+";
+
+/// Makes a run over one novel, whose pipeline file says no more of its characters than where they come from.
+fn run(book: &str, text: &str, established: &str) -> TestRun {
+    let run = TestRun::new();
+    std::fs::write(run.path().join(book), text).expect("a book");
+    let file = format!(
+        "name = \"small\"\nseed = 11\nbooks = {{ paths = [\"{book}\"] }}\n\n[models.reader]\nprovider = \"offline\"\n\
+         [models.vivid]\nprovider = \"offline\"\nvariant = \"vivid\"\nbreadth = 32\n\n[cast]\nextractor = \"reader\"\n\
+         synthesizers = [\"reader\"]\ndirector = \"reader\"\nscene = \"reader\"\nsources = [\"vivid\"]\nbase = \"reader\"\n\
+         judge = \"reader\"\n\n[synthesize]\nestablished = {established}\ncount = {{ en = 0, zh = 0 }}\n\n[simulate]\ntau = 1\n\
+         max_turns = 10\nmax_conversations = 2\n"
+    );
+    std::fs::write(run.path().join("small.toml"), file).expect("the pipeline file");
+    run
+}
+
+fn rejects(run: &TestRun, stage: &str) -> Vec<Value> {
+    let path = run.path().join(format!("outputs/small/rejected/{stage}.jsonl"));
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).expect("a reject")).collect()
+}
+
+/// Returns the cards that the program prints.
+fn cards(run: &TestRun, arguments: &[&str]) -> Vec<Value> {
+    let output = run.run(&[&["pool", "card"], arguments].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    text.lines().map(|line| serde_json::from_str(line).expect("a card a line")).collect()
+}
+
+#[test]
+fn the_two_main_characters_of_an_unknown_novel_play() {
+    for (book, text, names, alias) in [
+        ("skerry.txt", ENGLISH, ["Mara Quill", "Tobias Fenn"], "Mara"),
+        ("渡口记.txt", CHINESE, ["阿满", "许存义"], "阿满"),
+    ] {
+        let run = run(book, text, "\"pool\"");
+        let left = run.build(&[], 0);
+        assert_eq!(left["rows"]["characters"]["train"], 2, "{left} {:?}", rejects(&run, "synthesize"));
+        assert!(left["rows"]["conversations"]["test"].as_u64() >= Some(2), "{left}");
+        assert!(left["rows"]["samples"]["test"].as_u64() >= Some(1), "{left}");
+        let reasons: Vec<Value> =
+            rejects(&run, "simulate").into_iter().map(|reject| reject["reason"].clone()).collect();
+        assert!(!reasons.contains(&json!("no_scene")), "{reasons:?}");
+        // The same characters come out as cards.
+        let cards = cards(&run, &[]);
+        let mut found: Vec<&str> = cards.iter().filter_map(|card| card["data"]["name"].as_str()).collect();
+        found.sort_unstable();
+        let mut names = names;
+        names.sort_unstable();
+        assert_eq!(found, names);
+        for card in &cards {
+            let own = &card["data"]["extensions"]["dramaturg"]["character"];
+            assert!(own["profile"].as_array().expect("a profile").len() > 1, "{own}");
+            for line in own["lines"].as_array().expect("lines") {
+                let line = line.as_str().expect("a line").to_owned();
+                let plain = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+                assert!(line.split(['.', '。', '?', '？']).all(|part| plain(text).contains(&plain(part))), "{line}");
+            }
+        }
+        let one = self::cards(&run, &[alias]);
+        assert!(one.len() == 1 && one[0]["spec"] == "chara_card_v3", "{one:?}");
+        // And again to the same bytes, from the journal alone.
+        let tables = run.tables();
+        run.build(&["--replay"], 0);
+        assert_eq!(run.tables(), tables);
+        // Who says no has no scene to play in, and is told what to do.
+        let output = run.run(&["build", "small.toml", "--quiet", "--set", "simulate.own_book=false"]);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let rejects = rejects(&run, "simulate");
+        assert_eq!(rejects.len(), 2, "{rejects:?}");
+        assert!(rejects.iter().all(|reject| {
+            reject["reason"] == "no_scene" && reject["detail"].as_str().expect("a text").contains("own_book = true")
+        }));
+        // A first look takes one.
+        let left = run.build(&["--limit", "1"], 0);
+        assert_eq!(left["rows"]["characters"]["train"], 1, "{left}");
+    }
+}
+
+#[test]
+fn files_and_the_pool_go_together_and_nobody_plays_twice() {
+    let run = run("skerry.txt", ENGLISH, "[\"pool\", \"mara.json\", \"stranger.json\"]");
+    let card = json!({"spec": "chara_card_v2", "spec_version": "2.0", "data": {"name": "Mara Quill",
+        "description": "{{char}} keeps a lamp.", "mes_example": "{{char}}: Mind the step.",
+        "extensions": {"dramaturg": {"character": {"broken": true}}}}});
+    std::fs::write(run.path().join("mara.json"), card.to_string()).expect("a card");
+    let stranger =
+        json!({"char_name": "Ivo", "system_prompt": "Ivo sells salt from a cart.", "initial_message": "Salt?"});
+    std::fs::write(run.path().join("stranger.json"), stranger.to_string()).expect("a file");
+    let output = run.run(&["synthesize", "small.toml", "--json", "--quiet"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    // A card names no book, so that its Mara is another one.
+    assert!(rejects(&run, "synthesize").is_empty());
+    let own = json!({"name": "Mara Quill", "language": "en", "book": "skerry", "profile":
+        [{"key": "persona", "value": "Counts.", "visibility": "public"}]});
+    std::fs::write(run.path().join("mara.json"), own.to_string()).expect("a file");
+    let output = run.run(&["synthesize", "small.toml", "--json", "--quiet"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let rejects = rejects(&run, "synthesize");
+    assert!(
+        rejects.iter().any(|reject| reject["id"] == "mara-quill@skerry" && reject["reason"] == "given"),
+        "{rejects:?}"
+    );
+}
+
+#[test]
+fn a_book_without_people_is_told_and_no_error() {
+    let run =
+        run("tides.txt", "TIDES\n\nThe water rose at four and fell at ten. Nobody was there to see it.\n", "\"pool\"");
+    let output = run.run(&["build", "small.toml", "--json", "--quiet"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let rejects = rejects(&run, "synthesize");
+    assert!(rejects.iter().any(|reject| reject["id"] == "tides" && reject["reason"] == "no_character"), "{rejects:?}");
+}
+
+#[test]
+fn a_card_goes_in_and_comes_out() {
+    let run = TestRun::new();
+    let card = json!({"spec": "chara_card_v2", "spec_version": "2.0", "data": {"name": "Mara", "description": "Keeps a lamp.",
+        "first_mes": "Hm?", "extensions": {"other/voice": {"pitch": 0.5}}, "unknown": [1, {"a": null}]}, "outer": true});
+    std::fs::write(run.path().join("mara.json"), card.to_string()).expect("a card");
+    let out = &cards(&run, &["mara.json"])[0];
+    assert_eq!(
+        (&out["spec"], &out["spec_version"], &out["outer"]),
+        (&json!("chara_card_v3"), &json!("3.0"), &json!(true))
+    );
+    for (key, value) in card["data"].as_object().expect("a table") {
+        assert_eq!(&out["data"][key], value);
+    }
+    let write = |more: &[&str]| run.run(&[&["pool", "card", "mara.json", "--out", "cards"], more].concat());
+    assert_eq!(write(&[]).status.code(), Some(0));
+    let path = run.path().join("cards/mara.json");
+    let read = |path: &Path| serde_json::from_slice::<Value>(&std::fs::read(path).expect("a card")).expect("JSON");
+    assert_eq!(&read(&path), out);
+    assert_eq!(write(&[]).status.code(), Some(0), "the same again changes nothing");
+    std::fs::write(&path, "{}").expect("an edit");
+    let refused = write(&[]);
+    let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("holds something else") && errors.contains("--force"), "{errors}");
+    assert_eq!(std::fs::read_to_string(&path).expect("the edit"), "{}");
+    assert_eq!(write(&["--force"]).status.code(), Some(0));
+    assert_eq!(&read(&path), out);
+}
+
+#[test]
+fn what_is_no_character_is_told_with_its_place() {
+    let run = TestRun::new();
+    std::fs::write(run.path().join("bad.json"), "{\n \"spec\": \"chara_card_v2\",\n \"data\": {\"description\": 3}\n}")
+        .unwrap();
+    std::fs::write(run.path().join("bare.png"), b"\x89PNG\r\n\x1a\n\0\0\0\0IEND\xae\x42\x60\x82").unwrap();
+    std::fs::write(run.path().join("broken.charx"), b"PK\x03\x04nothing").unwrap();
+    for (arguments, told) in [
+        (&["bad.json"][..], &["bad.json:3:26", "`data.description` is a number", "a string"][..]),
+        (&["bare.png"], &["bare.png", "holds no character card", "`ccv3` or `chara`"]),
+        (&["broken.charx"], &["broken.charx", "cannot be read", "`card.json` at its root"]),
+        (&["gone.png"], &["gone.png"]),
+        (&["Nobody", "--pool", "none"], &["none", "`--pool DIR`"]),
+    ] {
+        let output = run.run(&[&["pool", "card"], arguments].concat());
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        for told in told {
+            assert!(errors.contains(told), "`{told}` in {errors}");
+        }
+    }
+    // A pipeline file that names them says so before it runs.
+    let output = run.run(&["build", "small.toml", "--set", "synthesize.established=[\"*.png\", \"bad.json\"]"]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(
+        errors.contains("bad.json:3:26") && errors.contains("bare.png") && errors.contains("2 problems"),
+        "{errors}"
+    );
+}
