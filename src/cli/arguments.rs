@@ -229,7 +229,7 @@ pub(super) enum PoolCommand {
     /// Writes characters as Tavern cards (V3, JSON).
     ///
     /// They are people of the pool, as its scenes show them, or those of character files: ours, Tavern cards of any version in
-    /// JSON, PNG or `.charx`, files of CoSER and PingPong. A card keeps every key that it has.
+    /// JSON, PNG or `.charx`, files of CoSER and `PingPong`. A card keeps every key that it has.
     #[command(after_help = CARD_EXAMPLES)]
     Card(CardArguments),
 }

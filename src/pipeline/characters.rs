@@ -25,7 +25,7 @@ pub enum CharactersError {
 }
 
 /// Reads the characters of a file: ours in TOML or JSON, a Tavern card in JSON, PNG or `.charx`, a file of CoSER, of which all
-/// are read, or of PingPong.
+/// are read, or of `PingPong`.
 pub fn characters(path: &Path) -> Result<Vec<Given>, CharactersError> {
     if !path.exists() {
         let paths::Nothing { message, nearest } = paths::absent(path);
@@ -50,13 +50,12 @@ impl Reader {
                 Ok(bytes) => bytes,
                 Err(error) => {
                     let at = document.at(&place);
-                    let paths::Nothing { message, nearest } = match error.kind() {
-                        std::io::ErrorKind::NotFound => paths::absent(&path),
-                        _ => {
-                            let message = format!("`{}` cannot be read: {error}", path.display());
-                            paths::Nothing { message, nearest: None }
-                        }
-                    };
+                    let mut nothing = paths::absent(&path);
+                    if error.kind() != std::io::ErrorKind::NotFound {
+                        let message = format!("`{}` cannot be read: {error}", path.display());
+                        nothing = paths::Nothing { message, nearest: None };
+                    }
+                    let paths::Nothing { message, nearest } = nothing;
                     self.problems.push(Problem { nearest, ..Problem::new(at, message) });
                     continue;
                 }

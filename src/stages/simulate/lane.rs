@@ -518,6 +518,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn only_one_picked_out_of_a_book_that_stands_alone_meets_its_own() {
+        let given = Character { book: Some("home".to_owned()), ..character(Language::En) };
+        let picked = Character { id: Character::picked_id(&given.name, "home"), ..given.clone() };
+        let own = scene(Language::En, "home@0", &["Ann"]);
+        let own = Scene { book: "home".to_owned(), ..own };
+        let other = scene(Language::En, "book@0", &["Ann"]);
+        let chinese = scene(Language::Zh, "zh@0", &["安"]);
+        let alone = [&own, &chinese];
+        let with_other = [&own, &other];
+        for (own_book, character, scenes, expected) in [
+            (None, &picked, alone, true),
+            (None, &picked, with_other, false),
+            (None, &given, alone, false),
+            (Some(false), &picked, alone, false),
+            (Some(true), &given, with_other, true),
+        ] {
+            let params = Params { own_book, ..params() };
+            assert_eq!(meets_own_book(&params, character, scenes), expected, "{own_book:?} {}", character.id);
+        }
+    }
+
     #[tokio::test]
     async fn a_failed_item_drops_its_conversation_alone() {
         let (house, params) = (house(), params());

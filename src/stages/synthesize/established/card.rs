@@ -9,35 +9,28 @@ use crate::schema::{Attribute, Character, CharacterFile, Language};
 /// The key of a card's `extensions` that is this program's.
 pub(super) const EXTENSION: &str = "dramaturg";
 
-/// The keys that a V3 card has to have, with what they hold when nothing is said.
-const REQUIRED: [(&str, fn() -> Value); 15] = [
-    ("name", text),
-    ("description", text),
-    ("personality", text),
-    ("scenario", text),
-    ("first_mes", text),
-    ("mes_example", text),
-    ("creator_notes", text),
-    ("system_prompt", text),
-    ("post_history_instructions", text),
-    ("alternate_greetings", list),
-    ("group_only_greetings", list),
-    ("tags", list),
-    ("creator", text),
-    ("character_version", text),
-    ("extensions", table),
+/// The texts that a V3 card has to have, in the order in which they are added.
+const TEXTS: [&str; 11] = [
+    "name",
+    "description",
+    "personality",
+    "scenario",
+    "first_mes",
+    "mes_example",
+    "creator_notes",
+    "system_prompt",
+    "post_history_instructions",
+    "creator",
+    "character_version",
 ];
 
-const fn text() -> Value {
-    Value::String(String::new())
-}
+/// The lists that a V3 card has to have.
+const LISTS: [&str; 3] = ["alternate_greetings", "group_only_greetings", "tags"];
 
-const fn list() -> Value {
-    Value::Array(Vec::new())
-}
-
-fn table() -> Value {
-    Value::Object(Map::new())
+/// Returns the keys that a V3 card has to have, with what they hold when nothing is said.
+fn required() -> impl Iterator<Item = (&'static str, Value)> {
+    let texts = TEXTS.into_iter().map(|key| (key, json!("")));
+    texts.chain(LISTS.into_iter().map(|key| (key, json!([])))).chain([("extensions", json!({}))])
 }
 
 /// Returns a character as a V3 card.
@@ -61,16 +54,17 @@ pub fn card_of(given: &Given) -> Value {
 /// Returns a Tavern card of any version as V3.
 fn upgraded(original: &Value) -> Value {
     let mut outer = original.as_object().cloned().unwrap_or_default();
-    let mut data = match outer.get("data") {
-        Some(Value::Object(data)) => data.clone(),
-        _ => {
-            let is_outer = |key: &str| matches!(key, "spec" | "spec_version" | "data");
-            let inner: Vec<String> = outer.keys().filter(|key| !is_outer(key)).cloned().collect();
-            inner.into_iter().filter_map(|key| outer.remove(&key).map(|value| (key, value))).collect()
-        }
+    let mut data = if let Some(Value::Object(data)) = outer.get("data") {
+        data.clone()
+    } else {
+        let (inner, rest): (Map<_, _>, Map<_, _>) = std::mem::take(&mut outer)
+            .into_iter()
+            .partition(|(key, _)| !matches!(key.as_str(), "spec" | "spec_version" | "data"));
+        outer = rest;
+        inner
     };
-    for (key, value) in REQUIRED {
-        data.entry(key).or_insert_with(value);
+    for (key, value) in required() {
+        data.entry(key).or_insert(value);
     }
     let is_newer = outer.get("spec").and_then(Value::as_str) == Some("chara_card_v3")
         && outer.get("spec_version").is_some_and(Value::is_string);
@@ -148,7 +142,7 @@ mod tests {
     fn a_character_of_ours_comes_back_as_it_was() {
         let card = card(&Character::from(own()));
         assert_eq!(card["spec"], "chara_card_v3");
-        for (key, _) in REQUIRED {
+        for (key, _) in required() {
             assert!(card["data"].get(key).is_some(), "{key}");
         }
         assert_eq!(card["data"]["description"], "persona: persona value.\nsecret: secret value.");
@@ -182,8 +176,8 @@ mod tests {
             }
             // Nothing is added but what the form has to have.
             for (key, value) in out["data"].as_object().unwrap() {
-                let required = REQUIRED.iter().any(|(name, empty)| name == key && *value == empty());
-                assert!(inner.get(key) == Some(value) || required, "{key}");
+                let is_required = required().any(|(name, empty)| name == key && *value == empty);
+                assert!(inner.get(key) == Some(value) || is_required, "{key}");
             }
             assert_eq!(card_of(&read(&out)), out);
             let version = original.get("spec_version").filter(|_| original["spec"] == "chara_card_v3").cloned();

@@ -7,28 +7,32 @@ use serde_json::{Map, Value};
 use super::given::{Fields, Form, Given, Misfit, Parts, language, spoken_lines};
 use crate::schema::{Visibility, slug};
 
+/// The tables of a book that have its characters by their names.
+pub(super) const TABLES: [&str; 2] = ["character_datasets", "character_profiles"];
+
+/// The list of a book that has its characters.
+pub(super) const LIST: &str = "key_characters";
+
 /// Reads at most `most` characters, those with most lines first, then in the file's order.
 pub(super) fn read(fields: &Fields<'_>, stem: &str, most: usize) -> Result<Vec<Given>, Misfit> {
     let mut people: Vec<(String, String, Value)> = Vec::new();
-    let tables = ["character_datasets", "character_profiles"];
-    for key in tables {
+    for key in TABLES {
         for (name, entry) in fields.table(key)?.into_iter().flatten() {
             let pointer = format!("/{key}/{}", name.replace('~', "~0").replace('/', "~1"));
             people.push((name.clone(), pointer, entry.clone()));
         }
     }
-    match fields.value.get("key_characters") {
+    match fields.value.get(LIST) {
         None | Some(Value::Null) => {}
         Some(Value::Array(items)) => {
             for (index, entry) in items.iter().enumerate() {
                 let name = entry.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-                people.push((name, format!("/key_characters/{index}"), entry.clone()));
+                people.push((name, format!("/{LIST}/{index}"), entry.clone()));
             }
         }
-        Some(other) => return Err(fields.misfit("key_characters", other, "a list of characters")),
+        Some(other) => return Err(fields.misfit(LIST, other, "a list of characters")),
     }
-    let is_book =
-        !people.is_empty() || tables.iter().chain(&["key_characters"]).any(|key| fields.value.get(*key).is_some());
+    let is_book = !people.is_empty() || TABLES.iter().chain(&[LIST]).any(|key| fields.value.get(*key).is_some());
     if !is_book {
         let name = fields.text("name")?;
         let name = if name.is_empty() { stem } else { name };

@@ -16,7 +16,7 @@ pub enum Form {
     Tavern,
     /// A book of CoSER, or one of its characters.
     Coser,
-    /// A character of the PingPong benchmark.
+    /// A character of the `PingPong` benchmark.
     PingPong,
 }
 
@@ -30,9 +30,9 @@ impl Form {
             Self::Tavern
         } else if has("char_name") {
             Self::PingPong
-        } else if has("character_datasets") || has("key_characters") || has("character_profiles") {
-            Self::Coser
-        } else if is_text("name") && !has("language") && (is_text("profile") || is_text("description")) {
+        } else if coser::TABLES.iter().chain(&[coser::LIST]).any(|key| has(key))
+            || (is_text("name") && !has("language") && (is_text("profile") || is_text("description")))
+        {
             Self::Coser
         } else {
             Self::Own

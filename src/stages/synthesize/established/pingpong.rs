@@ -1,4 +1,4 @@
-//! The characters of the PingPong benchmark: `char_name`, `system_prompt`, `example_prompt`, `initial_message`, `tags`.
+//! The characters of the `PingPong` benchmark: `char_name`, `system_prompt`, `example_prompt`, `initial_message`, `tags`.
 
 use super::given::{Fields, Form, Given, Misfit, Parts, language, spoken_lines};
 use super::macros::resolved;

@@ -111,7 +111,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    pub(in super::super) fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
+    pub(in super::super) fn chunk(kind: [u8; 4], data: &[u8]) -> Vec<u8> {
         let mut bytes = u32::try_from(data.len()).unwrap().to_be_bytes().to_vec();
         bytes.extend(kind);
         bytes.extend(data);
@@ -121,10 +121,10 @@ pub(super) mod tests {
 
     pub(in super::super) fn picture(chunks: &[Vec<u8>]) -> Vec<u8> {
         let mut bytes = SIGNATURE.to_vec();
-        bytes.extend(chunk(b"IHDR", &[0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]));
-        bytes.extend(chunk(b"IDAT", b"pixels"));
+        bytes.extend(chunk(*b"IHDR", &[0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]));
+        bytes.extend(chunk(*b"IDAT", b"pixels"));
         bytes.extend(chunks.iter().flatten());
-        bytes.extend(chunk(b"IEND", b""));
+        bytes.extend(chunk(*b"IEND", b""));
         bytes
     }
 
@@ -140,26 +140,26 @@ pub(super) mod tests {
 
     #[test]
     fn text_is_found_after_the_pixels_in_every_kind_of_chunk() {
-        let other = chunk(b"tEXt", b"Comment\0chara");
+        let other = chunk(*b"tEXt", b"Comment\0chara");
         for own in [
-            chunk(b"tEXt", b"chara\0two"),
-            chunk(b"zTXt", &[b"chara\0\0".as_slice(), &packed(b"two")].concat()),
-            chunk(b"iTXt", b"chara\0\0\0en\0Karte\0two"),
-            chunk(b"iTXt", &[b"chara\0\x01\0\0\0".as_slice(), &packed(b"two")].concat()),
+            chunk(*b"tEXt", b"chara\0two"),
+            chunk(*b"zTXt", &[b"chara\0\0".as_slice(), &packed(b"two")].concat()),
+            chunk(*b"iTXt", b"chara\0\0\0en\0Karte\0two"),
+            chunk(*b"iTXt", &[b"chara\0\x01\0\0\0".as_slice(), &packed(b"two")].concat()),
         ] {
             let found = find(&picture(&[other.clone(), own.clone()]));
             assert_eq!(found, Ok(("chara", "two".to_owned())));
-            let third = chunk(b"tEXt", b"ccv3\0three");
+            let third = chunk(*b"tEXt", b"ccv3\0three");
             assert_eq!(find(&picture(&[own, third])), Ok(("ccv3", "three".to_owned())), "the newer form goes first");
         }
         // A text with zero bytes in it is whole.
-        assert_eq!(find(&picture(&[chunk(b"iTXt", b"chara\0\0\0\0\0a\0b")])), Ok(("chara", "a\0b".to_owned())));
+        assert_eq!(find(&picture(&[chunk(*b"iTXt", b"chara\0\0\0\0\0a\0b")])), Ok(("chara", "a\0b".to_owned())));
     }
 
     #[test]
     fn damage_is_told_where_it_matters() {
         assert_eq!(find(&picture(&[])), Err(Fault::NoCard));
-        let whole = picture(&[chunk(b"tEXt", b"chara\0two")]);
+        let whole = picture(&[chunk(*b"tEXt", b"chara\0two")]);
         let place = whole.windows(3).position(|three| three == b"two").unwrap();
         let mut damaged = whole.clone();
         damaged[place] ^= 1;
@@ -171,10 +171,10 @@ pub(super) mod tests {
         assert!(find(&damaged).is_ok(), "a pixel is no matter");
         assert_eq!(find(&whole[..place]), Err(Fault::Truncated { offset }));
         assert!(find(&whole[..whole.len() - 5]).is_ok(), "the text is whole");
-        let bad = picture(&[chunk(b"zTXt", b"chara\0\0no zlib")]);
+        let bad = picture(&[chunk(*b"zTXt", b"chara\0\0no zlib")]);
         assert_eq!(find(&bad), Err(Fault::Packed { keyword: "chara" }));
         let long = packed(&vec![b'a'; MOST_TEXT + 1]);
-        let bomb = picture(&[chunk(b"zTXt", &[b"chara\0\0".as_slice(), &long].concat())]);
+        let bomb = picture(&[chunk(*b"zTXt", &[b"chara\0\0".as_slice(), &long].concat())]);
         assert_eq!(find(&bomb), Err(Fault::Packed { keyword: "chara" }));
     }
 
@@ -192,7 +192,7 @@ pub(super) mod tests {
             byte in any::<u8>(),
             length in any::<prop::sample::Index>(),
         ) {
-            let mut bytes = picture(&[chunk(&kind, &[b"chara\0".as_slice(), &data].concat())]);
+            let mut bytes = picture(&[chunk(kind, &[b"chara\0".as_slice(), &data].concat())]);
             let _ = text(&bytes, &["ccv3", "chara"]);
             let at = at.index(bytes.len());
             bytes[at] = byte;

@@ -99,8 +99,11 @@ impl Told {
             if self.sentences.iter().any(says_no_more) {
                 continue;
             }
-            // The newest wording stands for what it repeats.
-            self.sentences.retain(|old| !new.contains(&plain(old)) && likeness(old, sentence) < SAME);
+            // The newest wording stands for what it repeats, and the newest figure for those before it.
+            let figure = figure(sentence);
+            let is_figure = |old: &String| figure.is_some() && self::figure(old) == figure;
+            self.sentences
+                .retain(|old| !new.contains(&plain(old)) && likeness(old, sentence) < SAME && !is_figure(old));
             self.sentences.push(sentence.to_owned());
         }
     }
@@ -120,6 +123,13 @@ impl Told {
         newest.reverse();
         newest.join(if language == Language::Zh { "" } else { " " })
     }
+}
+
+/// Returns what the first clause of a sentence gives a figure for; none without digits.
+fn figure(sentence: &str) -> Option<String> {
+    let clause = sentence.split([',', ';', ':', '，', '；', '：', '、']).next()?;
+    let is_figure = clause.contains(|c: char| c.is_ascii_digit());
+    is_figure.then(|| plain(clause).chars().filter(|c| !c.is_ascii_digit()).collect())
 }
 
 #[cfg(test)]
@@ -154,6 +164,8 @@ mod tests {
                 profile(&[("Age", "Ten, or near it.", true), ("persona", "She is shy. She counts the steps.", true)]),
                 profile(&[("persona", "She counts all the steps.", true), ("persona", "She fears water.", false)]),
                 profile(&[("speech_pattern", "Short", false), ("empty", " ", true)]),
+                profile(&[("manner", "About 6 words a line; asks in 3 of 10.", false)]),
+                profile(&[("manner", "About 17 words a line.", false)]),
             ],
         );
         let expected = [
@@ -161,6 +173,7 @@ mod tests {
             ("persona", "She is shy. She counts all the steps.", true),
             ("Speech pattern", "Short.", false),
             ("persona", "She fears water.", false),
+            ("manner", "About 17 words a line.", false),
         ];
         assert_eq!(merged, expected.map(|(key, value, public)| (key.to_owned(), value.to_owned(), public)));
     }

@@ -111,7 +111,7 @@ fn lore(fields: &Fields<'_>, called: &str, language: Language, parts: &mut Parts
         let keys = entry.get("keys").and_then(Value::as_array).into_iter().flatten();
         let titles = ["name", "comment"].into_iter().filter_map(|key| entry.get(key)).chain(keys);
         let title = titles.filter_map(Value::as_str).map(str::trim).find(|title| !title.is_empty());
-        let key = title.map(|title| [title, title]).unwrap_or(["lore", "设定"]);
+        let key = title.map_or(["lore", "设定"], |title| [title, title]);
         parts.know(key, language, content, Visibility::Private);
     }
     Ok(())
