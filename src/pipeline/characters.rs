@@ -80,10 +80,8 @@ impl Reader {
     fn character_file(&mut self, path: &Path, bytes: Vec<u8>, most: usize) -> (Vec<Given>, Vec<(At, String)>) {
         let before = self.problems.len();
         let source = self.sources.len();
-        let mut name = path.display().to_string();
-        if established::is_wrapped(&bytes) {
-            name.push_str(" (the card in it)");
-        }
+        let is_wrapped = established::is_wrapped(&bytes);
+        let name = format!("{}{}", path.display(), if is_wrapped { " (the card in it)" } else { "" });
         let text = match established::text(bytes) {
             Ok(text) => text,
             Err(fault) => {
@@ -93,11 +91,12 @@ impl Reader {
                 return (Vec::new(), Vec::new());
             }
         };
-        let is_toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
+        let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+        let is_json = is_json || is_wrapped || text.trim_start().starts_with('{');
         self.sources.push((name, text));
         let text = &self.sources[source].1;
-        let file = if is_toml { Document::toml } else { Document::json }(source, text, &mut self.problems);
-        let form = if file.complete && !is_toml { Form::of(&file.value) } else { Form::Own };
+        let file = if is_json { Document::json } else { Document::toml }(source, text, &mut self.problems);
+        let form = if file.complete && is_json { Form::of(&file.value) } else { Form::Own };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let given = if form == Form::Own {
             self.shape::<CharacterFile>(&file, "the character file");

@@ -506,7 +506,9 @@ mod tests {
         );
         check(
             ("who/*", "whom/*"),
-            &[r"0|'${HERE}/whom/*'|`$HERE/whom/*` matches no file that ends in `.toml`, `.json`|None|None"],
+            &[
+                r"0|'${HERE}/whom/*'|`$HERE/whom/*` matches no file that ends in `.toml`, `.json`, `.png`, `.charx`|None|None",
+            ],
         );
         check(
             ("[synthesize]", "[simulate]\nmin_turns = 21\ntau = 3.0\ncount = 'targetd'\n[synthesize]"),

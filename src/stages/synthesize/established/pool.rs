@@ -263,7 +263,7 @@ mod tests {
         let member = |text: &&str| {
             let (name, aliases) = text.split_once(": ").unwrap_or((text, ""));
             let aliases = aliases.split(", ").filter(|alias| !alias.is_empty()).map(str::to_owned).collect();
-            let value = format!("{name} at {start}.");
+            let value = format!("{name} {}.", if start == 0 { "stood at the door" } else { "went on by night" });
             let profile = vec![Attribute { key: "persona".to_owned(), value, visibility: Visibility::Public }];
             SceneCharacter { name: name.to_owned(), aliases, profile }
         };
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!((ann.id.as_str(), ann.book.as_deref(), ann.kind), ("ann@b", Some("b"), CharacterType::Established));
         assert!(ann.is_picked());
         assert_eq!(ann.aliases, ["Annie"]);
-        assert_eq!(ann.profile[0].value, "Ann at 0. Ann at 90.", "in the order of the book");
+        assert_eq!(ann.profile[0].value, "Ann stood at the door. Ann went on by night.", "in the order of the book");
         assert_eq!((ann.lines[0].as_str(), ann.lines.last().map(String::as_str)), ("line 0", Some("line 25")));
         let picked = pick("b", &scenes, 9, &[]);
         assert_eq!((names(&picked), reasons(&picked)), (vec!["Ann", "Bob", "Cid"], vec![("dot@b", "too_few_lines")]));
@@ -401,7 +401,7 @@ mod tests {
         let picked = pick("b", &scenes, 1, &[]);
         let one = &picked.characters[0];
         assert_eq!((one.language, one.lines.len(), one.id.as_str()), (Language::Zh, 6, "阿满@b"));
-        assert_eq!(one.profile[0].value, "阿满 at 0.");
+        assert_eq!(one.profile[0].value, "阿满 stood at the door.");
     }
 
     #[test]
