@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use base64::Engine as _;
 use serde_json::{Value, json};
 
 use crate::support::TestRun;
@@ -265,6 +266,34 @@ fn a_card_goes_in_and_comes_out() {
     for (key, value) in card["data"].as_object().expect("a table") {
         assert_eq!(&out["data"][key], value);
     }
+    // The same card behind the pixels of a picture; where both forms stand, the newer one counts.
+    let chunk = |kind: &[u8], data: &[u8]| {
+        let body = [kind, data].concat();
+        let length = u32::try_from(data.len()).expect("short").to_be_bytes();
+        [length.as_slice(), &body, &crc32fast::hash(&body).to_be_bytes()].concat()
+    };
+    let text = |keyword: &str, card: &Value| {
+        let base64 = base64::engine::general_purpose::STANDARD.encode(card.to_string());
+        chunk(b"tEXt", format!("{keyword}\0{base64}").as_bytes())
+    };
+    let older = json!({"name": "Older", "description": "d", "first_mes": ""});
+    let parts = [
+        b"\x89PNG\r\n\x1a\n".to_vec(),
+        chunk(b"IDAT", b"pixels"),
+        text("chara", &older),
+        text("ccv3", out),
+        chunk(b"IEND", b""),
+    ];
+    std::fs::write(run.path().join("picture.png"), parts.concat()).expect("a picture");
+    assert_eq!(&cards(&run, &["picture.png"])[0], out);
+    let mut damaged = parts.concat();
+    let at = damaged.len() - 40;
+    damaged[at] ^= 1;
+    std::fs::write(run.path().join("damaged.png"), damaged).expect("a picture");
+    let refused = run.run(&["pool", "card", "damaged.png"]);
+    let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && errors.contains("its checksum is wrong"), "{errors}");
+
     let write = |more: &[&str]| run.run(&[&["pool", "card", "mara.json", "--out", "cards"], more].concat());
     assert_eq!(write(&[]).status.code(), Some(0));
     let path = run.path().join("cards/mara.json");
