@@ -28,7 +28,7 @@ pub(super) fn place(book: &Tokens, at: usize, start: usize, last: Option<(usize,
     }
     let pronoun = matches!(book.text(at), "he" | "she" | "they" | "i");
     let before = book.list[i - 1];
-    if before.word == NONE {
+    if before.word() == NONE {
         return Place::Main;
     }
     let (word, class) = (book.text(i - 1), book.class(i - 1));
@@ -112,7 +112,7 @@ pub(super) fn subject(book: &Tokens, names: &Names, at: usize, end: usize, verb:
             verb.is_some() && place != Place::Object && after <= next && (after..next).all(|k| adverb(book.text(k)));
         // `by Hale, who, flying to her, cried`: whoever the relative clause tells of.
         let told = verb.is_some()
-            && (book.text(after) == "who" || book.list[after].word == NONE && book.text(after + 1) == "who")
+            && (book.text(after) == "who" || book.list[after].word() == NONE && book.text(after + 1) == "who")
             && next - after < 12;
         if near || told {
             return Some(who);

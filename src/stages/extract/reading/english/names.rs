@@ -176,7 +176,7 @@ impl Names {
                     i += 1;
                     continue;
                 }
-                if matches!(token.mark, '.' | '!' | '?') {
+                if matches!(token.mark(), '.' | '!' | '?') {
                     age += 1;
                     if age > 1 {
                         alone = None;
@@ -304,31 +304,31 @@ fn is_person(book: &Tokens, name: &Name) -> bool {
 /// Returns the name that begins at a token and was given beforehand, as `run` does, unless that finds as much.
 fn phrase(book: &Tokens, phrases: &Phrases, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)> {
     let token = book.list[at];
-    if token.word == NONE {
+    if token.word() == NONE {
         return None;
     }
     let word = |place: usize| {
-        let next = book.list.get(at + place).filter(|next| next.word != NONE && next.quote == token.quote)?;
+        let next = book.list.get(at + place).filter(|next| next.word() != NONE && next.quote == token.quote)?;
         (place == 0 || !book.list[at + place - 1].possessive).then(|| (book.text(at + place), next.capital))
     };
     let end = at + phrases.length(book.text(at), word);
     if end == at || run(book, at).is_some_and(|(_, _, first, stop)| first == at && stop >= end) {
         return None;
     }
-    Some((None, book.list[at..end].iter().map(|token| token.word).collect(), at, end))
+    Some((None, book.list[at..end].iter().map(|token| token.word()).collect(), at, end))
 }
 
 /// Returns title, words, first token and end of the name that begins at a token.
 fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)> {
     let token = book.list[at];
-    if token.word == NONE || !token.capital {
+    if token.word() == NONE || !token.capital {
         return None;
     }
     let mut i = at;
     let mut title = None;
     while book.class(i) & TITLE != 0 && !book.list[i].possessive {
         let next = book.list.get(i + 1)?;
-        let near = next.word != NONE
+        let near = next.word() != NONE
             && next.capital
             && !next.initial
             && next.quote == token.quote
@@ -338,7 +338,7 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
             break;
         }
         if book.class(i) & TITLE_LOOSE == 0 {
-            title = Some(book.list[i].word);
+            title = Some(book.list[i].word());
         }
         i += 1;
     }
@@ -346,7 +346,7 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
     let mut words = Vec::new();
     let start = i;
     while let Some(next) = book.list.get(i) {
-        if next.word == NONE || next.quote != token.quote {
+        if next.word() == NONE || next.quote != token.quote {
             break;
         }
         if i > start {
@@ -359,20 +359,20 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
                 && book
                     .list
                     .get(i + 1)
-                    .is_some_and(|after| after.word != NONE && after.capital && book.nameable(after.word));
+                    .is_some_and(|after| after.word() != NONE && after.capital && book.nameable(after.word()));
             if particle {
-                words.push(next.word);
+                words.push(next.word());
                 i += 1;
                 continue;
             }
         }
         let own_title = title.is_some() && i == start;
-        let word = &book.words[next.word as usize];
+        let word = &book.words[next.word() as usize];
         // `Will` within a sentence is nobody's verb.
         let given = word.class & (GIVEN_FEMALE | GIVEN_MALE) != 0
             && !next.initial
             && (i == 0 || book.class(i - 1) & POSSESSIVE == 0);
-        let fits = next.capital && (book.nameable(next.word) || given || own_title && word.class & STOP == 0);
+        let fits = next.capital && (book.nameable(next.word()) || given || own_title && word.class & STOP == 0);
         let initial =
             next.capital && next.end() - next.start() == 1 && word.text != "i" && word.text != "a" && word.text != "o";
         if !fits && !initial
@@ -381,7 +381,7 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
         {
             break;
         }
-        words.push(next.word);
+        words.push(next.word());
         i += 1;
     }
     if i > start
@@ -398,7 +398,7 @@ fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)
         let class = book.class(start);
         let determined = start > 0 && book.class(start - 1) & (DETERMINER | POSSESSIVE) != 0;
         // `the doctor` is a role; in a book that always writes `the Doctor` he is somebody, as a beast with a capital is.
-        let word = &book.words[book.list[start].word as usize];
+        let word = &book.words[book.list[start].word() as usize];
         let called = class & (ROLE | TITLE) != 0
             && class & KIN == 0
             && determined
@@ -447,20 +447,22 @@ pub(super) fn vocative(book: &Tokens, first: usize, end: usize) -> bool {
     let opens = match before {
         None => true,
         Some((token, _)) if token.quote != quote => true,
-        Some((token, _)) if token.word == NONE => matches!(token.mark, ',' | '.' | '!' | '?' | ';' | '—' | '-' | ':'),
+        Some((token, _)) if token.word() == NONE => {
+            matches!(token.mark(), ',' | '.' | '!' | '?' | ';' | '—' | '-' | ':')
+        }
         Some((_, word)) => matches!(
             word,
             "dear" | "dearest" | "my" | "oh" | "o" | "ah" | "well" | "no" | "yes" | "sweet" | "poor" | "come" | "why"
         ),
     };
     let after = book.list.get(end);
-    let closes =
-        after.is_none_or(|token| token.quote != quote || matches!(token.mark, ',' | '.' | '!' | '?' | ';' | '—' | '-'));
+    let closes = after
+        .is_none_or(|token| token.quote != quote || matches!(token.mark(), ',' | '.' | '!' | '?' | ';' | '—' | '-'));
     let whole = before.is_none_or(|(token, _)| token.quote != quote)
         && after
             .is_none_or(|token| token.quote != quote || book.list.get(end + 1).is_none_or(|next| next.quote != quote));
     // A full stop on both sides answers a question; it calls nobody, unless it is a cry.
-    opens && closes && (!whole || after.is_some_and(|token| token.mark == '!'))
+    opens && closes && (!whole || after.is_some_and(|token| token.mark() == '!'))
 }
 
 pub(super) fn title_gender(book: &Tokens, title: u32) -> Gender {

@@ -54,20 +54,20 @@ impl Scene<'_> {
                 *votes.entry(phrase).or_default().entry(person).or_default() += 2;
             }
             let mut at = mention.end;
-            let comma = book.list.get(at).is_some_and(|token| token.mark == ',');
+            let comma = book.list.get(at).is_some_and(|token| token.mark() == ',');
             at += usize::from(comma);
             at += usize::from(book.text(at) == "who");
             let copula = matches!(book.text(at), "was" | "is");
             at += usize::from(copula);
             // `Hale, the clerk, and the boy` are three people.
             let listed = mention.first > 0
-                && (book.list[mention.first - 1].mark == ',' || book.text(mention.first - 1) == "and");
+                && (book.list[mention.first - 1].mark() == ',' || book.text(mention.first - 1) == "and");
             if !comma && !copula || comma && listed || book.class(at) & DETERMINER == 0 {
                 continue;
             }
             let Some((who, after)) = nominal(book, self.names, at, book.list.len()) else { continue };
             let ends =
-                book.list.get(after).is_none_or(|token| token.word == NONE || copula || book.text(after) == "who");
+                book.list.get(after).is_none_or(|token| token.word() == NONE || copula || book.text(after) == "who");
             if !ends || book.list[after - 1].quote != NONE {
                 continue;
             }
@@ -101,14 +101,14 @@ impl Scene<'_> {
     /// Returns the role that a name is given to: `the boy they called Hale`, `a clerk named Hale`, `the clerk, Mr. Hale;`.
     fn christened(&self, mention: &Mention) -> Option<String> {
         let book = self.book;
-        let comma = mention.first.checked_sub(1).filter(|&at| book.list[at].mark == ',');
+        let comma = mention.first.checked_sub(1).filter(|&at| book.list[at].mark() == ',');
         if let Some(comma) = comma {
-            let mark = book.list.get(mention.end).map_or('.', |token| token.mark);
+            let mark = book.list.get(mention.end).map_or('.', |token| token.mark());
             let listed = mark == ',' && book.text(mention.end + 1) == "and";
             let closed = matches!(mark, ',' | ';' | '.' | ')') && !listed && !mention.possessive;
             return (comma.saturating_sub(5)..comma).filter(|_| closed).find_map(|at| {
                 let own = book.text(at) == "the" || book.class(at) & POSSESSIVE != 0;
-                let listed = at > 0 && (book.list[at - 1].mark == ',' || book.text(at - 1) == "and");
+                let listed = at > 0 && (book.list[at - 1].mark() == ',' || book.text(at - 1) == "and");
                 match nominal(book, self.names, at, comma).filter(|_| own && !listed)? {
                     (Nominal::Role(phrase, _, _), end) if end == comma && singular(&phrase) => Some(phrase),
                     _ => None,

@@ -76,7 +76,8 @@ fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nom
         if names.person(i).is_some() && names.mention(i).is_some_and(|mention| !mention.possessive) {
             return nominal(book, names, i, end);
         }
-        if book.list[i].word == NONE || book.class(i) & (SPEECH | PREPOSITION) != 0 && book.class(i) & (ROLE | KIN) == 0
+        if book.list[i].word() == NONE
+            || book.class(i) & (SPEECH | PREPOSITION) != 0 && book.class(i) & (ROLE | KIN) == 0
         {
             break;
         }
@@ -119,7 +120,7 @@ fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nom
 fn head(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(usize, usize)> {
     let mut head = None;
     for i in at..end.min(at + 4) {
-        if book.list[i].word == NONE || names.person(i).is_some() {
+        if book.list[i].word() == NONE || names.person(i).is_some() {
             break;
         }
         if book.class(i) & (ROLE | KIN) != 0 {
@@ -152,11 +153,11 @@ pub(super) enum Tag {
 pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma: bool) -> Option<Tag> {
     let mut i = at;
     while i < end
-        && (book.list[i].word == NONE
+        && (book.list[i].word() == NONE
             || matches!(book.text(i), "and" | "then" | "so" | "thus" | "here" | "again")
             || book.text(i).len() > 4 && book.text(i).ends_with("ly") && !book.list[i].capital)
     {
-        if matches!(book.list[i].mark, '.' | '!' | '?' | ':') {
+        if matches!(book.list[i].mark(), '.' | '!' | '?' | ':') {
             return None;
         }
         i += 1;
@@ -179,8 +180,8 @@ pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma:
     let reach = if comma { 10 } else { 7 };
     for k in after..end.min(after + reach) {
         let class = book.class(k);
-        if book.list[k].word == NONE {
-            if matches!(book.list[k].mark, ',' | '(' | ')') && comma {
+        if book.list[k].word() == NONE {
+            if matches!(book.list[k].mark(), ',' | '(' | ')') && comma {
                 continue;
             }
             break;
@@ -218,12 +219,12 @@ pub(super) fn before(book: &Tokens, names: &Names, at: usize, end: usize, open: 
         return None;
     }
     let last = book.list[end - 1];
-    let leads = last.word != NONE && open || matches!(last.mark, ',' | ':' | '—' | '-');
+    let leads = last.word() != NONE && open || matches!(last.mark(), ',' | ':' | '—' | '-');
     let mut stop = end;
-    while stop > at && book.list[stop - 1].word == NONE {
+    while stop > at && book.list[stop - 1].word() == NONE {
         stop -= 1;
     }
-    let start = (at..stop).rev().find(|&i| matches!(book.list[i].mark, '.' | '!' | '?')).map_or(at, |i| i + 1);
+    let start = (at..stop).rev().find(|&i| matches!(book.list[i].mark(), '.' | '!' | '?')).map_or(at, |i| i + 1);
     // `From the stairs came Hale’s voice.`
     let came = |i: usize| i > start && matches!(book.text(i - 1), "came" | "was" | "rose" | "broke" | "cut");
     let voice = (start..stop).rev().take(6).filter(|&i| came(i)).find_map(|i| nominal(book, names, i, stop));
@@ -244,7 +245,7 @@ pub(super) fn before(book: &Tokens, names: &Names, at: usize, end: usize, open: 
     });
     let Some(verb) = verb else {
         let who = subject(book, names, start, stop, None)?;
-        return Some(if last.mark == ':' { Tag::Says(who) } else { Tag::Acts(who) });
+        return Some(if last.mark() == ':' { Tag::Says(who) } else { Tag::Acts(who) });
     };
     // `thus accosted by Hale`: the one who speaks stands behind the verb.
     if book.text(verb + 1) == "by"

@@ -12,25 +12,26 @@ use super::super::tables::{
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The longest word, in characters; what is longer is several.
-const LONGEST: usize = u16::MAX as usize;
+const LONGEST: usize = u8::MAX as usize;
+
+/// Tells a mark from a word.
+const MARK: u32 = 1 << 31;
 
 /// A word or a mark.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
     /// Where it begins, in characters. A long book has millions of tokens: each is kept small.
     start: u32,
-    length: u16,
-    /// Index into [`Tokens::words`], or [`NONE`] for a mark.
-    pub(super) word: u32,
-    /// The mark, or NUL for a word.
-    pub(super) mark: char,
+    /// Index into [`Tokens::words`], or [`MARK`] and the mark.
+    sign: u32,
+    /// The quotation that it stands in, or [`NONE`] in narration.
+    pub(super) quote: u32,
+    length: u8,
     pub(super) capital: bool,
     /// Whether it opens a sentence, so that its capital says nothing.
     pub(super) initial: bool,
     /// Whether `’s` or `’` follows.
     pub(super) possessive: bool,
-    /// The quotation that it stands in, or [`NONE`] in narration.
-    pub(super) quote: u32,
 }
 
 impl Token {
@@ -42,6 +43,16 @@ impl Token {
     /// Where it ends.
     pub(super) const fn end(&self) -> usize {
         self.start as usize + self.length as usize
+    }
+
+    /// Returns the index into [`Tokens::words`], or [`NONE`] for a mark.
+    pub(super) const fn word(&self) -> u32 {
+        if self.sign & MARK == 0 { self.sign } else { NONE }
+    }
+
+    /// Returns the mark, or NUL for a word.
+    pub(super) fn mark(&self) -> char {
+        if self.sign & MARK == 0 { '\0' } else { char::from_u32(self.sign & !MARK).unwrap_or('\0') }
     }
 }
 
@@ -126,13 +137,12 @@ impl Tokens {
                 let short = counts.class & ABBREVIATION != 0 || stop - at == 1 && capital && c != 'I';
                 book.list.push(Token {
                     start: super::super::number(at),
-                    length: u16::try_from(stop - at).expect("no word is longer"),
-                    word,
-                    mark: '\0',
+                    length: u8::try_from(stop - at).expect("no word is longer"),
+                    sign: word,
+                    quote: place,
                     capital,
                     initial,
                     possessive,
-                    quote: place,
                 });
                 at = stop
                     + if possessive {
@@ -155,10 +165,10 @@ impl Tokens {
     fn learn(&mut self) {
         let mut nouns: Vec<u32> = Vec::new();
         for i in 1..self.list.len() {
-            if self.list[i].quote != NONE || self.list[i - 1].quote == NONE && self.list[i - 1].mark != ',' {
+            if self.list[i].quote != NONE || self.list[i - 1].quote == NONE && self.list[i - 1].mark() != ',' {
                 continue;
             }
-            let at = i + usize::from(self.list[i].mark == ',');
+            let at = i + usize::from(self.list[i].mark() == ',');
             let firm = |at: usize| self.class(at) & (SPEECH | FAINT) == SPEECH && !self.list[at].capital;
             let shown = |at: usize| self.class(at) & (DETERMINER | POSSESSIVE) != 0;
             let noun = if firm(at) && shown(at + 1) {
@@ -168,7 +178,7 @@ impl Tokens {
             } else {
                 None
             };
-            nouns.extend(noun.map(|noun| self.list[noun].word));
+            nouns.extend(noun.map(|noun| self.list[noun].word()));
         }
         for noun in nouns {
             self.words[noun as usize].class |= ROLE;
@@ -178,9 +188,9 @@ impl Tokens {
     /// Returns the last of the plain words from a token on, before a mark or a word of another kind.
     fn run(&self, at: usize) -> Option<usize> {
         let plain = |&i: &usize| {
-            let word = self.list.get(i).filter(|token| token.word != NONE && !token.capital && token.quote == NONE);
+            let word = self.list.get(i).filter(|token| token.word() != NONE && !token.capital && token.quote == NONE);
             word.is_some_and(|token| {
-                let word = &self.words[token.word as usize];
+                let word = &self.words[token.word() as usize];
                 word.class == 0 && word.text.len() > 2 && !(word.text.len() > 4 && word.text.ends_with("ly"))
             })
         };
@@ -193,20 +203,19 @@ impl Tokens {
         self.list.push(Token {
             start: super::super::number(at),
             length: 1,
-            word: NONE,
-            mark,
+            sign: MARK | u32::from(mark),
+            quote,
             capital: false,
             initial: false,
             possessive: false,
-            quote,
         });
     }
 
     fn opens_sentence(&self, first: usize, quote: u32) -> bool {
         match self.list[first..].last() {
             None => true,
-            Some(last) if last.quote != quote => quote != NONE || last.mark != ',',
-            Some(last) => matches!(last.mark, '.' | '!' | '?' | ':' | '—' | '-' | '…' | '('),
+            Some(last) if last.quote != quote => quote != NONE || last.mark() != ',',
+            Some(last) => matches!(last.mark(), '.' | '!' | '?' | ':' | '—' | '-' | '…' | '('),
         }
     }
 
@@ -215,21 +224,23 @@ impl Tokens {
         let quote = self.list[at].quote;
         (at.saturating_sub(60)..at)
             .rev()
-            .take_while(|&i| !matches!(self.list[i].mark, '.' | '!' | '?') && self.list[i].quote == quote)
+            .take_while(|&i| !matches!(self.list[i].mark(), '.' | '!' | '?') && self.list[i].quote == quote)
             .last()
             .unwrap_or(at)
     }
 
     /// Returns the bits of a token's word, 0 for a mark.
     pub(super) fn class(&self, at: usize) -> u32 {
-        self.list.get(at).map_or(0, |token| if token.word == NONE { 0 } else { self.words[token.word as usize].class })
+        self.list
+            .get(at)
+            .map_or(0, |token| if token.word() == NONE { 0 } else { self.words[token.word() as usize].class })
     }
 
     /// Returns a token's word in lower case, empty for a mark.
     pub(super) fn text(&self, at: usize) -> &str {
         self.list
             .get(at)
-            .map_or("", |token| if token.word == NONE { "" } else { &self.words[token.word as usize].text })
+            .map_or("", |token| if token.word() == NONE { "" } else { &self.words[token.word() as usize].text })
     }
 
     /// Whether a capitalised word may be a name: not in the list of others, and capitalised within sentences too.

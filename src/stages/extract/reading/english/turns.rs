@@ -181,7 +181,7 @@ impl<'a> Scene<'a> {
             match behind(self.book, self.names, at, to, comma) {
                 Some(Tag::Says(who)) => {
                     // A sentence that leads to the next speech is left to it.
-                    let leads = !comma && k + 2 < stretches.len() && self.book.list[to - 1].mark == ',';
+                    let leads = !comma && k + 2 < stretches.len() && self.book.list[to - 1].mark() == ',';
                     if !leads || says[k].is_none() && k == 0 {
                         says[k] = Some(who);
                         used = true;
@@ -412,7 +412,7 @@ impl<'a> Scene<'a> {
         ];
         let tokens = &self.book.list;
         let opens = mention.first.checked_sub(1).is_none_or(|at| tokens[at].quote != tokens[mention.first].quote);
-        let ends = tokens.get(mention.end).is_some_and(|token| matches!(token.mark, '.' | ','));
+        let ends = tokens.get(mention.end).is_some_and(|token| matches!(token.mark(), '.' | ','));
         let Some(last) = self.turns.last().filter(|_| opens && ends) else { return false };
         let span = self.spans[last.end - 1];
         let from = tokens.partition_point(|token| token.start() < span.start);
@@ -426,7 +426,7 @@ impl<'a> Scene<'a> {
     fn action(&mut self, first: usize, end: usize, stretches: &[Stretch], pieces: (usize, usize)) {
         for k in pieces.0..pieces.1 {
             let (at, to) = stretches[k + 1];
-            if to <= at + 1 || to - at > 30 || self.book.list[to - 1].mark != '.' {
+            if to <= at + 1 || to - at > 30 || self.book.list[to - 1].mark() != '.' {
                 continue;
             }
             let whole = self.chars[self.spans[first + k - pieces.0].end - 1] != ',';
