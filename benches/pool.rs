@@ -70,8 +70,8 @@ fn measure(task: &str, folder: &Path) {
         .map(|file| file.and_then(|file| file.metadata()).map_or(0, |metadata| metadata.len()))
         .sum::<u64>()
         / 1_000_000;
-    let wall = begun.elapsed().as_secs_f64();
-    println!("{task:>6}  {wall:.2} s, {} MB at most, of {megabytes} MB: {done}", peak_megabytes());
+    let (wall, cpu) = (begun.elapsed().as_secs_f64(), cpu_seconds());
+    println!("{task:>6}  {wall:.2} s, {cpu:.2} s CPU, {} MB at most, of {megabytes} MB: {done}", peak_megabytes());
 }
 
 fn tess() -> Character {
@@ -154,6 +154,14 @@ fn scene(slug: &str, language: Language, number: usize, bytes: usize) -> String 
     }
     line.push_str("],\"grounding\":1.0,\"model\":\"offline:plain\"}\n");
     line
+}
+
+/// Returns the seconds of CPU that this process has taken, user and system; 0 where that cannot be known.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|text| text.parse::<u32>().ok()).unwrap_or_default();
+    f64::from(ticks(11) + ticks(12)) / 100.0
 }
 
 /// Returns the most memory that this process has held; 0 where that cannot be known.

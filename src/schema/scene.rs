@@ -78,6 +78,9 @@ pub struct SceneHead {
 
 impl From<Scene> for SceneHead {
     fn from(scene: Scene) -> Self {
+        let mut cast: Vec<String> = scene.characters.into_iter().map(|character| character.name).collect();
+        // The list would keep the room that the characters took.
+        cast.shrink_to_fit();
         Self {
             id: scene.id,
             book: scene.book,
@@ -86,7 +89,7 @@ impl From<Scene> for SceneHead {
             start: scene.start,
             end: scene.end,
             prominence: scene.prominence,
-            cast: scene.characters.into_iter().map(|character| character.name).collect(),
+            cast,
             lines: u32::try_from(scene.dialogue.len()).unwrap_or(u32::MAX),
             grounding: scene.grounding,
         }
