@@ -98,7 +98,7 @@ pub(super) fn check(arguments: &PoolArguments) -> Exit {
         let mut text: String = found.findings.iter().map(told).collect();
         let scenes = thousands(found.scenes as u64);
         let count = found.findings.len() + found.more;
-        text += &match (count, found.more) {
+        let sum = match (count, found.more) {
             (0, _) => format!("{scenes} scenes in {} are sound\n", visible(&pool.path().display().to_string())),
             (1, _) => format!("1 fault among {scenes} scenes\n"),
             (_, 0) => format!("{} faults among {scenes} scenes\n", thousands(count as u64)),
@@ -107,6 +107,7 @@ pub(super) fn check(arguments: &PoolArguments) -> Exit {
                 format!("at least {count} faults among {scenes} scenes; {more} are not shown\n")
             }
         };
+        text.push_str(&sum);
         to_stdout(&text);
     }
     if found.findings.is_empty() { Exit::Done } else { Exit::Failures }
@@ -346,20 +347,22 @@ fn fault(fault: &Fault) -> Exit {
 
 /// Writes a finding as compilers do, so that editors can follow it.
 fn told(finding: &Finding) -> String {
+    use std::fmt::Write as _;
+
     let mut text = visible(&finding.path.display().to_string()).into_owned();
     for number in [finding.line, finding.column].into_iter().flatten() {
-        text += &format!(":{number}");
+        let _ = write!(text, ":{number}");
     }
     text += ": ";
     if let Some(field) = &finding.field {
-        text += &format!("{field}: ");
+        let _ = write!(text, "{field}: ");
     }
     text += &finding.message;
     if let Some(expected) = &finding.expected {
-        text += &format!("; expected {expected}");
+        let _ = write!(text, "; expected {expected}");
     }
     if let Some(nearest) = &finding.nearest {
-        text += &format!("; did you mean `{nearest}`?");
+        let _ = write!(text, "; did you mean `{nearest}`?");
     }
     visible(&text).into_owned() + "\n"
 }

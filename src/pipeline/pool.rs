@@ -136,19 +136,15 @@ pub fn pool_path(pipeline: &Path, environment: &Environment) -> std::io::Result<
 fn check(files: &[PoolFile]) -> PoolCheck {
     let seen = Pool::pass(files, |file, text| match text {
         Err(fault) => Seen { id: None, faults: 1, fault: Some(fault) },
-        Ok(text) => match parse(file, text) {
-            Some(scene) => {
+        Ok(text) => {
+            if let Some(scene) = parse(file, text) {
                 let faults = faults(&scene).len() + of_book(file, &scene).len();
-                Seen { id: Some(scene.id), faults, fault: None }
+                return Seen { id: Some(scene.id), faults, fault: None };
             }
-            None => {
-                let named = match file.is_toml() {
-                    true => toml::from_str::<Named>(text).ok(),
-                    false => serde_json::from_str::<Named>(text).ok(),
-                };
-                Seen { id: named.map(|named| named.id), faults: 1, fault: None }
-            }
-        },
+            let named: Option<Named> =
+                if file.is_toml() { toml::from_str(text).ok() } else { serde_json::from_str(text).ok() };
+            Seen { id: named.map(|named| named.id), faults: 1, fault: None }
+        }
     });
     let beside = beside(files, &seen);
     let (mut findings, mut more) = (Vec::new(), 0);
@@ -438,7 +434,8 @@ mod tests {
     #[test]
     fn many_findings_are_counted_and_the_first_told() {
         let (_folder, pool) = pool();
-        let text: String = (0..3 * MOST).map(|n| format!("{{\"id\":\"b@{n}\"}}\n")).collect();
+        let lines: Vec<String> = (0..3 * MOST).map(|n| format!(r#"{{"id":"b@{n}"}}"#)).collect();
+        let text = lines.join("\n");
         std::fs::write(pool.path().join("b.jsonl"), text).unwrap();
         let found = check_pool(&pool).unwrap();
         assert!((MOST..MOST + 10).contains(&found.findings.len()), "{}", found.findings.len());

@@ -543,8 +543,7 @@ mod tests {
     #[test]
     fn a_table_of_batches_is_one_table() {
         let [one, other] = scene_rows().try_into().unwrap();
-        let many: Vec<Scene> =
-            (0..2 * BATCH + 1).map(|n| if n % 2 == 0 { one.clone() } else { other.clone() }).collect();
+        let many: Vec<Scene> = (0..=2 * BATCH).map(|n| if n % 2 == 0 { one.clone() } else { other.clone() }).collect();
         let table = scene_table(&many).unwrap().expect("rows");
         assert_eq!(table.frame.height(), many.len());
         assert_eq!(column(&table, "id")[BATCH - 1..=BATCH], [other.id.as_str(), one.id.as_str()]);

@@ -67,6 +67,7 @@ impl PoolIndex {
     }
 
     /// Returns what is known of every scene.
+    #[must_use]
     pub fn heads(&self) -> impl ExactSizeIterator<Item = &SceneHead> + Clone {
         self.entries.iter().map(|entry| &entry.head)
     }

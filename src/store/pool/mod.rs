@@ -21,12 +21,15 @@ pub use own::{Added, OwnScene};
 pub use pieces::{PieceFault, Place, Placed, PoolFile, SceneKind};
 pub use written::Written;
 
+/// Files that would have been written, by their paths.
+type Unwritten = BTreeMap<PathBuf, Arc<[u8]>>;
+
 /// A folder of scenes.
 #[derive(Debug, Clone)]
 pub struct Pool {
     path: PathBuf,
     /// What would have been written, where nothing is.
-    unwritten: Option<Arc<Mutex<BTreeMap<PathBuf, Arc<[u8]>>>>>,
+    unwritten: Option<Arc<Mutex<Unwritten>>>,
 }
 
 impl Pool {

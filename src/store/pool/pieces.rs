@@ -159,9 +159,10 @@ pub(super) fn pass<T: Send>(
             let Some(&(file, begin)) = segments.get(segment) else { return done };
             let mut found = Found { file, lines: 0, placed: Vec::new() };
             let read = |text: Result<&str, PieceFault>| read(&files[file], text);
-            let whole = match files[file].is_lines() {
-                true => found.segment(&files[file], begin, &read),
-                false => found.whole(&files[file], &read),
+            let whole = if files[file].is_lines() {
+                found.segment(&files[file], begin, &read)
+            } else {
+                found.whole(&files[file], &read)
             };
             if let Err(fault) = whole {
                 found.push(0, 0, 0, read(Err(fault)));
@@ -357,6 +358,7 @@ mod tests {
         placed.into_iter().map(|Placed { place, value }| (place.line, place.column, value)).collect()
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "it stands beside faults")]
     fn ok(text: &str) -> Result<String, String> {
         Ok(text.to_owned())
     }

@@ -50,8 +50,8 @@ fn record(path: &Path) -> PathBuf {
 
 fn write(record: &Path, path: &Path, hashes: &[&String]) -> Result<(), StoreError> {
     let name = path.file_name().expect("a file has a name").to_string_lossy();
-    let lines: String = hashes.iter().map(|hash| format!("{hash}  {name}\n")).collect();
-    atomic::write(record, lines.as_bytes())
+    let lines: Vec<String> = hashes.iter().map(|hash| format!("{hash}  {name}\n")).collect();
+    atomic::write(record, lines.concat().as_bytes())
 }
 
 /// Returns the hashes of a record; none when it is missing.
