@@ -558,6 +558,7 @@ mod tests {
         let own = Scene { book: "home".to_owned(), ..own };
         let other = scene(Language::En, "book@0", &["Ann"]);
         let chinese = scene(Language::Zh, "zh@0", &["安"]);
+        let [own, other, chinese] = [own, other, chinese].map(SceneHead::from);
         let alone = [&own, &chinese];
         let with_other = [&own, &other];
         for (own_book, character, scenes, expected) in [
