@@ -6,6 +6,8 @@ use std::time::Duration;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 
+use crate::schema::Language;
+
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
     .usage(AnsiColor::Green.on_default().bold())
@@ -94,8 +96,18 @@ Examples:
 
 const POOL_EXAMPLES: &str = "\
 Examples:
+  dramaturg pool list                                 the scenes of ./scene_pool, a line each
+  dramaturg pool list mine.toml --language zh         those of the pool that a pipeline file names
+  dramaturg pool show novel@1204                      one scene, to read
+  dramaturg pool show novel@1204 --json >> scene_pool/edits/mine.jsonl
+  dramaturg pool check                                what is wrong, as FILE:LINE:COLUMN
+  dramaturg pool add ferry.toml                       a scene of your own, to scene_pool/custom/
+  dramaturg pool stats --json | jq .books
   dramaturg pool card                                 the main characters of every book, as cards
   dramaturg pool card 'Keziah Marl' --out cards       cards/keziah-marl@a-penny-either-way.json
+
+Where scenes share an id, a custom one wins over an edit and an edit over what was extracted. `extract`
+fills a pool and keeps every file that somebody has changed. docs/pool.md tells more.
 ";
 
 const CARD_EXAMPLES: &str = "\
@@ -206,7 +218,9 @@ pub(super) enum Command {
     /// It only reads, so that a run may be at work.
     #[command(subcommand, after_help = JOURNAL_EXAMPLES)]
     Journal(JournalCommand),
-    /// Looks into the scene pool.
+    /// Looks into the scene pool, checks it and adds to it.
+    ///
+    /// A pool is a folder; a pipeline file stands for the pool that it names.
     #[command(subcommand, after_help = POOL_EXAMPLES)]
     Pool(PoolCommand),
     /// Writes the JSON Schemas of files, rows and model answers.
@@ -223,9 +237,51 @@ pub(super) enum Command {
     },
 }
 
-/// What is shown of a scene pool.
+/// What is done with a scene pool.
 #[derive(Debug, Subcommand)]
 pub(super) enum PoolCommand {
+    /// Shows a line for each scene that counts, sorted by id.
+    List {
+        #[command(flatten)]
+        pool: PoolArguments,
+        #[command(flatten)]
+        filter: SceneFilter,
+        /// Shows scenes of this kind alone.
+        #[arg(long)]
+        kind: Option<Kind>,
+    },
+    /// Shows one scene whole.
+    Show {
+        /// The scene's id, such as `novel@1204`.
+        id: String,
+        #[command(flatten)]
+        pool: PoolArguments,
+    },
+    /// Checks every file: what the schema does not take, and what makes no sense. Exits with 3 when something is wrong.
+    Check {
+        #[command(flatten)]
+        pool: PoolArguments,
+    },
+    /// Adds scenes of your own to `custom/`, one file for each.
+    ///
+    /// Nothing is written unless all of them are sound. A scene whose id another custom one has is refused.
+    Add {
+        /// A scene in TOML or JSON, a list of them in JSON, or JSON Lines.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        #[command(flatten)]
+        pool: PoolArguments,
+        /// Takes the place of custom scenes with the same ids.
+        #[arg(long)]
+        replace: bool,
+    },
+    /// Sums scenes, lines, casts and grounding by book and language.
+    Stats {
+        #[command(flatten)]
+        pool: PoolArguments,
+        #[command(flatten)]
+        filter: SceneFilter,
+    },
     /// Writes characters as Tavern cards (V3, JSON).
     ///
     /// They are people of the pool, as its scenes show them, or those of character files: ours, Tavern cards of any version in
@@ -252,6 +308,43 @@ pub(super) struct CardArguments {
     /// Writes over files that hold something else.
     #[arg(long, requires = "out")]
     pub(super) force: bool,
+}
+
+/// Which pool.
+#[derive(Debug, Clone, Args)]
+pub(super) struct PoolArguments {
+    /// The pool's folder, or a pipeline file that names it.
+    #[arg(value_name = "POOL|PIPELINE", default_value = "scene_pool")]
+    pub(super) pool: PathBuf,
+    /// Prints JSON on stdout and nothing else there; `list` prints an object a line.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Which scenes of a pool.
+#[derive(Debug, Clone, Args)]
+pub(super) struct SceneFilter {
+    /// Takes scenes of this language alone.
+    #[arg(long, value_parser = language)]
+    pub(super) language: Option<Language>,
+    /// Takes scenes of this book alone; can be given again.
+    #[arg(long = "book", value_name = "SLUG")]
+    pub(super) books: Vec<String>,
+}
+
+/// A kind of scene.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Kind {
+    /// Extracted from a book.
+    Book,
+    /// Changed by somebody.
+    Edit,
+    /// Somebody's own.
+    Custom,
+}
+
+fn language(code: &str) -> Result<Language, String> {
+    Language::ALL.into_iter().find(|language| language.code() == code).ok_or_else(|| "it is `en` or `zh`".to_owned())
 }
 
 /// What is shown of a journal.

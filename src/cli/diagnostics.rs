@@ -9,6 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use super::controls::visible_lines;
 use crate::llm::{AskError, HttpFault};
 use crate::pipeline::{PipelineError, Problem, RunError};
+use crate::store::StoreError;
 
 /// Draws every problem with the line that it stands in and a caret below it.
 pub(super) fn problems(sources: &[(String, String)], problems: &[Problem], color: bool) -> String {
@@ -71,6 +72,11 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
         }
         RunError::Books { .. } => {
             "books are plain text, Markdown, HTML, EPUB, Fountain or JSON Lines, in any usual encoding".to_owned()
+        }
+        RunError::Store(StoreError::Scene { .. } | StoreError::TwoScenes { .. }) => {
+            format!(
+                "`dramaturg pool check` tells all that is wrong in a pool; mend it and {again}; what is done is kept"
+            )
         }
         RunError::Start(_) | RunError::Store(_) | RunError::Export(_) => {
             format!("mend that and {again}; what is done is kept")

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use crate::llm::AskError;
 use crate::pipeline::RunError;
+use crate::store::StoreError;
 
 /// How a command ended, as scripts see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +35,11 @@ impl From<Exit> for ExitCode {
 impl From<&RunError> for Exit {
     fn from(error: &RunError) -> Self {
         match error {
-            RunError::Invalid(_) | RunError::Prompts(_) | RunError::Books { .. } => Self::Usage,
+            // What people write into a pool is theirs to mend, as their files are.
+            RunError::Invalid(_)
+            | RunError::Prompts(_)
+            | RunError::Books { .. }
+            | RunError::Store(StoreError::Scene { .. } | StoreError::TwoScenes { .. }) => Self::Usage,
             RunError::Start(_) | RunError::Store(_) | RunError::Export(_) => Self::Fault,
             RunError::Ask(error) => error.into(),
             RunError::Failures { .. } => Self::Failures,

@@ -17,6 +17,7 @@ mod journal;
 mod pool;
 mod progress;
 mod quotes;
+mod scenes;
 mod schemas;
 mod status;
 mod summary;

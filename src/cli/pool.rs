@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::arguments::{CardArguments, PoolCommand};
 use super::controls::visible;
-use super::{Exit, Terminal, diagnostics, to_stderr};
+use super::{Exit, Terminal, diagnostics, scenes, to_stderr};
 use crate::pipeline::{self, BookError, CharactersError, PipelineError};
 use crate::schema::{Character, Scene};
 use crate::stages::synthesize::Params;
@@ -44,6 +44,11 @@ enum Fault {
 pub(super) fn pool(command: &PoolCommand) -> Exit {
     let done = match command {
         PoolCommand::Card(arguments) => cards(arguments),
+        PoolCommand::List { pool, filter, kind } => return scenes::list(pool, filter, *kind),
+        PoolCommand::Show { id, pool } => return scenes::show(id, pool),
+        PoolCommand::Check { pool } => return scenes::check(pool),
+        PoolCommand::Add { file, pool, replace } => return scenes::add(file, pool, *replace),
+        PoolCommand::Stats { pool, filter } => return scenes::stats(pool, filter),
     };
     match done {
         Ok(exit) => exit,

@@ -146,7 +146,8 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.on_thread_park(move || idle.idle()).build().map_err(RunError::Start)?;
     let reporter: Arc<dyn Reporter> = Arc::<Clock>::clone(&clock);
-    let records = runtime.block_on(super::run::rehearse(Arc::clone(&loaded), road, reporter, Arc::clone(&desk)))?;
+    let (records, scenes) =
+        runtime.block_on(super::run::rehearse(Arc::clone(&loaded), road, reporter, Arc::clone(&desk)))?;
 
     let mut asks: Vec<AskForecast> =
         desk.ledger.accounts().iter().map(|account| ask(account, &loaded, &measured)).collect();
@@ -162,7 +163,7 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
         budget: budget(&loaded, &total, paid, used.prompt + used.completion),
         stages: clock.stages(&asks),
         wall_s: rehearsal.now().as_secs_f64(),
-        rows: rows(&records),
+        rows: rows(&records, scenes),
         paid_usd: paid,
         asks,
         total,
@@ -249,9 +250,9 @@ fn budget(loaded: &Loaded, total: &AskForecast, paid: Option<f64>, tokens: u64) 
     bounds.into_iter().filter_map(bound).collect()
 }
 
-fn rows(records: &Records) -> BTreeMap<&'static str, u64> {
+fn rows(records: &Records, scenes: usize) -> BTreeMap<&'static str, u64> {
     BTreeMap::from([
-        ("scenes", records.scenes.len() as u64),
+        ("scenes", scenes as u64),
         ("characters", records.characters.len() as u64),
         ("conversations", records.conversations.len() as u64),
         ("samples", records.samples.len() as u64),

@@ -22,11 +22,11 @@ use super::{Loaded, ModelEntry, RunError, RunOptions, Stage, Summary};
 use crate::event::{Event, Reporter};
 use crate::llm::{AskError, Desk, Rehearsal};
 use crate::prompt::Prompts;
-use crate::schema::{Book, Character, CharacterType, Chunk, Language, Reject, Scene};
+use crate::schema::{Book, Character, CharacterType, Chunk, Language, Reject, Scene, SceneHead};
 use crate::stages::export::{self, Records};
 use crate::stages::synthesize::established;
 use crate::stages::{self, chunk, extract, simulate, synthesize};
-use crate::store::{Pool, RunFolder, Table};
+use crate::store::{Pool, PoolIndex, RunFolder, Table, Written};
 
 /// Runs a pipeline up to and including a stage, and returns what it left.
 ///
@@ -67,11 +67,13 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
     records.rejects.sort();
     records.rejects.dedup();
     folder.write_rejected(&records.rejects)?;
-    let (books, pool_hash) = walked?;
+    let Walked { books, pool } = walked?;
 
     let mut summary = Summary::new(folder.path(), &road.desk.ledger, &records.rejects);
     if road.options.until == Stage::Export {
         road.start(Stage::Export, None);
+        let (index, pool_hash) = pool.expect("who exports has extracted");
+        records.scenes = export::scenes(index.len(), |place| index.scene(place).map_err(RunError::from))?;
         let tables = export::tables(&records)?;
         let about = about(&road.loaded, road.options.limit, &books, &road.models);
         let card = export::card(&road.loaded.file.export, &about, &tables);
@@ -83,7 +85,8 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
         });
         let files = folder.write_dataset(&card, tables.collect())?;
         let limit = road.options.limit;
-        let manifest = Manifest::new(&road.loaded, limit, &books, &road.models, &road.desk, pool_hash, &summary, files);
+        let manifest =
+            Manifest::new(&road.loaded, limit, &books, &road.models, &road.desk, Some(pool_hash), &summary, files);
         folder.write_manifest(&manifest)?;
         summary.dataset = Some(folder.dataset());
         road.end(Stage::Export, format!("{} rows in {}", summary.total_rows(), folder.dataset().display()));
@@ -93,18 +96,18 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
 }
 
 /// Goes the road of a run up to the data set without a server and without writing anything, and returns what the offline
-/// engine made of it. What was asked, and how long it would take, stands at the desk.
+/// engine made of it, with the number of scenes. What was asked, and how long it would take, stands at the desk.
 pub(super) async fn rehearse(
     loaded: Arc<Loaded>,
     options: RunOptions,
     reporter: Arc<dyn Reporter>,
     desk: Arc<Desk>,
-) -> Result<Records, RunError> {
+) -> Result<(Records, usize), RunError> {
     let models = Models::new(&loaded, &desk)?;
     let road = Road::new(loaded, options, reporter, desk, models);
     let mut records = Records::default();
-    road.walk(&mut records).await?;
-    Ok(records)
+    let walked = road.walk(&mut records).await?;
+    Ok((records, walked.pool.map_or(0, |(index, _)| index.len())))
 }
 
 /// Stops the desk when the run is asked to stop.
@@ -177,22 +180,24 @@ impl Road {
     }
 
     /// Goes from stage to stage; what is made goes into `records` even when a later stage fails.
-    async fn walk(self: &Arc<Self>, records: &mut Records) -> Result<(Vec<Book>, Option<String>), RunError> {
+    async fn walk(self: &Arc<Self>, records: &mut Records) -> Result<Walked, RunError> {
         let listed = self.chunk(records).await?;
         let books: Vec<Book> = listed.iter().map(|listed| listed.book.clone()).collect();
         if self.options.until == Stage::Chunk {
-            return Ok((books, None));
+            return Ok(Walked { books, pool: None });
         }
-        let pool_hash = self.extract(listed, records).await?;
+        let (index, hash) = self.extract(listed, records).await?;
+        let index = Arc::new(index);
+        let walked = Walked { books, pool: Some((Arc::clone(&index), hash)) };
         if self.options.until == Stage::Extract {
-            return Ok((books, Some(pool_hash)));
+            return Ok(walked);
         }
-        self.synthesize(&books, records).await?;
+        self.synthesize(&walked.books, &index, records).await?;
         if self.options.until == Stage::Synthesize {
-            return Ok((books, Some(pool_hash)));
+            return Ok(walked);
         }
-        self.simulate(records).await?;
-        Ok((books, Some(pool_hash)))
+        self.simulate(records, &index).await?;
+        Ok(walked)
     }
 
     /// Reads the books and counts their chunks. A book that cannot be read is left out and named; the others go on.
@@ -252,9 +257,13 @@ impl Road {
         Ok(books)
     }
 
-    /// Makes scenes of the chunks, each book's in order, the books side by side; fills the pool and reads it back with
-    /// what people added to it. Returns the pool's hash.
-    async fn extract(self: &Arc<Self>, books: Vec<Listed>, records: &mut Records) -> Result<String, RunError> {
+    /// Makes scenes of the chunks, each book's in order, the books side by side; fills the pool and looks what is in it, with
+    /// what people added to it. Returns that, and the pool's hash.
+    async fn extract(
+        self: &Arc<Self>,
+        books: Vec<Listed>,
+        records: &mut Records,
+    ) -> Result<(PoolIndex, String), RunError> {
         let total = books.iter().map(|book| book.chunks).sum();
         self.start(Stage::Extract, Some(total));
         let mut pool = Filling {
@@ -300,24 +309,28 @@ impl Road {
         let Filling { pool, slugs, fault } = pool;
         fault.map_or(Ok(()), Err)?;
         folds.ended()?;
-        records.scenes = pool.scenes(&slugs)?;
-        let books: BTreeSet<&str> = records.scenes.iter().map(|scene| scene.book.as_str()).collect();
-        self.end(Stage::Extract, format!("{} scenes of {} books", records.scenes.len(), books.len()));
-        Ok(pool.hash(&slugs)?)
+        let found = self.blocking(move || Ok::<_, RunError>((pool.index(&slugs)?, pool.hash(&slugs)?))).await?;
+        let books: BTreeSet<&str> = found.0.heads().map(|head| head.book.as_str()).collect();
+        self.end(Stage::Extract, format!("{} scenes of {} books", found.0.len(), books.len()));
+        Ok(found)
     }
 
     /// Puts a book's scenes into the pool. When that cannot be done nothing new begins.
-    fn folded(&self, records: &mut Records, pool: &mut Filling, folded: Result<Folded, RunError>) {
-        let kept = folded.and_then(|folded| {
-            self.reject(records, folded.rejects);
-            pool.pool.write_book(&folded.slug, &folded.scenes)?;
-            pool.slugs.push(folded.slug);
-            Ok(())
-        });
-        if let Err(fault) = kept {
-            self.desk.stop();
-            pool.fault.get_or_insert(fault);
+    fn folded(&self, records: &mut Records, pool: &mut Filling, folded: Folded) {
+        self.reject(records, folded.rejects);
+        match pool.pool.write_book(&folded.slug, &folded.scenes) {
+            Ok(Written::AsGiven) => {}
+            Ok(Written::Kept) => self.reporter.report(Event::Note(format!(
+                "`{}` is not as the program left it and is kept; delete it to have the {} scenes of this run there",
+                pool.pool.book(&folded.slug).display(),
+                folded.scenes.len()
+            ))),
+            Err(fault) => {
+                self.desk.stop();
+                pool.fault.get_or_insert(fault.into());
+            }
         }
+        pool.slugs.push(folded.slug);
     }
 
     /// Returns how many books are extracted side by side: enough to fill the extractor, whose calls for one book come one
@@ -331,24 +344,13 @@ impl Road {
     }
 
     /// Extracts the scenes of a book, chunk after chunk.
-    async fn fold(
-        &self,
-        read: ReadBook,
-        pool: Arc<Pool>,
-        done: &AtomicU64,
-        total: u64,
-    ) -> Result<Result<Folded, RunError>, AskError> {
+    async fn fold(&self, read: ReadBook, pool: Arc<Pool>, done: &AtomicU64, total: u64) -> Result<Folded, RunError> {
         let mut read = read;
         let (facts, read) = self.blocking(move || (shelf::facts(&mut read, &pool), read)).await;
-        let facts = match facts {
-            Ok((facts, note)) => {
-                if let Some(note) = note {
-                    self.reporter.report(Event::Note(note));
-                }
-                facts
-            }
-            Err(fault) => return Ok(Err(fault)),
-        };
+        let (facts, note) = facts?;
+        if let Some(note) = note {
+            self.reporter.report(Event::Note(note));
+        }
         let ReadBook { book, mut chunks, next } = read;
         let count = chunks.len();
         chunks.extend(next);
@@ -378,20 +380,25 @@ impl Road {
             carries.insert(language, extracted.carry);
             self.advance(Stage::Extract, done.fetch_add(1, Ordering::Relaxed) + 1, Some(total));
         }
-        Ok(Ok(Folded { slug: book.slug, scenes, rejects }))
+        Ok(Folded { slug: book.slug, scenes, rejects })
     }
 
     /// Returns the established characters: those of files first, then those picked out of the pool, book by book.
-    fn established(&self, books: &[Book], records: &mut Records) -> Vec<Character> {
+    fn established(
+        &self,
+        books: &[Book],
+        scenes: &PoolIndex,
+        records: &mut Records,
+    ) -> Result<Vec<Character>, RunError> {
         let params = &self.loaded.file.synthesize;
         let mut characters = self.loaded.characters.clone();
         for book in books.iter().filter(|_| params.established.has_pool()) {
             let most = params.established_per_book as usize;
-            let picked = established::pick(&book.slug, &records.scenes, most, &self.loaded.characters);
+            let picked = established::pick(&book.slug, &scenes.of_book(&book.slug)?, most, &self.loaded.characters);
             self.reject(records, picked.rejects);
             for character in picked.characters {
                 let simulate = &self.loaded.file.simulate;
-                if simulate.own_book.is_none() && simulate::meets_own_book(simulate, &character, &records.scenes) {
+                if simulate.own_book.is_none() && simulate::meets_own_book(simulate, &character, scenes.heads()) {
                     let Character { name, book, .. } = &character;
                     self.reporter.report(Event::Note(format!(
                         "`{name}` meets scenes of its own book `{}`, as no other has one of its language; \
@@ -402,15 +409,20 @@ impl Road {
                 characters.push(character);
             }
         }
-        characters
+        Ok(characters)
     }
 
     /// Takes the established characters and makes up the others.
-    async fn synthesize(self: &Arc<Self>, books: &[Book], records: &mut Records) -> Result<(), RunError> {
+    async fn synthesize(
+        self: &Arc<Self>,
+        books: &[Book],
+        scenes: &PoolIndex,
+        records: &mut Records,
+    ) -> Result<(), RunError> {
         let params = &self.loaded.file.synthesize;
         let limit = self.options.limit.unwrap_or(u32::MAX);
         let mut characters: Vec<Character> = Vec::new();
-        for character in self.established(books, records) {
+        for character in self.established(books, scenes, records)? {
             let same = |other: &&Character| other.language == character.language;
             if characters.iter().filter(same).count() < limit as usize {
                 characters.push(character);
@@ -464,9 +476,8 @@ impl Road {
     }
 
     /// Plays every lane, side by side.
-    async fn simulate(self: &Arc<Self>, records: &mut Records) -> Result<(), RunError> {
+    async fn simulate(self: &Arc<Self>, records: &mut Records, scenes: &Arc<PoolIndex>) -> Result<(), RunError> {
         let params = &self.loaded.file.simulate;
-        let scenes: Arc<Vec<Arc<Scene>>> = Arc::new(records.scenes.iter().cloned().map(Arc::new).collect());
         let sets = |character: &Character| match (params.scope, self.models.sources.get(character.language).len()) {
             (simulate::Scope::Character, sources) => sources.min(1),
             (simulate::Scope::Lane, sources) => sources,
@@ -485,7 +496,7 @@ impl Road {
             };
             for group in groups {
                 let (road, done) = (Arc::clone(self), Arc::clone(&done));
-                let (character, scenes) = (character.clone(), Arc::clone(&scenes));
+                let (character, scenes) = (character.clone(), Arc::clone(scenes));
                 plays.spawn(async move { road.play(&character, &group, &scenes, &done, total).await });
             }
         }
@@ -506,10 +517,10 @@ impl Road {
         &self,
         character: &Character,
         sources: &[Arc<crate::llm::Model>],
-        scenes: &[Arc<Scene>],
+        scenes: &PoolIndex,
         done: &AtomicU64,
         total: u64,
-    ) -> Result<Vec<simulate::LanePlayed>, AskError> {
+    ) -> Result<Vec<simulate::LanePlayed>, RunError> {
         let language = character.language;
         let (mut counts, mut lanes) = (simulate::Counts::new(&self.loaded.dimensions), Vec::new());
         let behind = AtomicU64::new(0);
@@ -579,12 +590,32 @@ impl Road {
     }
 }
 
+impl simulate::Scenes for PoolIndex {
+    type Error = RunError;
+
+    fn heads(&self) -> impl ExactSizeIterator<Item = &SceneHead> + Clone {
+        Self::heads(self)
+    }
+
+    fn scene(&self, place: usize) -> Result<Scene, RunError> {
+        Ok(Self::scene(self, place)?)
+    }
+}
+
+/// What a run went through.
+struct Walked {
+    /// The books that it read.
+    books: Vec<Book>,
+    /// What the pool holds of them, with its hash; none before it was filled.
+    pool: Option<(Arc<PoolIndex>, String)>,
+}
+
 /// Tasks of a stage that may ask. After the first error that ends the run nothing new begins, and calls in flight are
 /// finished and kept.
 struct Tasks<'a, T> {
-    running: JoinSet<Result<T, AskError>>,
+    running: JoinSet<Result<T, RunError>>,
     desk: &'a Desk,
-    worst: Option<AskError>,
+    worst: Option<RunError>,
 }
 
 impl<'a, T: Send + 'static> Tasks<'a, T> {
@@ -592,7 +623,7 @@ impl<'a, T: Send + 'static> Tasks<'a, T> {
         Self { running: JoinSet::new(), desk, worst: None }
     }
 
-    fn spawn(&mut self, task: impl Future<Output = Result<T, AskError>> + Send + 'static) {
+    fn spawn(&mut self, task: impl Future<Output = Result<T, RunError>> + Send + 'static) {
         self.running.spawn(task);
     }
 
@@ -612,7 +643,7 @@ impl<'a, T: Send + 'static> Tasks<'a, T> {
                 Err(error) => {
                     self.desk.stop();
                     // An interruption tells less than what caused it.
-                    if matches!(self.worst, None | Some(AskError::Interrupted)) {
+                    if matches!(self.worst, None | Some(RunError::Ask(AskError::Interrupted))) {
                         self.worst = Some(error);
                     }
                 }
@@ -632,7 +663,7 @@ impl<'a, T: Send + 'static> Tasks<'a, T> {
 
     /// Returns the error that ended the run: an interruption only when nothing worse happened.
     fn ended(self) -> Result<(), RunError> {
-        self.worst.map_or(Ok(()), |error| Err(error.into()))
+        self.worst.map_or(Ok(()), Err)
     }
 }
 

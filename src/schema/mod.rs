@@ -22,5 +22,5 @@ pub use language::{ByLanguage, Language};
 pub use message::{Message, Role};
 pub use reject::Reject;
 pub use sample::{CastMember, Sample};
-pub use scene::{Grounded, Motivation, Scene, SceneCharacter, Utterance};
+pub use scene::{Grounded, Motivation, Scene, SceneCharacter, SceneHead, Utterance};
 pub use slug::slug;

@@ -27,6 +27,10 @@ pub struct Scene {
     /// What happens in it, in a few sentences.
     #[serde(default)]
     pub summary: String,
+    /// How much the plot matters to the book, from 1 (in passing) to 100 (what the book turns on); null where nobody has said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100))]
+    pub prominence: Option<u8>,
     /// The world of the book, as far as the scene needs it.
     #[serde(default)]
     pub worldview: String,
@@ -45,6 +49,51 @@ pub struct Scene {
     pub grounding: Option<f64>,
     /// The model that extracted it; null for scenes that people write.
     pub model: Option<String>,
+}
+
+/// What tells a scene from the others of a pool: what lists show and lanes choose by, without the texts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SceneHead {
+    /// Its id.
+    pub id: String,
+    /// The slug of its book.
+    pub book: String,
+    /// The heading of the chapter that it begins in.
+    pub chapter: String,
+    /// Its language.
+    pub language: Language,
+    /// Where it begins, in code points of the decoded text.
+    pub start: Option<u32>,
+    /// Where it ends.
+    pub end: Option<u32>,
+    /// How much the plot matters to the book, 1 to 100.
+    pub prominence: Option<u8>,
+    /// The names of its cast.
+    pub cast: Vec<String>,
+    /// How many utterances its dialogue has.
+    pub lines: u32,
+    /// The share of its lines of speech that were found in the book.
+    pub grounding: Option<f64>,
+}
+
+impl From<Scene> for SceneHead {
+    fn from(scene: Scene) -> Self {
+        let mut cast: Vec<String> = scene.characters.into_iter().map(|character| character.name).collect();
+        // The list would keep the room that the characters took.
+        cast.shrink_to_fit();
+        Self {
+            id: scene.id,
+            book: scene.book,
+            chapter: scene.chapter,
+            language: scene.language,
+            start: scene.start,
+            end: scene.end,
+            prominence: scene.prominence,
+            cast,
+            lines: u32::try_from(scene.dialogue.len()).unwrap_or(u32::MAX),
+            grounding: scene.grounding,
+        }
+    }
 }
 
 /// What a character of a scene wants.

@@ -69,6 +69,28 @@ pub enum StoreError {
         /// The path that was read before it.
         other: PathBuf,
     },
+    /// A file of scenes is not what it was when the pool was indexed.
+    #[error("read a scene in `{}` again: the file changed while the program was at work", path.display())]
+    Changed {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A scene of this id was added before.
+    #[error("add the scene `{id}`: it stands in `{}` already", path.display())]
+    Taken {
+        /// The id.
+        id: String,
+        /// The path.
+        path: PathBuf,
+    },
+    /// A scene to be replaced shares its file with others, which are not touched.
+    #[error("replace the scene `{id}`: it stands in `{}` with others", path.display())]
+    Shared {
+        /// The id.
+        id: String,
+        /// The path.
+        path: PathBuf,
+    },
     /// A table does not go into its file.
     #[error("write `{}`", path.display())]
     Parquet {

@@ -14,5 +14,5 @@ pub use atomic::write;
 pub use error::StoreError;
 pub use journal::{FileJournal, JournalOptions, JournalView};
 pub use parquet::Table;
-pub use pool::Pool;
+pub use pool::{Added, OwnScene, PieceFault, Place, Placed, Pool, PoolFile, PoolIndex, SceneKind, Written};
 pub use run::RunFolder;

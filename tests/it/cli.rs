@@ -89,7 +89,7 @@ fn help_tells_the_commands() {
       simulate    Goes on to the conversations: test characters meet scenes, and a judge picks replies
       export      Goes on to the data set; the same as `build`
       journal     Looks into a run's journal, where every answered call stands
-      pool        Looks into the scene pool
+      pool        Looks into the scene pool, checks it and adds to it
       schema      Writes the JSON Schemas of files, rows and model answers
 
     Options:

@@ -17,6 +17,7 @@ mod hosts;
 mod journal;
 mod llm;
 mod money;
+mod pool;
 mod probe;
 mod reading;
 mod schemas;

@@ -1,6 +1,6 @@
 //! Records in both languages for this stage's tests, with empty lists and nulls among them.
 
-use super::{About, AboutBook, AboutPart, Records};
+use super::{About, AboutBook, AboutPart, ExportError, Records, Table, scenes};
 use crate::schema::{
     Attribute, ByLanguage, Candidate, CastMember, Character, CharacterType, Conversation, Dimension, EndedBy, Grounded,
     Language, Line, Message, Motivation, Quality, Reject, Sample, Scene, SceneCharacter, Turn, TurnKind, Utterance,
@@ -107,6 +107,7 @@ fn scene(id: &str, language: Language) -> Scene {
         start: Some(120),
         end: Some(480),
         summary: pick("They wait.", "二人候船。"),
+        prominence: None,
         worldview: pick("A port in winter.", "江南水乡，旧时渡口。"),
         situation: pick("The ferry is late.", "夜雨，船未到。"),
         motivations: if zh {
@@ -129,6 +130,15 @@ fn scene(id: &str, language: Language) -> Scene {
 }
 
 /// Every config has rows; every optional field is null somewhere and every list empty somewhere.
+/// A scene in each language, sorted.
+pub(super) fn scene_rows() -> Vec<Scene> {
+    vec![scene("harbour@120", Language::En), scene("渡口@88", Language::Zh)]
+}
+
+pub(super) fn scene_table(rows: &[Scene]) -> Result<Option<Table>, ExportError> {
+    scenes(rows.len(), |place| Ok(rows[place].clone()))
+}
+
 pub(super) fn records() -> Records {
     Records {
         samples: vec![
@@ -170,7 +180,7 @@ pub(super) fn records() -> Records {
                 turns: vec![],
             },
         ],
-        scenes: vec![scene("渡口@88", Language::Zh), scene("harbour@120", Language::En)],
+        scenes: scene_table(&scene_rows()).expect("the scenes fit"),
         characters: vec![
             Character {
                 id: "陆怀舟".into(),

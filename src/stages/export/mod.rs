@@ -12,7 +12,7 @@ mod front;
 mod tables;
 
 pub use card::{About, AboutBook, AboutPart, card};
-pub use tables::{Records, Table, tables};
+pub use tables::{Records, Table, scenes, tables};
 
 use polars::error::PolarsError;
 use schemars::JsonSchema;

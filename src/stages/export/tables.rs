@@ -21,6 +21,9 @@ pub struct Table {
     pub frame: DataFrame,
 }
 
+/// How many scenes are in memory at once while their table is built.
+const BATCH: usize = 1_000;
+
 /// Everything that a run made, in any order.
 #[derive(Debug, Clone, Default)]
 pub struct Records {
@@ -28,8 +31,8 @@ pub struct Records {
     pub samples: Vec<Sample>,
     /// Rows of `conversations`.
     pub conversations: Vec<Conversation>,
-    /// Rows of `scenes`.
-    pub scenes: Vec<Scene>,
+    /// The table `scenes`, as [`scenes`] builds it: a pool may be larger than the memory.
+    pub scenes: Option<Table>,
     /// Rows of `characters`.
     pub characters: Vec<Character>,
     /// Rows of `rejected`.
@@ -48,11 +51,32 @@ pub fn tables(records: &Records) -> Result<Vec<Table>, ExportError> {
             &sorted(&records.conversations, |conversation| &conversation.id),
             conversations,
         )?,
-        table("scenes", "train", &sorted(&records.scenes, |scene| &scene.id), scenes)?,
+        records.scenes.clone(),
         table("characters", "train", &sorted(&records.characters, |character| &character.id), characters)?,
         table("rejected", "train", &sorted(&records.rejects, |reject| reject), rejected)?,
     ];
     Ok(tables.into_iter().flatten().collect())
+}
+
+/// Builds the table `scenes` of a number of scenes, sorted by id, reading a few at a time: no more of them are in memory at
+/// once. Absent without rows.
+pub fn scenes<E: From<ExportError>>(
+    count: usize,
+    read: impl Fn(usize) -> Result<Scene, E>,
+) -> Result<Option<Table>, E> {
+    let mut whole: Option<Table> = None;
+    for begin in (0..count).step_by(BATCH) {
+        let batch: Vec<Scene> = (begin..count.min(begin + BATCH)).map(&read).collect::<Result<_, E>>()?;
+        let batch = table("scenes", "train", &batch.iter().collect::<Vec<_>>(), scene_columns)?;
+        match (&mut whole, batch) {
+            (Some(whole), Some(batch)) => {
+                let stacked = whole.frame.vstack_mut_owned(batch.frame);
+                stacked.map_err(|source| ExportError::Frame { config: "scenes", source })?;
+            }
+            (whole, batch) => *whole = batch,
+        }
+    }
+    Ok(whole)
 }
 
 fn sorted<'a, T, K: Ord + ?Sized + 'a>(records: &'a [T], key: impl Fn(&'a T) -> &'a K) -> Vec<&'a T> {
@@ -126,7 +150,7 @@ fn conversations(rows: &[&Conversation]) -> Result<Vec<Column>, ColumnError> {
     ])
 }
 
-fn scenes(rows: &[&Scene]) -> Result<Vec<Column>, ColumnError> {
+fn scene_columns(rows: &[&Scene]) -> Result<Vec<Column>, ColumnError> {
     Ok(vec![
         text("id", rows, |row| row.id.as_str()),
         text("book", rows, |row| row.book.as_str()),
@@ -271,9 +295,10 @@ mod tests {
 
     use super::super::ExportError;
     use super::super::features::notes;
-    use super::super::fixture::{records, sample};
-    use super::{Records, Table, tables};
+    use super::super::fixture::{records, sample, scene_rows, scene_table};
+    use super::{BATCH, Records, Table, scenes, tables};
     use crate::schema::Language;
+    use crate::schema::Scene;
 
     /// Every column and every field within, with its type.
     fn schema(table: &Table) -> Vec<String> {
@@ -440,9 +465,11 @@ mod tests {
         for conversation in &mut bare.conversations {
             (conversation.quality, conversation.turns) = (None, vec![]);
         }
-        for scene in &mut bare.scenes {
+        let mut scenes = scene_rows();
+        for scene in &mut scenes {
             (scene.motivations, scene.characters, scene.dialogue) = (vec![], vec![], vec![]);
         }
+        bare.scenes = scene_table(&scenes).unwrap();
         for character in &mut bare.characters {
             (character.book, character.worldview, character.model) = (None, None, None);
             (character.profile, character.lines) = (vec![], vec![]);
@@ -503,7 +530,6 @@ mod tests {
         let mut other = one.clone();
         other.samples.reverse();
         other.conversations.reverse();
-        other.scenes.reverse();
         other.characters.reverse();
         other.rejects.rotate_left(1);
         let (one, other) = (tables(&one).unwrap(), tables(&other).unwrap());
@@ -512,6 +538,23 @@ mod tests {
         }
         assert_eq!(column(&one[0], "id"), ["ada-crane/writer/0#2", "ada-crane/writer/1#2", "陆怀舟/writer/0#5"]);
         assert_eq!(column(&one[4], "id"), ["harbour/1", "渡口/2", "ada-crane/writer/0"]);
+    }
+
+    #[test]
+    fn a_table_of_batches_is_one_table() {
+        let [one, other] = scene_rows().try_into().unwrap();
+        let many: Vec<Scene> = (0..=2 * BATCH).map(|n| if n % 2 == 0 { one.clone() } else { other.clone() }).collect();
+        let table = scene_table(&many).unwrap().expect("rows");
+        assert_eq!(table.frame.height(), many.len());
+        assert_eq!(column(&table, "id")[BATCH - 1..=BATCH], [other.id.as_str(), one.id.as_str()]);
+        let (bytes, read) = through_parquet(&table);
+        assert!(table.frame.equals_missing(&read.frame));
+        assert_eq!(bytes, through_parquet(&table).0);
+        let failed: Result<_, ExportError> = scenes(2 * BATCH, |n| match n {
+            BATCH => Err(ExportError::Number { config: "scenes", column: "end", value: 1 }),
+            _ => Ok(one.clone()),
+        });
+        assert!(failed.is_err(), "what cannot be read is no row that is left out");
     }
 
     #[test]
@@ -524,9 +567,9 @@ mod tests {
 
     #[test]
     fn a_number_that_does_not_fit_names_its_table() {
-        let mut records = records();
-        records.scenes[0].dialogue[0].end = Some(u32::MAX);
-        let error = tables(&records).unwrap_err();
+        let mut scenes = scene_rows();
+        scenes[0].dialogue[0].end = Some(u32::MAX);
+        let error = scene_table(&scenes).unwrap_err();
         assert!(matches!(error, ExportError::Number { config: "scenes", column: "end", value: u32::MAX }));
         assert_eq!(
             error.to_string(),

@@ -313,6 +313,7 @@ pub(super) fn scene(
         grounding: Some(round(draft.grounding())),
         chapter: draft.chapter,
         summary: draft.summary,
+        prominence: None,
         worldview: answer.worldview.trim().to_owned(),
         situation: answer.situation.trim().to_owned(),
         motivations,

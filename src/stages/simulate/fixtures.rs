@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 
-use super::{Params, Stage};
-use crate::llm::{Answered, Budget, Desk, Journal, JournalError, Model, OfflineOptions, Record};
+use super::{Params, Scenes, Stage};
+use crate::llm::{Answered, AskError, Budget, Desk, Journal, JournalError, Model, OfflineOptions, Record};
 use crate::prompt::Prompts;
 use crate::schema::{
-    Attribute, Character, CharacterType, Dimension, Language, Motivation, Scene, SceneCharacter, Utterance, Visibility,
+    Attribute, Character, CharacterType, Dimension, Language, Motivation, Scene, SceneCharacter, SceneHead, Utterance,
+    Visibility,
 };
 use crate::stages::select;
 
@@ -133,6 +134,7 @@ pub(super) fn scene(language: Language, id: &str, names: &[&str]) -> Scene {
         start: Some(0),
         end: Some(1),
         summary: "scene-summary".to_owned(),
+        prominence: None,
         worldview: "scene-worldview".to_owned(),
         situation: "scene-situation".to_owned(),
         motivations: names
@@ -171,4 +173,25 @@ pub(super) fn character(language: Language) -> Character {
 /// A pool of scenes in a language.
 pub(super) fn pool(language: Language, scenes: u32) -> Vec<Arc<Scene>> {
     (0..scenes).map(|n| Arc::new(scene(language, &format!("book@{n}"), &["Ann", "Bob", "Cid"]))).collect()
+}
+
+/// Scenes in memory, with their heads.
+pub(super) struct Shelf(Vec<(SceneHead, Arc<Scene>)>);
+
+impl Shelf {
+    pub(super) fn new(scenes: &[Arc<Scene>]) -> Self {
+        Self(scenes.iter().map(|scene| (Scene::clone(scene).into(), Arc::clone(scene))).collect())
+    }
+}
+
+impl Scenes for Shelf {
+    type Error = AskError;
+
+    fn heads(&self) -> impl ExactSizeIterator<Item = &SceneHead> + Clone {
+        self.0.iter().map(|(head, _)| head)
+    }
+
+    fn scene(&self, place: usize) -> Result<Scene, AskError> {
+        Ok(Scene::clone(&self.0[place].1))
+    }
 }

@@ -1,7 +1,6 @@
 //! A lane: one test character with one source model, from its first conversation to τ.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
@@ -13,7 +12,7 @@ use super::sample::samples;
 use super::setting::Setting;
 use super::{Count, Counts, Params};
 use crate::llm::{AskError, Model};
-use crate::schema::{Character, Conversation, Dimension, Reject, Sample, Scene, TurnKind};
+use crate::schema::{Character, Conversation, Dimension, Reject, Sample, Scene, SceneHead, TurnKind};
 use crate::seed::seeded;
 use crate::stages::select;
 
@@ -47,6 +46,18 @@ impl Stage<'_> {
     }
 }
 
+/// Where lanes find their scenes: what they choose by is at hand, the rest of a scene is read when a conversation plays in it.
+pub trait Scenes: Sync {
+    /// What ends a lane.
+    type Error: From<AskError>;
+
+    /// Returns what is known of every scene; ids are unique.
+    fn heads(&self) -> impl ExactSizeIterator<Item = &SceneHead> + Clone;
+
+    /// Reads a scene, by its place among the heads.
+    fn scene(&self, place: usize) -> Result<Scene, Self::Error>;
+}
+
 /// How far a lane is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
@@ -77,18 +88,17 @@ pub struct LanePlayed {
 /// move after, in conversation order: how fast anything runs changes nothing. A conversation that fails is dropped with
 /// a reject and its unused targets are given back with the copy. Only an error that ends the run is returned, and only
 /// when every conversation of the wave has come to its own end, so that answers in flight are kept.
-pub async fn play_lane(
+pub async fn play_lane<S: Scenes>(
     stage: &Stage<'_>,
     character: &Character,
     source: &Model,
-    scenes: &[Arc<Scene>],
+    scenes: &S,
     counts: Counts,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<LanePlayed, AskError> {
+) -> Result<LanePlayed, S::Error> {
     let lane = format!("{}/{}", character.id, source.name());
     let most = stage.limit.map_or(stage.params.max_conversations, |limit| limit.min(stage.params.max_conversations));
-    let order = order(stage.seed, &lane, character, scenes, stage.params);
-    let mut settings = order.into_iter().filter_map(|scene| Setting::new(scene, character, stage.params));
+    let mut order = drawn(stage.seed, &lane, character, scenes.heads(), stage.params).into_iter();
     let mut played = LanePlayed { conversations: Vec::new(), samples: Vec::new(), rejects: Vec::new(), counts };
     let (mut begun, mut ended) = (0, 0);
     for wave in 0.. {
@@ -96,7 +106,18 @@ pub async fn play_lane(
             break;
         }
         let wanted = conversations_wanted(stage.params, &played.counts).min(most - begun);
-        let settings: Vec<Setting<'_>> = settings.by_ref().take(wanted as usize).collect();
+        // A scene is in memory for as long as its wave.
+        let mut chosen: Vec<Scene> = Vec::new();
+        while chosen.len() < wanted as usize
+            && let Some(place) = order.next()
+        {
+            let scene = scenes.scene(place as usize)?;
+            if Setting::new(&scene, character, stage.params).is_some() {
+                chosen.push(scene);
+            }
+        }
+        let settings: Vec<Setting<'_>> =
+            chosen.iter().filter_map(|scene| Setting::new(scene, character, stage.params)).collect();
         if settings.is_empty() {
             played.rejects.push(short(&lane, stage, &played.counts, begun, begun == most));
             break;
@@ -181,42 +202,47 @@ async fn one(
 /// Says whether a character meets scenes of its own book. One that was picked out of a book that stands alone has no
 /// others, unless the pipeline file says no.
 #[must_use]
-pub fn meets_own_book<'a>(params: &Params, character: &Character, scenes: impl IntoIterator<Item = &'a Scene>) -> bool {
-    let is_other = |scene: &Scene| scene.language == character.language && character.book.as_ref() != Some(&scene.book);
-    params.own_book.unwrap_or_else(|| character.is_picked() && !scenes.into_iter().any(is_other))
+pub fn meets_own_book<'a>(
+    params: &Params,
+    character: &Character,
+    heads: impl IntoIterator<Item = &'a SceneHead>,
+) -> bool {
+    let is_other =
+        |head: &SceneHead| head.language == character.language && character.book.as_ref() != Some(&head.book);
+    params.own_book.unwrap_or_else(|| character.is_picked() && !heads.into_iter().any(is_other))
 }
 
-/// Returns the scenes that a lane plays, in its own order: language, own book, then a hash of lane and scene, so that a
+/// Returns the places of the scenes that a lane plays, in its own order: language, own book, then a hash of lane and scene, so that a
 /// scene more or less moves no other. Ids are unique in a pool; the id breaks a tie of hashes.
 ///
 /// The first of them is the first in this order that opens its book: a first look at the books' beginnings (`--limit 1`)
 /// then plays the conversations that a full run begins with.
-fn order<'a>(
+#[must_use]
+pub fn drawn<'a>(
     seed: u64,
     lane: &str,
     character: &Character,
-    scenes: &'a [Arc<Scene>],
+    heads: impl Iterator<Item = &'a SceneHead> + Clone,
     params: &Params,
-) -> Vec<&'a Scene> {
-    let own_book = meets_own_book(params, character, scenes.iter().map(Arc::as_ref));
-    let mut order: Vec<(u64, &Scene)> = scenes
-        .iter()
-        .map(Arc::as_ref)
-        .filter(|scene| scene.language == character.language)
-        .filter(|scene| own_book || character.book.as_ref() != Some(&scene.book))
-        .map(|scene| (seeded(seed, &["simulate", "scenes", lane, &scene.id]).next_u64(), scene))
+) -> Vec<u32> {
+    let own_book = meets_own_book(params, character, heads.clone());
+    let mut order: Vec<(u64, &SceneHead, u32)> = (0..)
+        .zip(heads)
+        .filter(|(_, head)| head.language == character.language)
+        .filter(|(_, head)| own_book || character.book.as_ref() != Some(&head.book))
+        .map(|(place, head)| (seeded(seed, &["simulate", "scenes", lane, &head.id]).next_u64(), head, place))
         .collect();
-    order.sort_by(|(one, a), (other, b)| one.cmp(other).then_with(|| a.id.cmp(&b.id)));
+    order.sort_by(|(one, a, _), (other, b, _)| one.cmp(other).then_with(|| a.id.cmp(&b.id)));
     let mut openings: BTreeMap<&str, (Option<u32>, &str)> = BTreeMap::new();
-    for (_, scene) in order.iter().filter(|(_, scene)| scene.start.is_some()) {
-        let opening = openings.entry(&scene.book).or_insert((scene.start, &scene.id));
-        *opening = (*opening).min((scene.start, &scene.id));
+    for (_, head, _) in order.iter().filter(|(_, head, _)| head.start.is_some()) {
+        let opening = openings.entry(&head.book).or_insert((head.start, &head.id));
+        *opening = (*opening).min((head.start, &head.id));
     }
-    let opens = |scene: &Scene| openings.get(scene.book.as_str()).is_some_and(|(_, id)| *id == scene.id);
-    if let Some(first) = order.iter().position(|(_, scene)| opens(scene)) {
+    let opens = |head: &SceneHead| openings.get(head.book.as_str()).is_some_and(|(_, id)| *id == head.id);
+    if let Some(first) = order.iter().position(|(_, head, _)| opens(head)) {
         order[..=first].rotate_right(1);
     }
-    order.into_iter().map(|(_, scene)| scene).collect()
+    order.into_iter().map(|(_, _, place)| place).collect()
 }
 
 /// Returns how many conversations the next wave has: `wave`, but no more than what is missing calls for when each has as
@@ -260,13 +286,14 @@ fn short(lane: &str, stage: &Stage<'_>, counts: &Counts, begun: u32, at_most: bo
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::sync::Arc;
 
     use super::*;
     use crate::llm::{Ask as _, Record};
     use crate::schema::{Candidate, EndedBy, Language, Quality};
     use crate::stages::simulate::TestReply;
     use crate::stages::simulate::conversation::line;
-    use crate::stages::simulate::fixtures::{House, MemoryJournal, character, pool, prompts, scene};
+    use crate::stages::simulate::fixtures::{House, MemoryJournal, Shelf, character, pool, prompts, scene};
 
     fn params() -> Params {
         Params { tau: 4, wave: 3, min_turns: 6, max_turns: 12, test_every: 3, ..Params::default() }
@@ -274,7 +301,9 @@ mod tests {
 
     async fn lane(house: &House, stage: &Stage<'_>, language: Language, scenes: &[Arc<Scene>]) -> LanePlayed {
         let counts = Counts::new(stage.dimensions);
-        play_lane(stage, &character(language), &house.source, scenes, counts, &|_| {}).await.expect("the lane ends")
+        play_lane(stage, &character(language), &house.source, &Shelf::new(scenes), counts, &|_| {})
+            .await
+            .expect("the lane ends")
     }
 
     fn house() -> House {
@@ -292,7 +321,8 @@ mod tests {
         }
         let (house, params, tess) = (house(), params(), character(Language::En));
         let stage = house.stage(&params);
-        drop(is_send(play_lane(&stage, &tess, &house.source, &[], Counts::new(&house.dimensions), &|_| {})));
+        let shelf = Shelf::new(&[]);
+        drop(is_send(play_lane(&stage, &tess, &house.source, &shelf, Counts::new(&house.dimensions), &|_| {})));
     }
 
     #[tokio::test]
@@ -303,8 +333,8 @@ mod tests {
             let reports = std::sync::Mutex::new(Vec::new());
             let report = |progress: Progress| reports.lock().unwrap().push(progress);
             let counts = Counts::new(stage.dimensions);
-            let played =
-                play_lane(&stage, &character(language), &house.source, &pool(language, 40), counts, &report).await;
+            let shelf = Shelf::new(&pool(language, 40));
+            let played = play_lane(&stage, &character(language), &house.source, &shelf, counts, &report).await;
             let played = played.expect("the lane ends");
             assert!(played.counts.met(4), "{:?}", played.counts);
             assert!(played.rejects.iter().all(|reject| reject.id != "tess/source"), "{:?}", played.rejects);
@@ -483,13 +513,15 @@ mod tests {
     async fn one_scene_more_moves_no_other() {
         let (scenes, tess, params) = (pool(Language::En, 20), character(Language::En), params());
         let ids = |scenes: &[Arc<Scene>]| -> Vec<String> {
-            order(7, "tess/source", &tess, scenes, &params).into_iter().map(|scene| scene.id.clone()).collect()
+            let shelf = Shelf::new(scenes);
+            let order = drawn(7, "tess/source", &tess, shelf.heads(), &params);
+            order.into_iter().map(|place| scenes[place as usize].id.clone()).collect()
         };
         let mut without = ids(&scenes);
         without.retain(|id| id != "book@11");
         assert_eq!(ids(&[&scenes[..11], &scenes[12..]].concat()), without);
-        let other: Vec<String> =
-            order(7, "tess/other", &tess, &scenes, &params).into_iter().map(|scene| scene.id.clone()).collect();
+        let other = drawn(7, "tess/other", &tess, Shelf::new(&scenes).heads(), &params);
+        let other: Vec<String> = other.into_iter().map(|place| scenes[place as usize].id.clone()).collect();
         assert_ne!(ids(&scenes), other, "lanes have orders of their own");
     }
 
@@ -526,6 +558,7 @@ mod tests {
         let own = Scene { book: "home".to_owned(), ..own };
         let other = scene(Language::En, "book@0", &["Ann"]);
         let chinese = scene(Language::Zh, "zh@0", &["安"]);
+        let [own, other, chinese] = [own, other, chinese].map(SceneHead::from);
         let alone = [&own, &chinese];
         let with_other = [&own, &other];
         for (own_book, character, scenes, expected) in [
@@ -643,8 +676,9 @@ mod tests {
         replay.journal.records.lock().unwrap().retain(|_, record| record.draw != "tess/source/1/rate");
         let (stage, tess) = (replay.stage(&params), character(Language::En));
         let counts = Counts::new(stage.dimensions);
-        let error =
-            play_lane(&stage, &tess, &replay.source, &scenes, counts, &|_| {}).await.expect_err("a call is gone");
+        let error = play_lane(&stage, &tess, &replay.source, &Shelf::new(&scenes), counts, &|_| {})
+            .await
+            .expect_err("a call is gone");
         assert!(matches!(&error, AskError::Missing { draw, .. } if draw == "tess/source/1/rate"), "{error}");
     }
 

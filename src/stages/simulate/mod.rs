@@ -21,7 +21,7 @@ mod fixtures;
 
 pub use asks::{Direct, Direction, Rate, Rating, SceneReply, TestReply};
 pub use dwrs::Counts;
-pub use lane::{LanePlayed, Progress, Stage, meets_own_book, play_lane};
+pub use lane::{LanePlayed, Progress, Scenes, Stage, drawn, meets_own_book, play_lane};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

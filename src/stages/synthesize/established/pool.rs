@@ -289,6 +289,7 @@ mod tests {
             start: Some(start),
             end: None,
             summary: String::new(),
+            prominence: None,
             worldview: String::new(),
             situation: String::new(),
             motivations: Vec::new(),

@@ -1,32 +1,35 @@
 //! The scene pool: a folder of scenes by book, files that say who is who in a book, people's own scenes, and people's edits.
-//! What people write is never touched.
+//! What people write is never touched, and a pool is never read whole: [`Pool::index`] tells what is where.
+
+mod index;
+mod own;
+mod pieces;
+mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use serde::de::DeserializeOwned;
 
 use super::run::json_lines;
 use super::{StoreError, atomic};
 use crate::schema::Scene;
+
+pub use index::PoolIndex;
+pub use own::{Added, OwnScene};
+pub use pieces::{PieceFault, Place, Placed, PoolFile, SceneKind};
+pub use written::Written;
+
+/// Files that would have been written, by their paths.
+type Unwritten = BTreeMap<PathBuf, Arc<[u8]>>;
 
 /// A folder of scenes.
 #[derive(Debug, Clone)]
 pub struct Pool {
     path: PathBuf,
     /// What would have been written, where nothing is.
-    unwritten: Option<Arc<Mutex<BTreeMap<PathBuf, String>>>>,
-}
-
-/// What kind of file a scene stands in; later kinds win.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Book,
-    Edit,
-    Custom,
+    unwritten: Option<Arc<Mutex<Unwritten>>>,
 }
 
 impl Pool {
@@ -42,16 +45,37 @@ impl Pool {
         Self { path: path.to_owned(), unwritten: Some(Arc::default()) }
     }
 
+    /// Finds a pool; none where there is no folder.
+    #[must_use]
+    pub fn find(path: &Path) -> Option<Self> {
+        path.is_dir().then(|| Self { path: path.to_owned(), unwritten: None })
+    }
+
     /// Returns the folder's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Replaces the scenes of a book. A file that says so already is left alone, with its time.
-    pub fn write_book(&self, slug: &str, scenes: &[Scene]) -> Result<(), StoreError> {
+    /// Replaces the scenes of a book, unless somebody else wrote or changed its file: that is kept. A file that says so
+    /// already is left alone, with its time.
+    pub fn write_book(&self, slug: &str, scenes: &[Scene]) -> Result<Written, StoreError> {
         let path = self.book(slug);
-        self.replace(&path, json_lines(&path, scenes)?)
+        let bytes = json_lines(&path, scenes)?;
+        if self.unwritten.is_none() {
+            return written::replace(&path, &bytes);
+        }
+        if written::is_kept(&path, &bytes)? {
+            return Ok(Written::Kept);
+        }
+        self.keep(&path, &bytes);
+        Ok(Written::AsGiven)
+    }
+
+    /// Returns the path of the file with a book's scenes.
+    #[must_use]
+    pub fn book(&self, slug: &str) -> PathBuf {
+        self.path.join(format!("{slug}.jsonl"))
     }
 
     /// Returns the path of the file that says who is who in a book.
@@ -63,7 +87,10 @@ impl Pool {
     /// Returns the text of the file that says who is who in a book, where there is one.
     pub fn aliases(&self, slug: &str) -> Result<Option<String>, StoreError> {
         let path = self.aliases_path(slug);
-        match self.text(&path) {
+        if let Some(bytes) = self.unwritten(&path) {
+            return Ok(Some(String::from_utf8_lossy(&bytes).into_owned()));
+        }
+        match fs::read_to_string(&path) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(StoreError::io("read", &path)(error)),
@@ -72,93 +99,110 @@ impl Pool {
 
     /// Replaces the file that says who is who in a book, whoever wrote it; one that says so already is left alone.
     pub fn write_aliases(&self, slug: &str, text: &str) -> Result<(), StoreError> {
-        self.replace(&self.aliases_path(slug), text.as_bytes().to_vec())
+        let path = self.aliases_path(slug);
+        if self.unwritten.is_some() {
+            self.keep(&path, text.as_bytes());
+            return Ok(());
+        }
+        match fs::read(&path) {
+            Ok(old) if old == text.as_bytes() => Ok(()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("read", &path)(error)),
+            _ => atomic::write(&path, text.as_bytes()),
+        }
     }
 
-    /// Returns the scenes of the given books and people's own, sorted by id.
+    /// Returns the index over the scenes of the given books and people's own.
     ///
     /// By id an edit wins over what was extracted, and a custom scene over both. Edits of other books are passed over. Unknown
     /// fields are errors, and so is a book without its file.
-    pub fn scenes(&self, slugs: &[String]) -> Result<Vec<Scene>, StoreError> {
-        let mut scenes: BTreeMap<String, (Scene, Kind, PathBuf)> = BTreeMap::new();
-        for (kind, path, text) in self.files(slugs)? {
-            for scene in read(&path, &text)? {
-                if kind == Kind::Edit && !slugs.contains(&scene.book) {
-                    continue;
-                }
-                let id = scene.id.clone();
-                match scenes.insert(id.clone(), (scene, kind, path.clone())) {
-                    // Of two edits the later one wins; elsewhere the same id twice is a slip.
-                    Some((_, other_kind, other)) if other_kind == kind && kind != Kind::Edit => {
-                        return Err(StoreError::TwoScenes { id, path, other });
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Ok(scenes.into_values().map(|(scene, _, _)| scene).collect())
+    pub fn index(&self, slugs: &[String]) -> Result<PoolIndex, StoreError> {
+        let books: BTreeSet<&String> = slugs.iter().collect();
+        let (index, faults) =
+            PoolIndex::read(self.files_of(&books)?, |kind, head| kind != SceneKind::Edit || books.contains(&head.book));
+        faults.into_iter().next().map_or(Ok(index), Err)
     }
 
-    /// Returns the blake3 hash over the names and bytes of what [`scenes`](Self::scenes) reads, and of the files that say who is
-    /// who in the books, which determine what is extracted.
+    /// Returns the scenes of the given books and people's own, sorted by id, all in memory: for a book or two.
+    pub fn scenes(&self, slugs: &[String]) -> Result<Vec<Scene>, StoreError> {
+        let index = self.index(slugs)?;
+        (0..index.len()).map(|place| index.scene(place)).collect()
+    }
+
+    /// Returns the index over all that can be read, and what is wrong with the rest.
+    pub fn survey(&self) -> Result<(PoolIndex, Vec<StoreError>), StoreError> {
+        Ok(PoolIndex::read(self.files()?, |_, _| true))
+    }
+
+    /// Returns what `read` makes of the text of every scene, in order of files and places. The texts are read on all cores
+    /// and not kept.
+    pub fn pass<T: Send>(
+        files: &[PoolFile],
+        read: impl Fn(&PoolFile, Result<&str, PieceFault>) -> T + Sync,
+    ) -> Vec<Placed<T>> {
+        pieces::pass(files, read)
+    }
+
+    /// Reads the text of one scene again.
+    pub fn text(file: &PoolFile, place: &Place) -> Result<String, PieceFault> {
+        pieces::text(file, place)
+    }
+
+    /// Returns every file of scenes: books, then edits, then custom scenes, each in order.
+    pub fn files(&self) -> Result<Vec<PoolFile>, StoreError> {
+        self.with_own(listed(&self.path, &["jsonl"])?)
+    }
+
+    /// Returns the blake3 hash over the names and bytes of what [`index`](Self::index) reads, and of the files that say who
+    /// is who in the books, which determine what is extracted.
     pub fn hash(&self, slugs: &[String]) -> Result<String, StoreError> {
+        let books: BTreeSet<&String> = slugs.iter().collect();
         let mut hasher = blake3::Hasher::new();
-        let mut files: Vec<(PathBuf, String)> =
-            self.files(slugs)?.into_iter().map(|(_, path, text)| (path, text)).collect();
-        for slug in slugs.iter().collect::<BTreeSet<_>>() {
-            files.extend(self.aliases(slug)?.map(|text| (self.aliases_path(slug), text)));
-        }
-        for (path, text) in files {
+        let scenes = self.files_of(&books)?.into_iter().map(|file| file.path);
+        let people = books.into_iter().map(|slug| self.aliases_path(slug));
+        let people = people.filter(|path| path.exists() || self.unwritten(path).is_some());
+        for path in scenes.chain(people) {
             let name = path.strip_prefix(&self.path).expect("every file of the pool is below it");
-            for part in [name.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/"), text] {
-                hasher.update(&(part.len() as u64).to_le_bytes());
-                hasher.update(part.as_bytes());
+            let name = name.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
+            hasher.update(&(name.len() as u64).to_le_bytes());
+            hasher.update(name.as_bytes());
+            if let Some(bytes) = self.unwritten(&path) {
+                hasher.update(&(bytes.len() as u64).to_le_bytes());
+                hasher.update(&bytes);
+                continue;
             }
+            let file = File::open(&path).map_err(StoreError::io("read", &path))?;
+            let length = file.metadata().map_err(StoreError::io("read", &path))?.len();
+            hasher.update(&length.to_le_bytes());
+            hasher.update_reader(file.take(length)).map_err(StoreError::io("read", &path))?;
         }
         Ok(hasher.finalize().to_hex().to_string())
     }
 
-    fn book(&self, slug: &str) -> PathBuf {
-        self.path.join(format!("{slug}.jsonl"))
+    /// Returns what would stand in a file.
+    fn unwritten(&self, path: &Path) -> Option<Arc<[u8]>> {
+        lock(self.unwritten.as_ref()?).get(path).cloned()
     }
 
-    /// Returns every file that counts, with its text: books, then edits, then custom scenes, each in order.
-    fn files(&self, slugs: &[String]) -> Result<Vec<(Kind, PathBuf, String)>, StoreError> {
-        let mut books: Vec<&String> = slugs.iter().collect();
-        books.sort();
-        books.dedup();
-        let books = books.into_iter().map(|slug| (Kind::Book, self.book(slug)));
-        let edits = listed(&self.path.join("edits"), &["jsonl"])?.into_iter().map(|path| (Kind::Edit, path));
-        let custom = listed(&self.path.join("custom"), &["json", "toml"])?.into_iter().map(|path| (Kind::Custom, path));
-        books
-            .chain(edits)
-            .chain(custom)
-            .map(|(kind, path)| {
-                let text = self.text(&path).map_err(StoreError::io("read", &path))?;
-                Ok((kind, path, text))
-            })
-            .collect()
+    /// Keeps in memory what would be written.
+    fn keep(&self, path: &Path, bytes: &[u8]) {
+        if let Some(files) = &self.unwritten {
+            lock(files).insert(path.to_owned(), bytes.into());
+        }
     }
 
-    fn text(&self, path: &Path) -> io::Result<String> {
-        if let Some(text) = self.unwritten.as_ref().and_then(|texts| lock(texts).get(path).cloned()) {
-            return Ok(text);
-        }
-        fs::read_to_string(path)
+    fn files_of(&self, books: &BTreeSet<&String>) -> Result<Vec<PoolFile>, StoreError> {
+        self.with_own(books.iter().map(|slug| self.book(slug)).collect())
     }
 
-    /// Replaces a file, unless it has these bytes already: then it keeps its time.
-    fn replace(&self, path: &Path, bytes: Vec<u8>) -> Result<(), StoreError> {
-        if let Some(texts) = &self.unwritten {
-            let text = String::from_utf8(bytes).expect("the pool's files are text");
-            lock(texts).insert(path.to_owned(), text);
-            return Ok(());
-        }
-        match fs::read(path) {
-            Ok(old) if old == bytes => Ok(()),
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("read", path)(error)),
-            _ => atomic::write(path, &bytes),
-        }
+    fn with_own(&self, books: Vec<PathBuf>) -> Result<Vec<PoolFile>, StoreError> {
+        let edits = listed(&self.path.join("edits"), &["jsonl"])?;
+        let custom = listed(&self.path.join("custom"), &["json", "toml"])?;
+        let of = |kind| move |path: PathBuf| PoolFile { unwritten: self.unwritten(&path), path, kind };
+        let books = books.into_iter().map(of(SceneKind::Book));
+        Ok(books
+            .chain(edits.into_iter().map(of(SceneKind::Edit)))
+            .chain(custom.into_iter().map(of(SceneKind::Custom)))
+            .collect())
     }
 }
 
@@ -183,38 +227,6 @@ fn listed(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, StoreError
     Ok(paths)
 }
 
-/// Reads the scenes of a file: JSON Lines, one scene or a list of them in JSON, or one scene in TOML.
-fn read(path: &Path, text: &str) -> Result<Vec<Scene>, StoreError> {
-    let fault = |line, fault| StoreError::Scene { path: path.to_owned(), line, fault };
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("jsonl") => text
-            .lines()
-            .enumerate()
-            .filter(|(_, line)| !line.trim().is_empty())
-            .map(|(n, line)| json(line).map_err(|error| fault(Some(n + 1), told(&error))))
-            .collect(),
-        Some("toml") => toml::from_str(text).map(|scene| vec![scene]).map_err(|error| {
-            let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
-            fault(line, error.message().to_owned())
-        }),
-        _ => {
-            let scenes =
-                if text.trim_start().starts_with('[') { json(text) } else { json(text).map(|scene| vec![scene]) };
-            scenes.map_err(|error| fault(Some(error.line()).filter(|line| *line > 0), told(&error)))
-        }
-    }
-}
-
-fn json<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
-    serde_json::from_str(text.trim_start_matches('\u{feff}'))
-}
-
-/// Returns what an error says without the place, which is told apart.
-fn told(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.rfind(" at line ").map_or(text.clone(), |end| text[..end].to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use tempfile::TempDir;
@@ -233,6 +245,7 @@ mod tests {
             start: Some(3),
             end: Some(90),
             summary: summary.to_owned(),
+            prominence: None,
             worldview: "w".to_owned(),
             situation: "s".to_owned(),
             motivations: vec![Motivation { character: "薛嵩".to_owned(), motivation: "m".to_owned() }],
@@ -264,23 +277,6 @@ mod tests {
 
     fn slugs(slugs: &[&str]) -> Vec<String> {
         slugs.iter().map(|slug| (*slug).to_owned()).collect()
-    }
-
-    #[test]
-    fn a_rehearsal_leaves_the_pool_as_it_is() {
-        let root = tempfile::tempdir().unwrap();
-        let path = root.path().join("pool");
-        let pool = Pool::rehearse(&path);
-        pool.write_book("a", &[scene("a@1", "a", "一")]).unwrap();
-        pool.write_aliases("a", "# 名\n").unwrap();
-        assert_eq!(pool.scenes(&["a".to_owned()]).unwrap().len(), 1);
-        assert_eq!(pool.aliases("a").unwrap().as_deref(), Some("# 名\n"));
-        assert!(!path.exists());
-        // What stands in the pool is read: people's scenes, and files that say who is who.
-        let real = Pool::open(&path).unwrap();
-        real.write_aliases("b", "x").unwrap();
-        assert_eq!(pool.aliases("b").unwrap().as_deref(), Some("x"));
-        assert_eq!(real.aliases("a").unwrap(), None);
     }
 
     #[test]

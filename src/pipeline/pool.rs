@@ -1,0 +1,497 @@
+//! Checks the scenes of a pool, and those that somebody adds to it: what their schema does not take and what makes no sense,
+//! each with its place in the file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::document::{Document, dotted};
+use super::environment::expand;
+use super::problems::{Problem, nearest};
+use super::sense::{SenseFault, faults, names};
+use super::{Environment, paths, shape};
+use crate::schema::Scene;
+use crate::stages::extract;
+use crate::store::{OwnScene, PieceFault, Placed, Pool, PoolFile, SceneKind, StoreError};
+
+/// The most findings that are told whole: who has more mends these first.
+const MOST: usize = 1_000;
+
+/// Something wrong in a file of scenes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The file.
+    pub path: PathBuf,
+    /// The line, from 1; null for the file as a whole.
+    pub line: Option<u32>,
+    /// The character in the line, from 1.
+    pub column: Option<u32>,
+    /// The scene's id, where it can be read.
+    pub scene: Option<String>,
+    /// The field, such as `dialogue[3].speaker`; null where the message names it.
+    pub field: Option<String>,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub expected: Option<String>,
+    /// The known name that is most like the one given.
+    pub nearest: Option<String>,
+}
+
+/// What a check of a pool found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PoolCheck {
+    /// How many scenes stand in its files.
+    pub scenes: usize,
+    /// What is wrong, in order of files and places.
+    pub findings: Vec<Finding>,
+    /// How much more is wrong and not told.
+    pub more: usize,
+}
+
+/// Why a file of scenes is no addition to a pool.
+#[derive(Debug, thiserror::Error)]
+pub enum AdditionError {
+    /// The file cannot be read.
+    #[error("{message}")]
+    Nothing {
+        /// What is wrong.
+        message: String,
+        /// The path that is most like it.
+        nearest: Option<String>,
+    },
+    /// Something in it is wrong.
+    #[error("{} in `{}`; nothing was added", if findings.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", findings.len()) }, path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        findings: Vec<Finding>,
+    },
+}
+
+/// What a first pass keeps of a scene.
+struct Seen {
+    id: Option<String>,
+    /// How much is wrong with it by itself.
+    faults: usize,
+    fault: Option<PieceFault>,
+}
+
+/// What is all that a scene with a fault may tell.
+#[derive(Deserialize)]
+struct Named {
+    id: String,
+}
+
+/// Checks every file of a pool.
+pub fn check_pool(pool: &Pool) -> Result<PoolCheck, StoreError> {
+    let files = pool.files()?;
+    Ok(check(&files))
+}
+
+/// Reads scenes that somebody wants to add: one in TOML or JSON, a list in JSON, or JSON Lines. A single one is taken over as
+/// it stands; of several each has a text of its own.
+pub fn own_scenes(path: &Path) -> Result<Vec<OwnScene>, AdditionError> {
+    if !path.is_file() {
+        let paths::Nothing { message, nearest } = paths::absent(path);
+        return Err(AdditionError::Nothing { message, nearest });
+    }
+    if !path.extension().is_some_and(|ending| ending == "toml" || ending == "json" || ending == "jsonl") {
+        let message = format!("`{}` is neither `.toml`, `.json` nor `.jsonl`", path.display());
+        return Err(AdditionError::Nothing { message, nearest: None });
+    }
+    let files = [PoolFile { path: path.to_owned(), kind: SceneKind::Custom, unwritten: None }];
+    let findings = check(&files).findings;
+    if !findings.is_empty() {
+        return Err(AdditionError::Invalid { path: path.to_owned(), findings });
+    }
+    let read = Pool::pass(&files, |file, text| {
+        let text = text.ok()?;
+        Some((parse(file, text)?.id, text.to_owned()))
+    });
+    let read: Option<Vec<(String, String)>> = read.into_iter().map(|placed| placed.value).collect();
+    let Some(read) = read.filter(|read| !read.is_empty()) else {
+        let message = format!("`{}` has no scene", path.display());
+        return Err(AdditionError::Nothing { message, nearest: None });
+    };
+    let is_toml = files[0].is_toml();
+    let whole = |text: String| if text.ends_with('\n') { text } else { text + "\n" };
+    Ok(read.into_iter().map(|(id, text)| OwnScene { id, text: whole(text), is_toml }).collect())
+}
+
+/// Returns the folder of the pool that a pipeline file names, whatever else is wrong with the file.
+pub fn pool_path(pipeline: &Path, environment: &Environment) -> std::io::Result<PathBuf> {
+    let text = std::fs::read_to_string(pipeline)?;
+    let document = Document::toml(0, &text, &mut Vec::new());
+    let named = document.value.pointer("/extract/pool").and_then(serde_json::Value::as_str);
+    let default = extract::Params::default().pool;
+    let named = named.unwrap_or(&default);
+    expand(named, environment).map(PathBuf::from).map_err(|variable| {
+        std::io::Error::other(format!("the environment variable {variable} of `extract.pool` is not set"))
+    })
+}
+
+fn check(files: &[PoolFile]) -> PoolCheck {
+    let seen = Pool::pass(files, |file, text| match text {
+        Err(fault) => Seen { id: None, faults: 1, fault: Some(fault) },
+        Ok(text) => {
+            if let Some(scene) = parse(file, text) {
+                let faults = faults(&scene).len() + of_book(file, &scene).len();
+                return Seen { id: Some(scene.id), faults, fault: None };
+            }
+            let named: Option<Named> =
+                if file.is_toml() { toml::from_str(text).ok() } else { serde_json::from_str(text).ok() };
+            Seen { id: named.map(|named| named.id), faults: 1, fault: None }
+        }
+    });
+    let beside = beside(files, &seen);
+    let (mut findings, mut more) = (Vec::new(), 0);
+    for (place, placed) in seen.iter().enumerate() {
+        let beside = beside.get(&place).map_or(&[][..], Vec::as_slice);
+        if placed.value.faults + beside.len() == 0 {
+            continue;
+        }
+        if findings.len() >= MOST {
+            more += placed.value.faults + beside.len();
+            continue;
+        }
+        findings.extend(findings_of(&files[placed.place.file], placed, beside));
+    }
+    PoolCheck { scenes: seen.iter().filter(|placed| placed.value.fault.is_none()).count(), findings, more }
+}
+
+/// Returns what is wrong with scenes beside others, by their place among those that were seen.
+fn beside(files: &[PoolFile], seen: &[Placed<Seen>]) -> BTreeMap<usize, Vec<SenseFault>> {
+    let mut of_books: BTreeSet<&str> = BTreeSet::new();
+    let mut firsts: BTreeMap<(SceneKind, &str), usize> = BTreeMap::new();
+    let mut beside: BTreeMap<usize, Vec<SenseFault>> = BTreeMap::new();
+    for (at, placed) in seen.iter().enumerate() {
+        let Some(id) = placed.value.id.as_deref() else { continue };
+        let kind = files[placed.place.file].kind;
+        if kind == SceneKind::Book {
+            of_books.insert(id);
+        }
+        let mut tell = |message: String, expected: &str| {
+            beside.entry(at).or_default().push(SenseFault::new("/id", message, expected));
+        };
+        match firsts.get(&(kind, id)) {
+            None => {
+                firsts.insert((kind, id), at);
+                // Books come first, so that all of them are known by now.
+                if kind == SceneKind::Edit && !of_books.contains(id) {
+                    tell(format!("the edit is of a scene that does not exist, `{id}`"), "the id of a scene of a book");
+                }
+            }
+            Some(first) => {
+                let first = &seen[*first].place;
+                let path = files[first.file].path.display();
+                tell(
+                    format!("two scenes have the id `{id}`; the other is in `{path}`, line {}", first.line),
+                    "an id of its own",
+                );
+            }
+        }
+    }
+    beside
+}
+
+/// Returns what is wrong with a scene in a file of a book.
+fn of_book(file: &PoolFile, scene: &Scene) -> Vec<SenseFault> {
+    let mut faults = Vec::new();
+    let Some(slug) = file.path.file_stem().filter(|_| file.kind == SceneKind::Book) else { return faults };
+    let slug = slug.to_string_lossy();
+    if scene.book != slug {
+        let message = format!("the scene is of the book `{}`, and the file of `{slug}`", scene.book);
+        faults.push(SenseFault::new("/book", message, format!("`{slug}`")));
+    }
+    let id = scene.start.map(|start| format!("{slug}@{start}"));
+    if let Some(id) = id.filter(|id| *id != scene.id) {
+        faults.push(SenseFault::new("/id", format!("`{}` is no id for its place", scene.id), format!("`{id}`")));
+    }
+    faults
+}
+
+fn parse(file: &PoolFile, text: &str) -> Option<Scene> {
+    if file.is_toml() { toml::from_str(text).ok() } else { serde_json::from_str(text).ok() }
+}
+
+/// Reads a scene again and says all that is wrong with it.
+fn findings_of(file: &PoolFile, placed: &Placed<Seen>, beside: &[SenseFault]) -> Vec<Finding> {
+    let Placed { place, value } = placed;
+    let finding = |line: u32, column: u32, message: String| Finding {
+        path: file.path.clone(),
+        line: Some(line).filter(|line| *line > 0),
+        column: Some(column).filter(|column| *column > 0),
+        scene: value.id.clone(),
+        field: None,
+        message,
+        expected: None,
+        nearest: None,
+    };
+    match &value.fault {
+        None => {}
+        Some(fault @ (PieceFault::Encoding { line, column } | PieceFault::Json { line, column, .. })) => {
+            return vec![finding(place.line + line, column + 1, fault.to_string())];
+        }
+        Some(fault) => return vec![finding(place.line, 0, fault.to_string())],
+    }
+    let text = match Pool::text(file, place) {
+        Ok(text) => text,
+        Err(fault) => return vec![finding(place.line, 0, fault.to_string())],
+    };
+    let mut told = problems(file, &text, beside);
+    told.sort_by_key(|(problem, _)| problem.span.start);
+    told.into_iter()
+        .map(|(problem, field)| {
+            let before = &text[..text.floor_char_boundary(problem.span.start)];
+            let line = u32::try_from(memchr::memchr_iter(b'\n', before.as_bytes()).count()).unwrap_or(u32::MAX);
+            let last = before.rsplit('\n').next().unwrap_or_default().chars().count();
+            let column = if line == 0 { last + place.column as usize } else { last };
+            let column = u32::try_from(column + 1).unwrap_or(u32::MAX);
+            let Problem { message, expected, nearest, .. } = problem;
+            Finding { field, expected, nearest, ..finding(place.line + line, column, message) }
+        })
+        .collect()
+}
+
+/// Returns all that is wrong in a scene's text, with its field where that is known.
+fn problems(file: &PoolFile, text: &str, beside: &[SenseFault]) -> Vec<(Problem, Option<String>)> {
+    let mut problems = Vec::new();
+    let document =
+        if file.is_toml() { Document::toml(0, text, &mut problems) } else { Document::json(0, text, &mut problems) };
+    if document.complete {
+        shape::check::<Scene>(&document, "the scene", &mut problems);
+    }
+    let scene = serde_json::from_value::<Scene>(document.value.clone());
+    let mut sense = Vec::new();
+    match (&scene, parse(file, text)) {
+        _ if !problems.is_empty() => {}
+        (Ok(scene), Some(_)) => sense = faults(scene),
+        // A key that stands twice is no fault of the schema.
+        (_, None) => problems.push(Problem::new(document.at(""), unread(file, text))),
+        (Err(error), _) => problems.push(Problem::new(document.at(""), error.to_string())),
+    }
+    if let Ok(scene) = &scene
+        && problems.is_empty()
+    {
+        sense.extend(of_book(file, scene));
+    }
+    let mut told: Vec<(Problem, Option<String>)> = problems.into_iter().map(|problem| (problem, None)).collect();
+    for fault in sense.iter().chain(beside) {
+        let mut problem = Problem::new(document.at(&fault.pointer), &fault.message);
+        problem.expected.clone_from(&fault.expected);
+        if let (Some(unknown), Ok(scene)) = (&fault.unknown, &scene) {
+            problem.nearest = nearest(unknown, names(scene));
+        }
+        told.push((problem, Some(dotted(&fault.pointer))));
+    }
+    told
+}
+
+/// Says why a text is no scene, in the words of its parser.
+fn unread(file: &PoolFile, text: &str) -> String {
+    if file.is_toml() {
+        let error = toml::from_str::<Scene>(text).err();
+        return error.map_or_else(String::new, |error| error.message().to_owned());
+    }
+    serde_json::from_str::<Scene>(text).err().map_or_else(String::new, |error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::schema::Language;
+
+    fn pool() -> (TempDir, Pool) {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = Pool::open(&folder.path().join("scene_pool")).unwrap();
+        for below in ["custom", "edits"] {
+            std::fs::create_dir(pool.path().join(below)).unwrap();
+        }
+        (folder, pool)
+    }
+
+    fn line(id: &str, language: Language) -> String {
+        let (book, start) = id.split_once('@').unwrap_or((id, "null"));
+        let (name, text) = match language {
+            Language::En => ("Old Zhou", "Is the boat coming, or is it not?"),
+            Language::Zh => ("老周", "船到底还来不来？天都要亮了。"),
+        };
+        let end = start.parse::<u32>().map_or("null".to_owned(), |start| (start + 50).to_string());
+        format!(
+            r#"{{"id":"{id}","book":"{book}","language":"{language}","start":{start},"end":{end},"situation":"{text}","characters":[{{"name":"{name}"}}],"dialogue":[{{"speaker":"{name}","speech":"{text}"}}]}}"#
+        )
+    }
+
+    /// Writes files and returns `name:line:column message` of each finding.
+    fn told(files: &[(&str, String)]) -> Vec<String> {
+        let (_folder, pool) = pool();
+        for (name, text) in files {
+            std::fs::write(pool.path().join(name), text).unwrap();
+        }
+        let found = check_pool(&pool).unwrap();
+        let number = |number: Option<u32>| number.map_or("-".to_owned(), |number| number.to_string());
+        let told = found.findings.iter().map(|finding| {
+            let name = finding.path.strip_prefix(pool.path()).unwrap().display().to_string();
+            format!("{name}:{}:{} {}", number(finding.line), number(finding.column), finding.message)
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn a_sound_pool_has_no_findings() {
+        for language in Language::ALL {
+            let one = line("b@3", language);
+            let files = [
+                ("b.jsonl", format!("\u{feff}{one}\r\n\r\n{}\n", line("b@4", language))),
+                ("edits/e.jsonl", one.clone()),
+                ("custom/c.json", format!("[{one},\n{}]", line("own", language))),
+            ];
+            assert_eq!(told(&files), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn every_fault_points_into_its_file() {
+        for language in Language::ALL {
+            let (one, other) = (line("b@3", language), line("b@9", language));
+            let name = if language == Language::En { "Old Zhou" } else { "老周" };
+            let toml = "id = \"x\"\nbook = \"b\"\nlanguage = \"en\"\nsituation = \"s\"\n[[characters]]\nname = \"A\"\n";
+            for (files, expected) in [
+                (
+                    vec![("b.jsonl", format!("{one}\n{}\n", other.replace("\"situation\"", "\"sitation\"")))],
+                    vec!["unknown key `sitation`", "lacks the key `situation`"],
+                ),
+                (
+                    vec![("b.jsonl", format!("{one}\n{one}\n"))],
+                    vec!["b.jsonl:2:7 two scenes have the id `b@3`; the other is in `"],
+                ),
+                (
+                    vec![("b.jsonl", one.replace("\"id\":\"b@3\"", "\"id\":\"b@4\""))],
+                    vec!["b.jsonl:1:7 `b@4` is no id for its place"],
+                ),
+                (
+                    vec![("other.jsonl", one.clone())],
+                    vec!["`b@3` is no id", "the scene is of the book `b`, and the file of `other`"],
+                ),
+                (
+                    vec![("b.jsonl", one.replace(&format!("\"speaker\":\"{name}\""), "\"speaker\":\"Old Zhuo\""))],
+                    vec!["`Old Zhuo` speaks and is not of the cast"],
+                ),
+                (
+                    vec![("b.jsonl", one.clone()), ("edits/e.jsonl", other.clone())],
+                    vec!["edits/e.jsonl:1:7 the edit is of a scene that does not exist, `b@9`"],
+                ),
+                (vec![("b.jsonl", format!("{one}\n{{\"id\":\n"))], vec!["b.jsonl:2:7 no JSON: EOF"]),
+                (vec![("b.jsonl", one.replacen("\"id\"", "\"id\":\"b@3\",\"id\"", 1))], vec!["duplicate field `id`"]),
+                (
+                    vec![("custom/c.json", format!("[{one}, {}]", other.replace("\"b@9\"", "9")))],
+                    vec!["`id` is a number"],
+                ),
+                (vec![("custom/c.json", "[{},\n{]".to_owned())], vec!["custom/c.json:2:2 no JSON: "]),
+                (
+                    vec![("custom/c.toml", toml.replace("\"A\"", "\" \""))],
+                    vec!["custom/c.toml:6:8 a character has no name"],
+                ),
+                (vec![("custom/c.toml", toml.replace("book = ", "book "))], vec!["custom/c.toml:2:"]),
+            ] {
+                let told = told(&files);
+                for expected in &expected {
+                    assert!(told.iter().any(|told| told.contains(expected)), "{expected}: {told:?}");
+                }
+                assert_eq!(told.len(), expected.len(), "{expected:?}: {told:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_pool_is_told_and_holds_nothing_up() {
+        let (_folder, pool) = pool();
+        std::fs::create_dir(pool.path().join("a.jsonl")).unwrap();
+        std::fs::write(pool.path().join("b.jsonl"), b"\xff\xfe{\n").unwrap();
+        let long = format!(
+            "{}\n{}\n",
+            line("c@1", Language::Zh),
+            line("c@2", Language::Zh).replace("天都", &"天都".repeat(2_000_000))
+        );
+        std::fs::write(pool.path().join("c.jsonl"), long + "[[[[\n").unwrap();
+        std::fs::write(pool.path().join("d.jsonl"), "[".repeat(1_000_000)).unwrap();
+        let found = check_pool(&pool).unwrap();
+        let places: Vec<(String, Option<u32>)> = found
+            .findings
+            .iter()
+            .map(|finding| (finding.path.file_name().unwrap().to_string_lossy().into_owned(), finding.line))
+            .collect();
+        let expected = [("a.jsonl", None), ("b.jsonl", Some(1)), ("c.jsonl", Some(3)), ("d.jsonl", Some(1))];
+        assert_eq!(places, expected.map(|(name, line)| (name.to_owned(), line)), "{:?}", found.findings);
+        assert_eq!(pool.survey().unwrap().0.len(), 2, "what is sound is listed");
+    }
+
+    #[test]
+    fn many_findings_are_counted_and_the_first_told() {
+        let (_folder, pool) = pool();
+        let lines: Vec<String> = (0..3 * MOST).map(|n| format!(r#"{{"id":"b@{n}"}}"#)).collect();
+        let text = lines.join("\n");
+        std::fs::write(pool.path().join("b.jsonl"), text).unwrap();
+        let found = check_pool(&pool).unwrap();
+        assert!((MOST..MOST + 10).contains(&found.findings.len()), "{}", found.findings.len());
+        let last = found.findings.last().and_then(|finding| finding.line).expect("a line");
+        assert_eq!(found.more, 3 * MOST - last as usize, "the rest counts at least one each");
+    }
+
+    #[test]
+    fn names_that_are_like_the_one_given_are_proposed() {
+        let (_folder, pool) = pool();
+        let text = line("b@3", Language::En).replace("\"speaker\":\"Old Zhou\"", "\"speaker\":\"Old Zuo\"");
+        std::fs::write(pool.path().join("b.jsonl"), &text).unwrap();
+        let finding = check_pool(&pool).unwrap().findings.remove(0);
+        assert_eq!(finding.nearest.as_deref(), Some("Old Zhou"));
+        assert_eq!(finding.expected.as_deref(), Some("`Old Zhou` or `Environment`"));
+        assert_eq!((finding.field.as_deref(), finding.scene.as_deref()), (Some("dialogue[0].speaker"), Some("b@3")));
+        let column = finding.column.expect("a column") as usize;
+        assert!(text[column - 1..].starts_with("\"Old Zuo\""), "{column}");
+    }
+
+    #[test]
+    fn only_sound_scenes_are_additions() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let (one, other) = (line("b@3", Language::En), line("渡口", Language::Zh));
+        let read = own_scenes(&write("list.json", &format!("[{one},\n {other}]"))).unwrap();
+        assert_eq!(read.iter().map(|scene| scene.id.as_str()).collect::<Vec<_>>(), ["b@3", "渡口"]);
+        assert_eq!((read[1].text.as_str(), read[1].is_toml), (format!("{other}\n").as_str(), false));
+        assert_eq!(own_scenes(&write("lines.jsonl", &format!("{one}\n{other}\n"))).unwrap().len(), 2);
+        let error = own_scenes(&write("twice.json", &format!("[{one},{one}]"))).expect_err("one id");
+        assert!(matches!(&error, AdditionError::Invalid { findings, .. } if findings.len() == 1), "{error}");
+        for (name, text) in [("none.json", "[]"), ("scene.txt", &one)] {
+            assert!(matches!(own_scenes(&write(name, text)), Err(AdditionError::Nothing { .. })), "{name}");
+        }
+        let error = own_scenes(&folder.path().join("lst.json")).expect_err("missing");
+        assert!(matches!(error, AdditionError::Nothing { nearest: Some(_), .. }), "{error}");
+    }
+
+    #[test]
+    fn a_pipeline_file_names_its_pool() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.toml");
+        let environment: Environment = [("HOMES".to_owned(), "/pools".to_owned())].into_iter().collect();
+        for (text, expected) in [
+            ("name = \"x\"\n", "scene_pool"),
+            ("[extract]\npool = \"共享/池\"\n", "共享/池"),
+            ("[extract]\npool = \"$HOMES/x\"\n", "/pools/x"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(pool_path(&path, &environment).unwrap(), Path::new(expected));
+        }
+        std::fs::write(&path, "[extract]\npool = \"$NOWHERE/x\"\n").unwrap();
+        assert!(pool_path(&path, &environment).is_err());
+    }
+}

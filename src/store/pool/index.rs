@@ -1,0 +1,150 @@
+//! What stands in a pool and where: one pass makes it, and a scene is read from its place when it is wanted.
+
+use std::path::Path;
+
+use super::pieces::{self, PieceFault, Place, Placed, PoolFile, SceneKind, pass, told};
+use crate::schema::{Scene, SceneHead};
+use crate::store::StoreError;
+
+/// The scenes of a pool that count, sorted by id, without their texts.
+#[derive(Debug)]
+pub struct PoolIndex {
+    files: Vec<PoolFile>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    head: SceneHead,
+    place: Place,
+}
+
+impl PoolIndex {
+    /// Reads files, in the order in which later ones win; also returns what is wrong with them, in order.
+    ///
+    /// Of two edits with one id the later wins; elsewhere the same id twice is a slip, and the first counts.
+    pub(super) fn read(files: Vec<PoolFile>, takes: impl Fn(SceneKind, &SceneHead) -> bool) -> (Self, Vec<StoreError>) {
+        let read = |file: &PoolFile, text: Result<&str, PieceFault>| match text {
+            Ok(text) => scene(file, text).map(SceneHead::from),
+            Err(fault) => Err(unreadable(file, fault)),
+        };
+        let (mut entries, mut faults) = (Vec::new(), Vec::new());
+        for Placed { place, value } in pass(&files, read) {
+            match value {
+                Ok(head) if takes(files[place.file].kind, &head) => entries.push(Entry { head, place }),
+                Ok(_) => {}
+                Err(fault) => faults.push(fault.below(place.line)),
+            }
+        }
+        // Sorting keeps the order of equals, so that the last of them is the one that wins.
+        entries.sort_by(|one, other| one.head.id.cmp(&other.head.id));
+        let mut winners: Vec<Entry> = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let kind = files[entry.place.file].kind;
+            match winners.last_mut().filter(|last| last.head.id == entry.head.id) {
+                None => winners.push(entry),
+                Some(last) if files[last.place.file].kind == kind && kind != SceneKind::Edit => {
+                    let (path, other) = (&files[entry.place.file].path, &files[last.place.file].path);
+                    faults.push(StoreError::TwoScenes { id: entry.head.id, path: path.clone(), other: other.clone() });
+                }
+                Some(last) => *last = entry,
+            }
+        }
+        winners.shrink_to_fit();
+        (Self { files, entries: winners }, faults)
+    }
+
+    /// Returns how many scenes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Says whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Returns what is known of every scene.
+    #[must_use]
+    pub fn heads(&self) -> impl ExactSizeIterator<Item = &SceneHead> + Clone {
+        self.entries.iter().map(|entry| &entry.head)
+    }
+
+    /// Returns what is known of a scene, by its place among the heads.
+    #[must_use]
+    pub fn head(&self, place: usize) -> &SceneHead {
+        &self.entries[place].head
+    }
+
+    /// Returns the place of a scene among the heads.
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<usize> {
+        self.entries.binary_search_by(|entry| entry.head.id.as_str().cmp(id)).ok()
+    }
+
+    /// Returns the file that a scene stands in, what kind of file that is, and the line, from 1.
+    #[must_use]
+    pub fn origin(&self, place: usize) -> (&Path, SceneKind, u32) {
+        let Place { file, line, .. } = self.entries[place].place;
+        (&self.files[file].path, self.files[file].kind, line)
+    }
+
+    /// Reads the scenes of a book, sorted by id.
+    pub fn of_book(&self, slug: &str) -> Result<Vec<Scene>, StoreError> {
+        let places = self.heads().enumerate().filter(|(_, head)| head.book == slug);
+        places.map(|(place, _)| self.scene(place)).collect()
+    }
+
+    /// Reads a scene, by its place among the heads.
+    pub fn scene(&self, place: usize) -> Result<Scene, StoreError> {
+        let Entry { head, place } = &self.entries[place];
+        let file = &self.files[place.file];
+        let changed = || StoreError::Changed { path: file.path.clone() };
+        let text = match pieces::text(file, place) {
+            Ok(text) => text,
+            Err(PieceFault::Io(source)) => return Err(StoreError::io("read", &file.path)(source)),
+            Err(_) => return Err(changed()),
+        };
+        // What stands there now may be anything, if somebody has written since.
+        scene(file, &text).ok().filter(|scene| scene.id == head.id).ok_or_else(changed)
+    }
+}
+
+/// Reads a scene's text.
+pub(super) fn scene(file: &PoolFile, text: &str) -> Result<Scene, StoreError> {
+    let fault = |line, fault| StoreError::Scene { path: file.path.clone(), line, fault };
+    if file.is_toml() {
+        return toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count());
+            fault(Some(line), error.message().to_owned())
+        });
+    }
+    serde_json::from_str(text).map_err(|error| fault(Some(error.line().saturating_sub(1)), told(&error)))
+}
+
+fn unreadable(file: &PoolFile, fault: PieceFault) -> StoreError {
+    let path = &file.path;
+    match fault {
+        PieceFault::Io(source) => StoreError::io("read", path)(source),
+        PieceFault::Encoding { line, .. } | PieceFault::Json { line, .. } => {
+            StoreError::Scene { path: path.clone(), line: Some(line as usize), fault: fault.to_string() }
+        }
+        PieceFault::NoFile | PieceFault::TooLong => {
+            StoreError::Scene { path: path.clone(), line: None, fault: fault.to_string() }
+        }
+    }
+}
+
+impl StoreError {
+    /// Counts a fault's line from the beginning of the file, not of the scene's text.
+    fn below(self, lines: u32) -> Self {
+        match self {
+            Self::Scene { path, line: Some(line), fault } => {
+                Self::Scene { path, line: Some(line + lines as usize), fault }
+            }
+            other => other,
+        }
+    }
+}

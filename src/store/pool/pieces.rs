@@ -1,0 +1,431 @@
+//! One pass over the files of a pool, on all cores: each scene's text is shown once and forgotten, so that what is held does
+//! not grow with the pool. Knows where scenes stand, never what is in them.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::value::RawValue;
+
+/// How much of a file of lines a core takes at a time.
+const SEGMENT: u64 = 4 << 20;
+/// The most that one scene, and a file that is read whole, may take: what is held stays bounded whatever a file holds.
+const LONGEST: u64 = 64 << 20;
+
+/// What kind of file a scene stands in; later kinds win.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SceneKind {
+    /// What the program extracted.
+    Book,
+    /// What people changed of it.
+    Edit,
+    /// People's own.
+    Custom,
+}
+
+impl SceneKind {
+    /// Returns the word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Book => "book",
+            Self::Edit => "edit",
+            Self::Custom => "custom",
+        }
+    }
+}
+
+/// A file of scenes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// What kind of scenes it holds.
+    pub kind: SceneKind,
+    /// What would stand in it, in a rehearsal.
+    pub unwritten: Option<Arc<[u8]>>,
+}
+
+impl PoolFile {
+    /// Whether it is TOML, with one scene.
+    #[must_use]
+    pub fn is_toml(&self) -> bool {
+        self.path.extension().is_some_and(|extension| extension == "toml")
+    }
+
+    /// Opens it; what is no file, such as a folder or a pipe that nobody writes to, is refused unopened.
+    fn open(&self) -> Result<Box<dyn Source>, PieceFault> {
+        if let Some(bytes) = &self.unwritten {
+            return Ok(Box::new(io::Cursor::new(Arc::clone(bytes))));
+        }
+        if !fs::metadata(&self.path)?.is_file() {
+            return Err(PieceFault::NoFile);
+        }
+        Ok(Box::new(File::open(&self.path)?))
+    }
+
+    fn length(&self) -> u64 {
+        let unwritten = self.unwritten.as_ref().map(|bytes| bytes.len() as u64);
+        unwritten.unwrap_or_else(|| fs::metadata(&self.path).map_or(0, |metadata| metadata.len()))
+    }
+
+    fn is_lines(&self) -> bool {
+        self.path.extension().is_some_and(|extension| extension == "jsonl")
+    }
+}
+
+/// What a file is read from.
+trait Source: io::Read + io::Seek {}
+
+impl<T: io::Read + io::Seek> Source for T {}
+
+/// Where a scene's text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The file, by its place among those of the pass.
+    pub file: usize,
+    /// The line that it begins in, from 1; 0 for a file that cannot be read at all.
+    pub line: u32,
+    /// The characters before it in that line.
+    pub column: u32,
+    /// The bytes before it in the file.
+    pub offset: u64,
+    /// Its bytes.
+    pub length: u64,
+}
+
+/// Why there is no text where a scene should be.
+#[derive(Debug, thiserror::Error)]
+pub enum PieceFault {
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// A folder or something else stands in a file's place.
+    #[error("it is no file")]
+    NoFile,
+    /// It would fill the memory.
+    #[error("it is longer than {} MB", LONGEST >> 20)]
+    TooLong,
+    /// It is no text.
+    #[error("its bytes are no UTF-8")]
+    Encoding {
+        /// The lines before the fault, in the scene's text.
+        line: u32,
+        /// The characters before it in its line.
+        column: u32,
+    },
+    /// It is no list of scenes.
+    #[error("no JSON: {message}")]
+    Json {
+        /// The lines before the fault.
+        line: u32,
+        /// The characters before it in its line.
+        column: u32,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// What was made of a scene's text.
+#[derive(Debug)]
+pub struct Placed<T> {
+    /// Where it stands.
+    pub place: Place,
+    /// What was made of it.
+    pub value: T,
+}
+
+/// Reads files and returns what `read` makes of each scene's text, in order of files and places.
+pub(super) fn pass<T: Send>(
+    files: &[PoolFile],
+    read: impl Fn(&PoolFile, Result<&str, PieceFault>) -> T + Sync,
+) -> Vec<Placed<T>> {
+    let segments: Vec<(usize, u64)> = files
+        .iter()
+        .enumerate()
+        .flat_map(|(file, of)| {
+            let length = if of.is_lines() { of.length() } else { 0 };
+            (0..=length.saturating_sub(1) / SEGMENT).map(move |segment| (file, segment * SEGMENT))
+        })
+        .collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let segment = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(file, begin)) = segments.get(segment) else { return done };
+            let mut found = Found { file, lines: 0, placed: Vec::new() };
+            let read = |text: Result<&str, PieceFault>| read(&files[file], text);
+            let whole = if files[file].is_lines() {
+                found.segment(&files[file], begin, &read)
+            } else {
+                found.whole(&files[file], &read)
+            };
+            if let Err(fault) = whole {
+                found.push(0, 0, 0, read(Err(fault)));
+            }
+            done.push((segment, found));
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(segments.len().max(1));
+    let mut found: Vec<(usize, Found<T>)> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..cores).map(|_| scope.spawn(work)).collect();
+        let mut found = work();
+        found.extend(others.into_iter().flat_map(|other| other.join().expect("reading a scene does not panic")));
+        found
+    });
+    found.sort_by_key(|(segment, _)| *segment);
+    // A segment knows its lines from its own beginning only.
+    let (mut file, mut before) = (0, 0);
+    let mut all = Vec::with_capacity(found.iter().map(|(_, found)| found.placed.len()).sum());
+    for (_, found) in found {
+        if found.file != file {
+            (file, before) = (found.file, 0);
+        }
+        all.extend(found.placed.into_iter().map(|mut placed| {
+            if placed.place.line > 0 {
+                placed.place.line += before;
+            }
+            placed
+        }));
+        before += found.lines;
+    }
+    all
+}
+
+/// Reads one scene's text again.
+pub(super) fn text(file: &PoolFile, place: &Place) -> Result<String, PieceFault> {
+    let mut open = file.open()?;
+    open.seek(SeekFrom::Start(place.offset))?;
+    let mut bytes = Vec::with_capacity(usize::try_from(place.length.min(LONGEST)).unwrap_or_default());
+    open.take(place.length.min(LONGEST)).read_to_end(&mut bytes)?;
+    decoded(&bytes).map(str::to_owned)
+}
+
+/// What a segment of a file holds.
+struct Found<T> {
+    file: usize,
+    /// The lines that begin in it.
+    lines: u32,
+    placed: Vec<Placed<T>>,
+}
+
+impl<T> Found<T> {
+    fn push(&mut self, line: u32, offset: u64, length: u64, value: T) {
+        self.placed.push(Placed { place: Place { file: self.file, line, column: 0, offset, length }, value });
+    }
+
+    /// Reads the lines that begin in a segment.
+    fn segment(
+        &mut self,
+        file: &PoolFile,
+        begin: u64,
+        read: &impl Fn(Result<&str, PieceFault>) -> T,
+    ) -> Result<(), PieceFault> {
+        let mut lines = BufReader::with_capacity(1 << 18, file.open()?);
+        // The byte before tells whether a line begins here.
+        let mut at = begin.saturating_sub(1);
+        lines.seek(SeekFrom::Start(at))?;
+        if begin > 0 {
+            at += skip_line(&mut lines)?;
+        }
+        let mut line = Vec::new();
+        while at < begin + SEGMENT {
+            line.clear();
+            let mut length = (&mut lines).take(LONGEST + 1).read_until(b'\n', &mut line)? as u64;
+            if length == 0 {
+                break;
+            }
+            self.lines += 1;
+            let (number, offset) = (self.lines, at);
+            if length > LONGEST && !line.ends_with(b"\n") {
+                length += skip_line(&mut lines)?;
+                self.push(number, offset, 0, read(Err(PieceFault::TooLong)));
+            } else if !line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0xef | 0xbb | 0xbf)) {
+                self.push(number, offset, length, read(decoded(&line)));
+            }
+            at += length;
+            if line.capacity() > 1 << 22 {
+                line = Vec::new();
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a file that is read whole: one scene, or a list of them.
+    fn whole(&mut self, file: &PoolFile, read: &impl Fn(Result<&str, PieceFault>) -> T) -> Result<(), PieceFault> {
+        let mut bytes = Vec::new();
+        file.open()?.take(LONGEST + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > LONGEST {
+            return Err(PieceFault::TooLong);
+        }
+        let text = match decoded(&bytes) {
+            Ok(text) => text,
+            fault => {
+                self.push(1, 0, bytes.len() as u64, read(fault));
+                return Ok(());
+            }
+        };
+        if file.is_toml() || !text.trim_start().starts_with('[') {
+            self.push(1, 0, bytes.len() as u64, read(Ok(text)));
+            return Ok(());
+        }
+        match serde_json::from_str::<Vec<&RawValue>>(text) {
+            Ok(scenes) => {
+                let (mut at, mut line, mut column) = (0, 1, 0);
+                for scene in scenes.into_iter().map(RawValue::get) {
+                    let offset = scene.as_ptr().addr() - text.as_ptr().addr();
+                    let between = &text[at..offset];
+                    line += breaks(between);
+                    column = match between.rfind('\n') {
+                        Some(end) => count(between[end + 1..].chars().count()),
+                        None => column + count(between.chars().count()),
+                    };
+                    at = offset;
+                    let mark = (bytes.len() - text.len()) as u64;
+                    let (offset, length) = (mark + offset as u64, scene.len() as u64);
+                    let place = Place { file: self.file, line, column, offset, length };
+                    self.placed.push(Placed { place, value: read(Ok(scene)) });
+                }
+            }
+            Err(error) => {
+                let (line, column) = (count(error.line().saturating_sub(1)), count(error.column().saturating_sub(1)));
+                let fault = PieceFault::Json { line, column, message: told(&error) };
+                self.push(1, 0, bytes.len() as u64, read(Err(fault)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Passes over the rest of a line and returns its bytes.
+fn skip_line(lines: &mut impl io::BufRead) -> io::Result<u64> {
+    let mut skipped = 0;
+    loop {
+        let buffer = lines.fill_buf()?;
+        let end = memchr::memchr(b'\n', buffer).map(|end| end + 1);
+        let length = end.unwrap_or(buffer.len());
+        lines.consume(length);
+        skipped += length as u64;
+        if end.is_some() || length == 0 {
+            return Ok(skipped);
+        }
+    }
+}
+
+/// Returns bytes as text, without the mark that some editors put first.
+fn decoded(bytes: &[u8]) -> Result<&str, PieceFault> {
+    let text = std::str::from_utf8(bytes).map_err(|fault| {
+        let valid = String::from_utf8_lossy(&bytes[..fault.valid_up_to()]);
+        let last = valid.rsplit('\n').next().unwrap_or_default();
+        PieceFault::Encoding { line: breaks(&valid), column: count(last.chars().count()) }
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+fn breaks(text: &str) -> u32 {
+    count(memchr::memchr_iter(b'\n', text.as_bytes()).count())
+}
+
+fn count(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// Returns what an error says without the place, which is told apart.
+pub(super) fn told(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rfind(" at line ").map_or(text.clone(), |end| text[..end].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(name: &str, bytes: &[u8]) -> Vec<(u32, u32, Result<String, String>)> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let files = [PoolFile { path, kind: SceneKind::Custom, unwritten: None }];
+        let placed = pass(&files, |_, text| text.map(str::to_owned).map_err(|fault| fault.to_string()));
+        for Placed { place, value } in &placed {
+            if let Ok(value) = value {
+                assert_eq!(text(&files[0], place).unwrap(), *value, "what is read again is the same");
+            }
+        }
+        placed.into_iter().map(|Placed { place, value }| (place.line, place.column, value)).collect()
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "it stands beside faults")]
+    fn ok(text: &str) -> Result<String, String> {
+        Ok(text.to_owned())
+    }
+
+    #[test]
+    fn lines_are_found_whatever_ends_them() {
+        assert_eq!(read("a.jsonl", b""), []);
+        assert_eq!(read("a.jsonl", b"\n \r\n\xef\xbb\xbf\n"), []);
+        let text = "\u{feff}一\r\n\r\n\n{二}\u{2028}\n三";
+        let found = read("a.jsonl", text.as_bytes());
+        assert_eq!(found, [(1, 0, ok("一\r\n")), (4, 0, ok("{二}\u{2028}\n")), (5, 0, ok("三"))]);
+        let found = read("a.jsonl", b"one\n\xe5\xad\x97b\xff\nthree\n");
+        assert_eq!(found[1], (2, 0, Err("its bytes are no UTF-8".to_owned())));
+        assert_eq!(found[2], (3, 0, ok("three\n")), "the rest is read");
+    }
+
+    /// Lines of many lengths, some longer than a segment, fall on every kind of border.
+    #[test]
+    fn segments_lose_no_line_and_count_them() {
+        let segment = usize::try_from(SEGMENT).unwrap();
+        for lengths in [
+            vec![segment - 1, 0, 3, segment, segment + 1, 5],
+            vec![segment, 1, 10_000_000, 1, 1],
+            vec![segment - 1, segment - 1, segment - 1],
+            vec![segment - 2, 0, 0, 0, 0, 7],
+        ] {
+            let text: String =
+                lengths.iter().map(|length| "字".repeat(length / 3) + &"x".repeat(length % 3) + "\n").collect();
+            let found = read("a.jsonl", text.as_bytes());
+            let expected: Vec<(u32, usize)> =
+                (1..).zip(lengths.iter().map(|length| length + 1)).filter(|(_, length)| *length > 1).collect();
+            let found: Vec<(u32, usize)> =
+                found.into_iter().map(|(line, _, text)| (line, text.unwrap().len())).collect();
+            assert_eq!(found, expected, "{lengths:?}");
+        }
+    }
+
+    #[test]
+    fn lists_and_single_scenes_have_their_places() {
+        let found = read("a.json", "\u{feff}[{\"名\":1}, {\"b\":\n2},\n  {\"c\":3}]".as_bytes());
+        assert_eq!(found, [(1, 1, ok("{\"名\":1}")), (1, 10, ok("{\"b\":\n2}")), (3, 2, ok("{\"c\":3}"))]);
+        assert_eq!(read("a.json", b"[]"), []);
+        assert_eq!(read("a.json", b"{\n}"), [(1, 0, ok("{\n}"))]);
+        assert_eq!(read("a.toml", b"[x]\n"), [(1, 0, ok("[x]\n"))]);
+        let [(1, 0, Err(fault))] = &read("a.json", b"[{},\n{]")[..] else { panic!("one fault") };
+        assert!(fault.starts_with("no JSON: "), "{fault}");
+        assert_eq!(read("a.toml", b"a = 1\n\xff")[0].2, Err("its bytes are no UTF-8".to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_file_is_told_and_the_rest_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["a.jsonl", "b.json"] {
+            fs::create_dir(path(name)).unwrap();
+        }
+        fs::write(path("d.jsonl"), "x\n").unwrap();
+        let files = ["a.jsonl", "b.json", "c.jsonl", "d.jsonl"].map(|name| PoolFile {
+            path: path(name),
+            kind: SceneKind::Book,
+            unwritten: None,
+        });
+        let placed = pass(&files, |_, text| text.map(str::to_owned).map_err(|fault| fault.to_string()));
+        let found: Vec<_> =
+            placed.into_iter().map(|placed| (placed.place.file, placed.place.line, placed.value)).collect();
+        assert_eq!(found[..2], [(0, 0, Err("it is no file".to_owned())), (1, 0, Err("it is no file".to_owned()))]);
+        assert!(found[2].2.is_err() && found[2].1 == 0, "missing: {found:?}");
+        assert_eq!(found[3], (3, 1, ok("x\n")));
+    }
+}

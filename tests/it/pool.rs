@@ -1,0 +1,211 @@
+//! The scene pool as people meet it: what a run writes there, what they change, and the command `pool`.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::TestRun;
+
+const OWN: &str = r#"# Mine.
+id = "渡口夜话"
+book = "custom"
+language = "zh"
+situation = "夜里，渡口，两个人等船，谁也不先开口。"
+[[characters]]
+name = "老周"
+[[characters]]
+name = "阿满"
+[[dialogue]]
+speaker = "老周"
+speech = "船还来么？"
+"#;
+
+struct Shown {
+    code: Option<i32>,
+    out: String,
+    errors: String,
+}
+
+fn shown(run: &TestRun, arguments: &[&str]) -> Shown {
+    let output = run.run(&[&["pool"], arguments].concat());
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    Shown { code: output.status.code(), out: text(output.stdout), errors: text(output.stderr) }
+}
+
+/// Runs a command that is to succeed, and reads a JSON value from each line.
+fn json(run: &TestRun, arguments: &[&str]) -> Vec<Value> {
+    let Shown { code, out, errors } = shown(run, &[arguments, &["--json"]].concat());
+    assert_eq!((code, errors.as_str()), (Some(0), ""), "{arguments:?}");
+    out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+fn extracted() -> TestRun {
+    let run = TestRun::new();
+    let output = run.run(&["extract", "small.toml", "--quiet"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    run
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_pool_is_listed_shown_summed_up_and_sound() {
+    let run = extracted();
+    let scenes = json(&run, &["list"]);
+    assert!(scenes.len() > 10, "{scenes:?}");
+    assert!(scenes.windows(2).all(|pair| pair[0]["id"].as_str() < pair[1]["id"].as_str()));
+    for scene in &scenes {
+        assert!(scene["kind"] == "book" && scene["lines"].as_u64() > Some(1), "{scene}");
+        assert!(scene["cast"].as_array().is_some_and(|cast| !cast.is_empty()), "{scene}");
+    }
+    let plain = shown(&run, &["list"]);
+    assert_eq!(plain.out.lines().count(), scenes.len());
+    assert!(!plain.out.contains('\u{1b}') && plain.errors.is_empty());
+    for language in ["en", "zh"] {
+        let some = json(&run, &["list", "small.toml", "--language", language]);
+        assert!(!some.is_empty() && some.len() < scenes.len(), "{language}");
+        assert!(some.iter().all(|scene| scene["language"] == language));
+        let id = some[0]["id"].as_str().expect("an id");
+        let scene = &json(&run, &["show", id])[0];
+        assert_eq!(scene["id"], id);
+        let text = shown(&run, &["show", id]).out;
+        let speech =
+            scene["dialogue"].as_array().and_then(|lines| lines.iter().find_map(|line| line["speech"].as_str()));
+        assert!(text.contains(speech.expect("somebody speaks")), "{text}");
+        let book = some[0]["book"].as_str().expect("a book");
+        assert_eq!(json(&run, &["list", "--book", book]), some, "{book}");
+    }
+    let stats = &json(&run, &["stats"])[0];
+    assert_eq!(stats["scenes"], scenes.len());
+    assert_eq!(stats["books"].as_array().map(Vec::len), Some(2), "{stats}");
+    assert!(shown(&run, &["stats"]).out.contains("forty-kilos-short"));
+    let checked = shown(&run, &["check"]);
+    assert_eq!((checked.code, checked.errors.as_str()), (Some(0), ""), "{}", checked.out);
+    assert!(checked.out.ends_with("are sound\n"), "{}", checked.out);
+    let missing = shown(&run, &["show", "forty-kilos-shrt@0"]);
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.errors.contains("did you mean `forty-kilos-short@"), "{}", missing.errors);
+}
+
+#[test]
+fn what_a_person_changed_in_a_book_s_own_file_survives_the_next_runs() {
+    let run = extracted();
+    let path = run.path().join("scene_pool/forty-kilos-short.jsonl");
+    let written = std::fs::read_to_string(&path).expect("the book's scenes");
+    let mut scenes: Vec<Value> = written.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    scenes[0]["summary"] = "Mine.".into();
+    let mine: String = scenes.iter().map(|scene| format!("{scene}\n")).collect();
+    std::fs::write(&path, &mine).expect("written");
+    // Another extraction would write something else.
+    let arguments = ["extract", "small.toml", "--set", "extract.max_utterances=6"];
+    let output = run.run(&arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert!(errors.contains("forty-kilos-short.jsonl` is not as the program left it and is kept"), "{errors}");
+    assert_eq!(std::fs::read_to_string(&path).expect("the book's scenes"), mine);
+    let id = scenes[0]["id"].as_str().expect("an id");
+    assert_eq!(json(&run, &["show", id])[0]["summary"], "Mine.");
+    run.build(&[], 0);
+    assert_eq!(std::fs::read_to_string(&path).expect("the book's scenes"), mine);
+    // What nobody changed is written anew, and so is what was given up.
+    std::fs::remove_file(&path).expect("removed");
+    assert_eq!(run.run(&arguments).status.code(), Some(0));
+    let anew = std::fs::read_to_string(&path).expect("the book's scenes");
+    assert!(anew != written && anew != mine);
+    assert_eq!(run.run(&["extract", "small.toml", "--quiet"]).status.code(), Some(0));
+    assert_eq!(std::fs::read_to_string(&path).expect("the book's scenes"), written);
+}
+
+#[test]
+fn an_edit_survives_another_extraction() {
+    let run = extracted();
+    let id = json(&run, &["list"])[0]["id"].as_str().expect("an id").to_owned();
+    let mut scene = json(&run, &["show", &id]).remove(0);
+    scene["summary"] = "Mine.".into();
+    let edits = run.path().join("scene_pool/edits");
+    std::fs::create_dir(&edits).expect("a folder");
+    std::fs::write(edits.join("mine.jsonl"), format!("\u{feff}{scene}\r\n")).expect("written");
+    assert_eq!(
+        run.run(&["extract", "small.toml", "--quiet", "--set", "extract.max_utterances=9"]).status.code(),
+        Some(0)
+    );
+    assert_eq!(json(&run, &["show", &id])[0]["summary"], "Mine.");
+    let edited = json(&run, &["list", "--kind", "edit"]);
+    assert_eq!((edited.len(), edited[0]["line"].as_u64()), (1, Some(1)));
+}
+
+#[test]
+fn scenes_of_one_s_own_are_added_once() {
+    let run = TestRun::new();
+    std::fs::write(run.path().join("mine.toml"), OWN).expect("written");
+    let added = json(&run, &["add", "mine.toml"]);
+    assert_eq!(added[0]["scenes"][0]["outcome"], "added");
+    let path = run.path().join("scene_pool/custom/渡口夜话.toml");
+    assert_eq!(std::fs::read_to_string(&path).expect("the scene"), OWN, "comments and all");
+    assert_eq!(json(&run, &["add", "mine.toml"])[0]["scenes"][0]["outcome"], "unchanged");
+    let other = OWN.replace("船还来么？", "船不来了。");
+    std::fs::write(run.path().join("mine.toml"), &other).expect("written");
+    let refused = shown(&run, &["add", "mine.toml"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors.contains("--replace") && refused.out.is_empty(), "{}", refused.errors);
+    assert_eq!(std::fs::read_to_string(&path).expect("the scene"), OWN);
+    assert_eq!(json(&run, &["add", "mine.toml", "--replace"])[0]["scenes"][0]["outcome"], "replaced");
+    assert_eq!(std::fs::read_to_string(&path).expect("the scene"), other);
+    std::fs::write(run.path().join("mine.toml"), other.replace("speaker = \"老周\"", "speaker = \"老邹\""))
+        .expect("written");
+    let faulty = shown(&run, &["add", "mine.toml", "--replace"]);
+    assert_eq!(faulty.code, Some(3));
+    assert!(faulty.errors.contains("mine.toml:11:11: dialogue[0].speaker: `老邹` speaks"), "{}", faulty.errors);
+    assert_eq!(std::fs::read_to_string(&path).expect("the scene"), other);
+    assert_eq!(files(&run.path().join("scene_pool/custom")), ["渡口夜话.toml"]);
+    let missing = shown(&run, &["add", "mien.toml"]);
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.errors.contains("did you mean `mine.toml`?"), "{}", missing.errors);
+}
+
+#[test]
+fn findings_say_where_and_end_with_three() {
+    let run = extracted();
+    let path = run.path().join("scene_pool/forty-kilos-short.jsonl");
+    let written = std::fs::read_to_string(&path).expect("the book's scenes");
+    let mut lines: Vec<String> = written.lines().map(str::to_owned).collect();
+    lines[1] = lines[1].replacen("\"situation\"", "\"sitaution\"", 1);
+    lines.push(lines[0].clone());
+    std::fs::write(&path, lines.join("\n")).expect("written");
+    let Shown { code, out, errors } = shown(&run, &["check"]);
+    assert_eq!((code, errors.as_str()), (Some(3), ""), "{out}");
+    assert!(out.contains("scene_pool/forty-kilos-short.jsonl:2:"), "{out}");
+    assert!(out.contains("unknown key `sitaution`") && out.contains("did you mean `situation`?"), "{out}");
+    assert!(out.contains(&format!("short.jsonl:{}:7: id: two scenes have the id", lines.len())), "{out}");
+    let found = shown(&run, &["check", "--json"]);
+    let found: Value = serde_json::from_str(&found.out).expect("one object");
+    assert_eq!(found["findings"].as_array().map(Vec::len), Some(3), "{found}");
+    // Lists go on with what is sound, and say that something is not; runs do not go on.
+    let listed = shown(&run, &["list"]);
+    assert_eq!(listed.code, Some(3));
+    assert!(listed.out.lines().count() > 5 && listed.errors.contains("dramaturg pool check"), "{}", listed.errors);
+    let output = run.run(&["extract", "small.toml"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(
+        errors.contains("line 2: unknown field `sitaution`") && errors.contains("dramaturg pool check"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_pool_that_is_not_there_is_told() {
+    let run = TestRun::new();
+    for arguments in [["list", "nowhere"].as_slice(), &["check"], &["stats"], &["show", "a@1", "nowhere"]] {
+        let Shown { code, out, errors } = shown(&run, arguments);
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(errors.contains("no pool `") && errors.contains("dramaturg extract"), "{errors}");
+    }
+    assert!(!run.path().join("scene_pool").exists(), "looking makes nothing");
+}
