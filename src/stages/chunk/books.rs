@@ -241,6 +241,9 @@ impl Parts {
             // Whatever says that all of a book is no story is wrong.
             self.matter.retain(|matter| matter.start == matter.end);
         }
+        if self.marks.len() > headings::MOST {
+            self.marks = Vec::new();
+        }
         let (stem, extension) = stem_and_extension(path);
         let marked_up = !matches!(self.format, Format::Text | Format::Jsonl);
         let script = extension == "fountain" || (!marked_up && language::is_script(&self.text));

@@ -153,7 +153,8 @@ pub(super) struct Heading {
     pub(super) title: String,
 }
 
-/// Finds the lines that may be headings and have the room around them that their rule asks for.
+/// Finds the lines that may be headings and have the room around them that their rule asks for; none where there are more
+/// than a book has.
 pub(super) fn found(book: &Book, lines: &Lines) -> Vec<Heading> {
     let dense = lines.dense;
     let markdown = book.script
@@ -162,6 +163,9 @@ pub(super) fn found(book: &Book, lines: &Lines) -> Vec<Heading> {
     let depths = Depths::of((0..lines.len()).filter(|_| markdown).filter_map(|at| hashes(lines.at(at))));
     let mut headings: Vec<Heading> = Vec::new();
     for at in 0..lines.len() {
+        if headings.len() > headings::MOST {
+            return Vec::new();
+        }
         let words = lines.at(at);
         if words.is_empty() || has_leader(words) || headings.last().is_some_and(|before| at <= before.last) {
             continue;
@@ -244,13 +248,15 @@ fn with_title(lines: &Lines, at: usize) -> (String, usize) {
     let stopped = title.ends_with('.') && (loud || (below == at + 1 && own.ends_with('.')));
     let ends = stopped || !title.ends_with(['.', ',', ';', ':', '!', '。', '，', '；', '：', '！', '—', '-']);
     // A line of dialogue in quotation marks opens a text as well as a title does: only one straight below is a title.
+    // One sentence, and another behind it.
+    let told = title.contains('。');
     let quoted = title.ends_with(['”', '"', '’', '」']) && below != at + 1;
     // Without blank lines anywhere, what has the form of a title and a long line below it.
     let packed = below == at + 1
         && lines.at(below + 1).chars().take(16).count() == 16
         && ((lines.dense && (forms::title(title) || (forms::NAMES.fits)(title)))
             || (lines.is_short(below) && (loud || !lines.indented || !lines.is_flush(below + 1))));
-    if letters == 0 || !short || !begins || !ends || quoted || !(packed || lines.is_blank(below + 1)) {
+    if letters == 0 || !short || !begins || !ends || told || quoted || !(packed || lines.is_blank(below + 1)) {
         return alone();
     }
     let another = has_leader(title)

@@ -198,6 +198,12 @@ mod tests {
             &["CANTO I", "CANTO II", "INTERLUDE", "CANTO III"],
             &["Chapter Ninety-Nine", "Chapter One Hundred", "CHAPTER ONE HUNDRED AND ONE MUD"],
             &["Chapter #1", "Chapter #2"],
+            &["Chapter 999: Mud", "Chapter 1000: Rain", "Chapter 1001: Sun"],
+            &["Chapter 1 (Part 1)", "Chapter 1 (Part 2)", "Chapter 2 (Part 1)"],
+            &["Chapter 1 Mud", "Chapter 2 the rain comes", "Chapter 3 and goes"],
+            &["[Chapter 1]", "[Chapter 2]", "[Chapter 3]"],
+            &["Arc 1: Mud", "Chapter 1", "Side Story 1", "Arc 2: Rain", "Chapter 2", "Bonus Chapter: Sun"],
+            &["1) The Weir", "2) The Mill", "3) I Go Home"],
             &["C H A P T E R  I", "C H A P T E R  I I"],
             &["== Chapter 1 ==", "_CHAPTER II_", "* Chapter 3 *"],
             &["ONE", "TWO", "THREE"],
@@ -232,6 +238,11 @@ mod tests {
             &["上卷 春", "中卷 夏", "下卷 秋"],
             &["引子", "第一章 看灯", "番外 过河", "番外之二 断桥", "后记"],
             &["正文 第一章 看灯", "正文 第二章 听雨"],
+            &["VIP卷 第九十九章 看灯", "VIP卷 第一百章 听雨"],
+            &["第一章：看灯！", "第二章：听雨……", "第三章：谁在过河？"],
+            &["壹", "贰", "叁"],
+            &["①", "②", "③"],
+            &["Ⅰ", "Ⅱ", "Ⅲ"],
             &["第一卷 春 第一章 看灯", "第一卷 春 第二章 听雨", "第二卷 秋 第三章 过河"],
             &["第一话 看灯", "第二话 听雨"],
             &["第一出 看灯", "第二出 听雨"],
@@ -266,6 +277,35 @@ mod tests {
             assert!(matches!(candidate.level, Level::Chapter | Level::Scene), "{line}");
             assert_eq!(candidate.number, Some(number), "{line}");
         }
+    }
+
+    #[test]
+    fn more_headings_than_a_book_has_are_none() {
+        for (path, line) in [("a.md", "# 河\n\n"), ("a.html", "<h2>河</h2>")] {
+            let text = line.repeat(headings::MOST + 2);
+            let book = read(path, text.as_bytes(), None).expect("reads");
+            assert!(book.marks.is_empty() && chapters(&book).is_empty(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_chapter_that_is_carried_on_opens_its_own_text() {
+        let (en, zh) = (told(Language::En), told(Language::Zh));
+        let heads = ["Chapter 1: Mud", "Chapter 1: Mud, Continued", "Chapter 2: Rain"];
+        assert_eq!(titles("a.txt", &heads.map(|head| format!("{head}\n\n{en}\n")).concat()), heads);
+        let heads = ["第一章 看灯", "第一章 看灯（续）", "第二章 听雨"];
+        assert_eq!(titles("a.txt", &heads.map(|head| format!("{head}\n\n{zh}\n")).concat()), heads);
+        // What runs over the pages is cut short.
+        let heads = ["第一章 看灯听雨", "第一章 看灯", "第二章 过河"];
+        let found = titles("a.txt", &heads.map(|head| format!("{head}\n\n{zh}\n")).concat());
+        assert_eq!(found, [heads[0], heads[2]]);
+    }
+
+    #[test]
+    fn two_sentences_are_no_title() {
+        let zh = told(Language::Zh).replace('\n', "\n\n");
+        let text = format!("第1章\n\n雨停了。谁在外头？\n\n{zh}第2章\n\n谁在外头？\n\n{zh}");
+        assert_eq!(titles("b.txt", &text), ["第1章", "第2章 谁在外头？"]);
     }
 
     #[test]

@@ -48,7 +48,9 @@ fn decoded(path: &str, mut bytes: Vec<u8>, label: Option<&str>) -> Result<(Strin
         return Ok((text, encoding));
     }
     let bytes = match String::from_utf8(bytes) {
-        Ok(text) => return Ok((text, UTF_8)),
+        // Nor is a text of signs that shift between sets of characters more than ASCII to look at.
+        Ok(text) if !shifts(&text) => return Ok((text, UTF_8)),
+        Ok(text) => text.into_bytes(),
         Err(error) => error.into_bytes(),
     };
     if bytes.contains(&0) {
@@ -70,6 +72,11 @@ fn decoded(path: &str, mut bytes: Vec<u8>, label: Option<&str>) -> Result<(Strin
         return Err(ChunkError::Undecodable { path: path(), encoding: encoding.name() });
     }
     Ok((text, encoding))
+}
+
+/// Whether a text of ASCII alone holds the signs by which ISO-2022-JP goes over to Japanese.
+fn shifts(text: &str) -> bool {
+    text.is_ascii() && ["\u{1b}$B", "\u{1b}$@"].iter().any(|sign| text.contains(sign))
 }
 
 /// Decodes bytes, and counts what became U+FFFD. Takes no more room than the text does, and half as much again.
@@ -282,6 +289,7 @@ mod tests {
             (GB18030.encode(&repeated(ZH)).0.into_owned(), "gb18030", repeated(ZH)),
             (BIG5.encode(&repeated(TRADITIONAL)).0.into_owned(), "Big5", repeated(TRADITIONAL)),
             (SHIFT_JIS.encode(&japanese).0.into_owned(), "Shift_JIS", japanese.clone()),
+            (b"\x1b$B2O@n\x1b(B\n".repeat(9), "ISO-2022-JP", "河川\n".repeat(9)),
             (
                 WINDOWS_1252.encode("“Café,” she said—“naïve.”").0.into_owned(),
                 "windows-1252",

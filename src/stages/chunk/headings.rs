@@ -32,6 +32,9 @@ pub(super) enum Room {
     Alone,
 }
 
+/// No book has so many headings: what has more is something else, and is cut by its length alone.
+pub(super) const MOST: usize = 1 << 17;
+
 /// One rule. The pattern may capture `n` (the number), `u` (the Chinese unit, which then sets the level) and `t` (the title).
 struct Rule {
     pattern: &'static str,
@@ -51,14 +54,22 @@ const LAST: &str = r"^(?P<t>\p{Han}[\p{Han} 　·]{0,12}?)[ 　·]?第(?P<n>[一
 
 const RULES: &[Rule] = &[
     rule(
-        r"^(?i:chapter|chap|stave|canto)(?:\.?\s*|\.?\s+(?i:the|no\.?)\s+|\s*#\s*)(?P<n>N)(?P<t>T)$",
+        r"^(?i:chapter|chap|stave|canto)(?:\.?\s*|\.?\s+(?i:the|no\.?)\s+|\s*#\s*)(?P<n>K)(?P<t>T)$",
         Level::Chapter,
         Strength::Strong,
         Room::Before,
         true,
     ),
     rule(r"^(?i:chapter)\s+(?i:the\s+)?(?i:last)(?P<t>T)$", Level::Chapter, Strength::Strong, Room::Before, true),
-    rule(r"^(?:Ch|CH)(?:\.\s*|\s+)(?P<n>N)(?P<t>T)$", Level::Chapter, Strength::Strong, Room::Before, true),
+    rule(r"^(?:Ch|CH)(?:\.\s*|\s+)(?P<n>K)(?P<t>T)$", Level::Chapter, Strength::Strong, Room::Before, true),
+    // A title without a capital reads as the beginning of a sentence does; only the number tells it from one.
+    rule(
+        r"^(?:CHAPTER|Chapter)\s+(?P<n>[0-9]{1,4})\s+(?P<t>[a-z][^.!?…]{1,60}[\p{L}0-9])$",
+        Level::Chapter,
+        Strength::Next,
+        Room::Alone,
+        true,
+    ),
     // Misread letters; only the number tells it from a word.
     rule(r"^[COG0]HAP[TI][EKFB][RKEB][.,]?\s+(?P<n>N)(?P<t>T)$", Level::Chapter, Strength::Next, Room::Before, true),
     // Letters that are no proper numeral, as misprints leave them.
@@ -71,7 +82,7 @@ const RULES: &[Rule] = &[
         true,
     ),
     rule(
-        r"^(?i:book|part|phase|period|decade)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$",
+        r"^(?i:book|part|phase|period|decade|arc)\s+(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$",
         Level::Part,
         Strength::Strong,
         Room::Before,
@@ -97,6 +108,13 @@ const RULES: &[Rule] = &[
     rule(r"^(?:EPILOGUE|Epilogue)(?P<t>T)$", Level::Back, Strength::Strong, Room::Before, true),
     rule(
         r"^(?:CONCLUSION|Conclusion|FINALE|Finale|CODA|Coda)(?P<t>T)$",
+        Level::Back,
+        Strength::Strong,
+        Room::Alone,
+        true,
+    ),
+    rule(
+        r"^(?:(?:SIDE|Side)\s+(?:STORY|Story)|(?:BONUS|Bonus|EXTRA|Extra|SPECIAL|Special)\s+(?:CHAPTER|Chapter|STORY|Story))(?:\s+#?(?P<n>[0-9]{1,3}))?(?P<t>T)$",
         Level::Back,
         Strength::Strong,
         Room::Alone,
@@ -209,7 +227,7 @@ const RULES: &[Rule] = &[
         true,
     ),
     rule(
-        r"^[\[(（【#§]?\s*(?P<n>[0-9０-９]{1,3})(?P<t>)\s*[\])）】]?[.．、]?$",
+        r"^[\[(（【#§]?\s*(?P<n>[0-9０-９]{1,3}|[①-⑳Ⅰ-Ⅻ])(?P<t>)\s*[\])）】]?[.．、]?$",
         Level::Chapter,
         Strength::Sequence,
         Room::Alone,
@@ -217,7 +235,7 @@ const RULES: &[Rule] = &[
     ),
     rule(r"^[\[(]?\s*(?P<n>[IVXLC]{1,8})(?P<t>)\s*[\])]?\.?$", Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(
-        r"^(?P<n>[0-9]{1,3}|[IVXLC]{1,8})(?:\.|:|\s*[—–]|\s+-)\s*(?P<t>[A-Z‘“].{1,60})$",
+        r"^(?P<n>[0-9]{1,3}|[IVXLC]{1,8})(?:\.|:|\)|\s*[—–]|\s+-)\s*(?P<t>[A-Z‘“].{1,60})$",
         Level::Chapter,
         Strength::Sequence,
         Room::Alone,
@@ -228,7 +246,7 @@ const RULES: &[Rule] = &[
     rule(r"^(?P<n>[IVXLC]{1,8})\s+(?P<t>[A-Z‘“][^a-z]{1,60})$", Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(r"^(?P<n>(?i:W))(?P<t>)\.?$", Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(
-        r"^其?(?P<n>[一二三四五六七八九十百〇零]{1,5})(?P<t>)[、.．]?$",
+        r"^其?(?P<n>[一二三四五六七八九十百〇零壹贰貳叁參肆伍陆陸柒捌玖拾佰]{1,5})(?P<t>)[、.．]?$",
         Level::Chapter,
         Strength::Sequence,
         Room::Alone,
@@ -260,17 +278,19 @@ const RULES: &[Rule] = &[
     ),
 ];
 
-/// The table with its short forms written out: W English number words, N an English number, T an English title, H a
-/// Chinese number, C a Chinese title, S one that stands apart from what is before it, P what web sites put before.
+/// The table with its short forms written out: W English number words, N an English number, K one that may run into the
+/// thousands, T an English title, H a Chinese number, C a Chinese title, S one that stands apart from what is before it, P
+/// what web sites put before.
 static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let words = numerals::pattern();
     let long = |pattern: &str| {
         pattern
             .replace("(?i:W)", &format!("(?i:{words})"))
             .replace("<n>N)", &format!("<n>[0-9]{{1,3}}|(?i:[ivxlc]{{1,8}})|(?i:{words}))"))
-            .replace("<t>T)", r"<t>|\s*[.:—–]+|\s*(?:/|of)\s*[0-9]{1,3}\b.*|\s*(?:[.:—–]|--|-)+\s*\S.*|,\s*(?i:chapter|scene)\s.*|\s+(?i:and\s+last)\.?|\s+[A-Z‘“\p{Han}].*|\p{Han}.*)")
-            .replace("<n>H|", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元万萬0-9０-９]{1,9}|")
-            .replace("<n>H)", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元万萬0-9０-９]{1,9})")
+            .replace("<n>K)", &format!("<n>[0-9]{{1,4}}|(?i:[ivxlc]{{1,8}})|(?i:{words}))"))
+            .replace("<t>T)", r"<t>|\s*[.:—–]+|\s*[(\[][^()\[\]]{1,60}[)\]]|\s*(?:/|of)\s*[0-9]{1,3}\b.*|\s*(?:[.:—–]|--|-)+\s*\S.*|,\s*(?i:chapter|scene)\s.*|\s+(?i:and\s+last)\.?|\s+[A-Z‘“\p{Han}].*|\p{Han}.*)")
+            .replace("<n>H|", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元万萬壹贰貳叁參肆伍陆陸柒捌玖拾佰仟0-9０-９]{1,9}|")
+            .replace("<n>H)", r"<n>[零〇○一二三四五六七八九十百千两兩廿卅元万萬壹贰貳叁參肆伍陆陸柒捌玖拾佰仟0-9０-９]{1,9})")
             .replace("<t>S)", r"<t>|[\s　:：、.．·—-]+[^。]{1,40})")
             .replace(r"(?:P\s*)", r"(?:(?:正文卷?|章节目录|章節目錄|VIP章节|VIP卷)\s*)")
             .replace("<t>C)", r"<t>|[\s　:：、.．·—-]+[^。]*|[^\s，。！？；…“”「」的中][^，。！？；…“”「」]*)")
@@ -296,7 +316,7 @@ pub(super) struct Candidate {
 
 /// Returns what a line may open, the first rule of the table that fits. Lines of a script's form are not looked at here.
 pub(super) fn candidate(line: &str) -> Option<Candidate> {
-    let line = bare(line);
+    let line = unbracketed(bare(line));
     // A cheap look first: headings are short and begin with few characters.
     let first = line.chars().next()?;
     if line.len() > 400 || !(may_begin(first) || numbered_last(line)) {
@@ -309,11 +329,16 @@ pub(super) fn candidate(line: &str) -> Option<Candidate> {
     if line.chars().count() > 80 && !loud() {
         return None;
     }
-    if line.ends_with([',', ';', '，', '；', '—', '…']) && !loud() {
+    if line.ends_with([',', ';', '，', '；', '—']) && !loud() {
         return None;
     }
     let spaced = spaced(line);
-    by_rule(spaced.as_deref().unwrap_or(line))
+    let candidate = by_rule(spaced.as_deref().unwrap_or(line))?;
+    // A title may trail off as a sentence does, where it stands apart from a number that is told by a word.
+    let apart = || {
+        candidate.strength == Strength::Strong && candidate.number.is_some() && line.contains([' ', '　', '：', ':'])
+    };
+    (!line.ends_with('…') || apart() || loud()).then_some(candidate)
 }
 
 fn by_rule(line: &str) -> Option<Candidate> {
@@ -380,6 +405,15 @@ pub(super) fn bare(line: &str) -> &str {
     if both && !inside.is_empty() { inside } else { line }
 }
 
+/// Takes off the brackets around a whole English heading, as in `[Chapter 1]`.
+fn unbracketed(line: &str) -> &str {
+    let inside = |open, close| line.strip_prefix(open)?.strip_suffix(close);
+    let inside = inside('[', ']').or_else(|| inside('<', '>')).map(str::trim);
+    inside
+        .filter(|inside| inside.starts_with(|c: char| c.is_ascii_alphabetic()) && !inside.contains(['[', '<']))
+        .unwrap_or(line)
+}
+
 /// Takes off the notes that transcribers of the East put around a heading, as in `［＃大見出し］第一章`.
 fn without_notes(line: &str) -> &str {
     let mut line = line;
@@ -425,6 +459,7 @@ const OPENERS: &[&str] = &[
     "phase",
     "period",
     "decade",
+    "arc",
     "act",
     "scene",
     "letter",
@@ -469,6 +504,11 @@ const OPENERS: &[&str] = &[
     "transcriber",
     "about",
     "section",
+    "side",
+    "bonus",
+    "extra",
+    "special",
+    "vip",
     "episode",
     "adventure",
     "day",
@@ -509,7 +549,7 @@ fn may_begin(c: char) -> bool {
         || c.is_ascii_uppercase()
         || matches!(c, 'a'..='f' | 'l' | 'n' | 'o' | 'p' | 's' | 't' | 'v')
         || ('０'..='９').contains(&c)
-        || "「『《<＜#§第其幕间間断斷外卷楔引序章VＶ余餘最终敘叙开開尾終终大自原代总總新初再重译譯编編英小弁例绪緒导導题題献獻前凡緣缘後后跋附作内內完正番上中下【〔（([一二三四五六七八九十百〇零"
+        || "「『《<＜#§①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ壹贰貳叁參肆伍陆陸柒捌玖拾第其幕间間断斷外卷楔引序章VＶ余餘最终敘叙开開尾終终大自原代总總新初再重译譯编編英小弁例绪緒导導题題献獻前凡緣缘後后跋附作内內完正番上中下【〔（([一二三四五六七八九十百〇零"
             .contains(c)
 }
 
@@ -562,6 +602,24 @@ mod tests {
             ("XIV", Some((Level::Chapter, Some(14), false))),
             ("II. THE OPEN SLUICE", Some((Level::Chapter, Some(2), true))),
             ("Part of it was lost", None),
+            ("Chapter 1024: The Weir", Some((Level::Chapter, Some(1024), true))),
+            ("Chapter 3 (Part 2)", Some((Level::Chapter, Some(3), true))),
+            ("Chapter 3 the sun comes out", Some((Level::Chapter, Some(3), true))),
+            ("Chapter 3: Gone…", Some((Level::Chapter, Some(3), true))),
+            ("[Chapter 3]", Some((Level::Chapter, Some(3), false))),
+            ("Arc 2: Rain", Some((Level::Part, Some(2), true))),
+            ("Side Story 1: Mud", Some((Level::Back, Some(1), true))),
+            ("3) The Road", Some((Level::Chapter, Some(3), true))),
+            ("第三章：过河……", Some((Level::Chapter, Some(3), true))),
+            ("第壹拾貳章 过河", Some((Level::Chapter, Some(12), true))),
+            ("VIP卷 第一百章 看灯", Some((Level::Chapter, Some(100), true))),
+            ("叁", Some((Level::Chapter, Some(3), false))),
+            ("③", Some((Level::Chapter, Some(3), false))),
+            ("Ⅳ", Some((Level::Chapter, Some(4), false))),
+            ("第三章远行……", None),
+            ("Chapter 3 the sun comes out.", None),
+            ("Chapter 3 (which nobody had read) was lost.", None),
+            ("Side by side", None),
             ("Chapter and verse", None),
             ("Act one way and think another, she said, and be", None),
             ("Part two lives here and the rest", None),

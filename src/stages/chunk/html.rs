@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::headings;
 pub(super) use super::markup::{Syntax, one_line};
 use super::markup::{Tag, Token, tokens};
 use super::skipped::{self, Ended, Kind, Skips};
@@ -374,7 +375,8 @@ impl<'a> Builder<'a> {
         let words = &self.page.text[from..];
         let start = from + (words.len() - words.trim_start().len());
         let title = one_line(words);
-        if !title.is_empty() && title.len() <= LONGEST_HEADING {
+        // One more than a book has says that this is none.
+        if !title.is_empty() && title.len() <= LONGEST_HEADING && self.page.headings.len() <= headings::MOST {
             self.page.headings.push(Heading { start, depth, title });
         }
     }

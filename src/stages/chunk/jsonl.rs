@@ -190,16 +190,22 @@ impl Lines {
         }
     }
 
-    /// Reads an object from its brace to the one that closes it, over the brackets and commas before it.
+    /// Reads an object from its brace to the one that closes it, over the brackets and commas before it. What else stands
+    /// between two objects is an error of its own, which ends before the next.
     fn read_object(&mut self, source: &mut impl BufRead) -> Read {
         self.line = self.line.max(1);
         let (mut bytes, mut depth, mut size) = (Vec::new(), 0_usize, 0_u64);
         let (mut in_string, mut escaped, mut begun) = (false, false, self.line);
+        // Whether what is read is something between two objects, such as a number.
+        let mut stray = false;
         loop {
             let buffer = source.fill_buf()?;
             if buffer.is_empty() {
-                let cut = depth > 0;
-                return if cut { Err(Broken::Object(begun, "the file ends within it".to_owned())) } else { Ok(None) };
+                return match depth {
+                    0 if stray => Err(Broken::Object(begun, NO_OBJECT.to_owned())),
+                    0 => Ok(None),
+                    _ => Err(Broken::Object(begun, "the file ends within it".to_owned())),
+                };
             }
             let (mut from, mut used, mut done) = (0, buffer.len(), false);
             for (at, byte) in buffer.iter().enumerate() {
@@ -207,8 +213,17 @@ impl Lines {
                 match byte {
                     _ if escaped => escaped = false,
                     b'\\' if in_string => escaped = true,
-                    b'"' if depth > 0 => in_string = !in_string,
+                    // With its line it ends in any case, so that a quotation mark that is left open costs no more.
+                    b'\n' if stray => {
+                        (used, done) = (at + 1, true);
+                        break;
+                    }
+                    b'"' if depth > 0 || stray => in_string = !in_string,
                     _ if in_string => {}
+                    b',' | b'{' | b'[' | b']' if stray => {
+                        (used, done) = (at, true);
+                        break;
+                    }
                     b'{' => {
                         if depth == 0 {
                             (from, begun) = (at, self.line);
@@ -224,18 +239,14 @@ impl Lines {
                         }
                     }
                     _ if depth > 0 || byte.is_ascii_whitespace() || b"[],\xef\xbb\xbf".contains(byte) => {}
-                    // What is between the objects is nothing that could be gone on with.
+                    _ if stray => {}
                     _ => {
-                        let cause = "no object begins there".to_owned();
-                        let rest = buffer.len();
-                        source.consume(rest);
-                        self.ended = true;
+                        (stray, in_string, begun) = (true, *byte == b'"', self.line);
                         self.entry += 1;
-                        return Err(Broken::Object(self.line, cause));
                     }
                 }
             }
-            if depth > 0 || done {
+            if !stray && (depth > 0 || done) {
                 size += (used - from) as u64;
                 if size <= MAX_BYTES {
                     bytes.extend_from_slice(&buffer[from..used]);
@@ -244,6 +255,9 @@ impl Lines {
                 }
             }
             source.consume(used);
+            if done && stray {
+                return Err(Broken::Object(begun, NO_OBJECT.to_owned()));
+            }
             if done && size > MAX_BYTES {
                 return Err(Broken::Object(begun, too_long()));
             }
@@ -336,6 +350,9 @@ impl From<std::io::Error> for Broken {
     }
 }
 
+/// What is wrong with something that is no object.
+const NO_OBJECT: &str = "no object begins there";
+
 fn too_long() -> String {
     format!("it has more than the {} MB that a book may have", MAX_BYTES / 1_000_000)
 }
@@ -397,7 +414,23 @@ mod tests {
         assert_eq!(book.author.as_deref(), Some("A., B."));
         for (text, errors) in [
             ("{\n \"name\": \"x\"\n}", &["line 1 of `a.json` as a book: it has no `content`"][..]),
-            ("[\n{\"content\": \"a\"}, 3, {\"content\": \"b\"}]", &["a: a", "read entry 2 on line 2 of"]),
+            ("[\n{\"content\": \"a\"}, 3, {\"content\": \"b\"}]", &["a: a", "read entry 2 on line 2 of", "b: b"]),
+            // Whatever stands between: names of objects in it, marks, a mark that is left open, the end of the file.
+            (
+                "[\"{河\\\"}\", {\"content\": \"a\"}, null, true\n, [1.5], {\"content\": \"灯\"}} , \"x\n {\"content\": \"c\"}, \"y",
+                &[
+                    "read entry 1 on line 1 of",
+                    "a: a",
+                    "read entry 3 on line 1 of",
+                    "read entry 4 on line 1 of",
+                    "read entry 5 on line 2 of",
+                    "灯: 灯",
+                    "read entry 7 on line 2 of",
+                    "read entry 8 on line 2 of",
+                    "c: c",
+                    "read entry 10 on line 3 of `a.json` as a book: no object begins there",
+                ],
+            ),
             (
                 "[{}, {\n\"content\": ",
                 &["read entry 1 on line 1 of", "read entry 2 on line 1 of `a.json` as a book: the file ends within it"],

@@ -1,10 +1,12 @@
 //! Markdown's headings: `# A title`, and a title over a line of `=` or `-`. Leaves the text as it is.
 
 use super::books::Points;
+use super::headings;
 use super::html::one_line;
 use crate::schema::Mark;
 
-/// Returns the headings of a text, those in fenced code and in a front matter of YAML left out.
+/// Returns the headings of a text, those in fenced code and in a front matter of YAML left out; not many more than a book
+/// can have.
 pub(super) fn marks(text: &str) -> Vec<Mark> {
     let mut marks = Vec::new();
     let mut points = Points::new(text);
@@ -15,6 +17,9 @@ pub(super) fn marks(text: &str) -> Vec<Mark> {
     let mut at = 0;
     let mut yaml = text.starts_with("---\n") || text.starts_with("---\r\n");
     for (index, raw) in text.split_inclusive('\n').enumerate() {
+        if marks.len() > headings::MOST {
+            break;
+        }
         let start = at;
         at += raw.len();
         let line = raw.trim_end();

@@ -459,7 +459,7 @@ fn front(parts: &mut Vec<Part>, text: &str, start: usize, end: usize, chapters: 
     let (mut from, mut reason) = (start, FRONT);
     for (at, words) in heads(text, start, end) {
         let opens = chapters.binary_search(&at).is_ok();
-        let kind = if opens { Some(FRONT) } else { head_kind(words) };
+        let kind = head_kind(words).or(opens.then_some(FRONT));
         // A table names pages such as the cover, and a list of its own titles is one part of it.
         let listed = matches!(reason, CONTENTS | ILLUSTRATIONS) && kind == Some(FRONT) && !opens;
         let Some(kind) = kind.filter(|_| !listed) else { continue };
@@ -817,6 +817,9 @@ mod tests {
             [LICENCE, FRONT, TRANSCRIBER, CONTENTS, ILLUSTRATIONS, FRONT, TRANSCRIBER, LICENCE]
         );
         assert!(held.starts_with("CHAPTER I. Mud") && held.trim_end().ends_with("THE END"), "{parts:?}");
+        // A note that stands below a heading of its own.
+        let text = text.replace("[Transcriber's Note: two", "TRANSCRIBER'S NOTE\n\nTwo").replace("kept.]", "kept.");
+        assert_eq!(reasons_of(&left_out("rain.txt", &text).1), reasons_of(&parts));
     }
 
     #[test]

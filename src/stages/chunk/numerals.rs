@@ -3,7 +3,18 @@
 /// Reads a number in any of the forms that headings use; `None` when it is none.
 pub(super) fn number(text: &str) -> Option<u32> {
     let text = text.trim();
-    digits(text).or_else(|| roman(text)).or_else(|| words(text)).or_else(|| chinese(text))
+    sign(text).or_else(|| digits(text)).or_else(|| roman(text)).or_else(|| words(text)).or_else(|| chinese(text))
+}
+
+/// Reads a number that is one character: in a circle, or a Roman numeral of the East.
+fn sign(text: &str) -> Option<u32> {
+    let mut chars = text.chars();
+    let (Some(c), None) = (chars.next(), chars.next()) else { return None };
+    match c {
+        '①'..='⑳' => Some(u32::from(c) - u32::from('①') + 1),
+        'Ⅰ'..='Ⅻ' => Some(u32::from(c) - u32::from('Ⅰ') + 1),
+        _ => None,
+    }
 }
 
 /// Reads ASCII or full-width digits, at most five.

@@ -394,8 +394,8 @@ fn another(before: &Heading, heading: &Heading, lines: &Lines) -> bool {
         && before.candidate.titled
         && before.candidate.rule == heading.candidate.rule
         && lines.between(before.last, heading.line) >= LEAST
+        // What runs over the pages may be shorter than the heading, but is never longer.
         && !first.starts_with(&second)
-        && !second.starts_with(&first)
 }
 
 /// Whether a number may come after another: one or two may be missing.

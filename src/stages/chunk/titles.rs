@@ -197,7 +197,8 @@ fn heading(line: &Line, lines: &Lines, candidate: Candidate) -> Heading {
     Heading { candidate, line: line.at, last: line.at, title: one_line(lines.at(line.at)) }
 }
 
-/// Finds the lines of a stretch that have a form of titles, or that a table lists, and the room of one.
+/// Finds the lines of a stretch that have a form of titles, or that a table lists, and the room of one; none where there are
+/// more than a book has.
 fn title_lines(
     known: &[Heading],
     lines: &Lines,
@@ -207,6 +208,9 @@ fn title_lines(
 ) -> Vec<Line> {
     let mut found: Vec<Line> = Vec::new();
     for at in start..end {
+        if found.len() > headings::MOST {
+            return Vec::new();
+        }
         let words = lines.at(at);
         if words.is_empty() || words.len() > 100 || !has_room(lines, at, words) || has_leader(words) {
             continue;
