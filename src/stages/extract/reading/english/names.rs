@@ -13,7 +13,7 @@ use super::clauses::{Place, place};
 use super::merging::Merger;
 use super::narrator::{addressed, stated};
 
-use super::tokens::{NONE, Tokens};
+use super::tokens::{NONE, Token, Tokens};
 
 /// A form of a name, such as `Mr. Hale` or `Margaret`.
 #[derive(Debug, Clone, Default)]
@@ -315,7 +315,7 @@ fn phrase(book: &Tokens, phrases: &Phrases, at: usize) -> Option<(Option<u32>, V
     if end == at || run(book, at).is_some_and(|(_, _, first, stop)| first == at && stop >= end) {
         return None;
     }
-    Some((None, book.list[at..end].iter().map(|token| token.word()).collect(), at, end))
+    Some((None, book.list[at..end].iter().map(Token::word).collect(), at, end))
 }
 
 /// Returns title, words, first token and end of the name that begins at a token.

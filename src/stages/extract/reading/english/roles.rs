@@ -10,7 +10,7 @@ use super::clauses::place;
 use super::merging::canonical;
 use super::names::Mention;
 use super::tags::{Nominal, nominal};
-use super::tokens::NONE;
+use super::tokens::{NONE, Token};
 use super::turns::Scene;
 
 /// What speaks for the only one who ever speaks as a relative of that kind.
@@ -103,7 +103,7 @@ impl Scene<'_> {
         let book = self.book;
         let comma = mention.first.checked_sub(1).filter(|&at| book.list[at].mark() == ',');
         if let Some(comma) = comma {
-            let mark = book.list.get(mention.end).map_or('.', |token| token.mark());
+            let mark = book.list.get(mention.end).map_or('.', Token::mark);
             let listed = mark == ',' && book.text(mention.end + 1) == "and";
             let closed = matches!(mark, ',' | ';' | '.' | ')') && !listed && !mention.possessive;
             return (comma.saturating_sub(5)..comma).filter(|_| closed).find_map(|at| {
