@@ -69,7 +69,7 @@ fn main() {
         _ => {}
     }
     let (calls, concurrency) = (number(1, 20_000), number(2, 1024));
-    let server = arguments.first().is_none().then(|| Server::start(&["serve"]));
+    let server = arguments.is_empty().then(|| Server::start(&["serve"]));
     let url = server.as_ref().map_or_else(|| arguments[0].clone(), |server| server.url.clone());
     runtime.block_on(measure(&url, calls, concurrency));
 }

@@ -91,7 +91,7 @@ Examples:
   dramaturg journal stats outputs/demo
   dramaturg journal show outputs/demo 3fa29c                    one call, by its key
   dramaturg journal show outputs/demo keziah-marl/vivid/0/4     all calls of a turn, by their draws
-  dramaturg journal export outputs/demo --ask simulate/judge | jq -r .reply.text
+  dramaturg journal export outputs/demo --ask select/judge | jq -r .reply.text
 ";
 
 const POOL_EXAMPLES: &str = "\

@@ -7,6 +7,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::controls::visible_lines;
+use super::invocation::quoted;
 use crate::llm::{AskError, HttpFault};
 use crate::pipeline::{PipelineError, Problem, RunError};
 use crate::store::StoreError;
@@ -77,6 +78,10 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
             format!(
                 "`dramaturg pool check` tells all that is wrong in a pool; mend it and {again}; what is done is kept"
             )
+        }
+        RunError::Store(StoreError::InUse { path, .. }) => {
+            let run = quoted(&path.display().to_string());
+            format!("wait for it, or take another folder with `--out`; `dramaturg status {run}` shows how it stands")
         }
         RunError::Start(_) | RunError::Store(_) | RunError::Export(_) => {
             format!("mend that and {again}; what is done is kept")

@@ -35,11 +35,13 @@ impl From<Exit> for ExitCode {
 impl From<&RunError> for Exit {
     fn from(error: &RunError) -> Self {
         match error {
-            // What people write into a pool is theirs to mend, as their files are.
+            // What people write into a pool is theirs to mend, as their files are; and who has the folder is theirs to see.
             RunError::Invalid(_)
             | RunError::Prompts(_)
             | RunError::Books { .. }
-            | RunError::Store(StoreError::Scene { .. } | StoreError::TwoScenes { .. }) => Self::Usage,
+            | RunError::Store(StoreError::InUse { .. } | StoreError::Scene { .. } | StoreError::TwoScenes { .. }) => {
+                Self::Usage
+            }
             RunError::Start(_) | RunError::Store(_) | RunError::Export(_) => Self::Fault,
             RunError::Ask(error) => error.into(),
             RunError::Failures { .. } => Self::Failures,

@@ -223,6 +223,7 @@ struct Lines {
 struct StageLines {
     begun: Duration,
     told: Duration,
+    done: u64,
     tenth: u64,
     total: Option<u64>,
     rejected: u64,
@@ -242,17 +243,22 @@ impl Lines {
                 let spent = self.spent;
                 let lines = self.stages.get_mut(stage)?;
                 lines.total = total.or(lines.total);
+                lines.done = lines.done.max(*done);
                 let tenth = lines.total.filter(|total| *total > 0).map_or(0, |total| done.saturating_mul(10) / total);
                 let is_last = lines.total == Some(*done);
                 if is_last || (tenth <= lines.tenth && now.saturating_sub(lines.told) < LINE_EVERY) {
                     return None; // the line of the stage's end follows the last item
                 }
                 (lines.tenth, lines.told) = (tenth, now);
-                Some(format!("{stage}: {}; {}", lines.words(*done, now), spent.words()))
+                Some(format!("{stage}: {}; {}", lines.words(now), spent.words()))
             }
             Event::Spent { calls, in_flight, tokens, usd } => {
                 self.spent = Spent { calls: *calls, in_flight: *in_flight, tokens: *tokens, usd: *usd };
-                None
+                // A stage may work long between two of its items.
+                let (stage, lines) =
+                    self.stages.iter_mut().find(|(_, lines)| now.saturating_sub(lines.told) >= LINE_EVERY)?;
+                lines.told = now;
+                Some(format!("{stage}: {}; {}", lines.words(now), self.spent.words()))
             }
             Event::Rejected(reject) => {
                 self.stages.get_mut(reject.stage.as_str())?.rejected += 1;
@@ -274,7 +280,8 @@ impl Lines {
 
 impl StageLines {
     #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
-    fn words(&self, done: u64, now: Duration) -> String {
+    fn words(&self, now: Duration) -> String {
+        let done = self.done;
         let rate = done as f64 / now.saturating_sub(self.begun).as_secs_f64().max(1e-3);
         let count = thousands(done);
         match self.total.filter(|total| *total > 0) {
@@ -312,6 +319,9 @@ mod tests {
         take(15, Event::Ended { stage: "extract", outcome: "34 scenes of 3 books".to_owned() });
         take(16, Event::Started { stage: "simulate", total: None });
         take(30, Event::Advanced { stage: "simulate", done: 7, total: None });
+        let spent = |calls| Event::Spent { calls, in_flight: 9, tokens: 60_000, usd: Some(1.0) };
+        take(32, spent(1300)); // too early
+        take(44, spent(1400)); // nothing has advanced, and much is spent
         insta::assert_snapshot!(told.join("\n"), @r"
         extract: begins of 40
         extract: 4 of 40 (10 %), 2.0/s, about 18 s left; 1,234 calls, 5 in flight, 56,789 tokens, unpriced
@@ -319,6 +329,7 @@ mod tests {
         extract: 34 scenes of 3 books, 1 left out, in 15.0 s
         simulate: begins
         simulate: 7, 0.5/s; 1,234 calls, 5 in flight, 56,789 tokens, unpriced
+        simulate: 7, 0.2/s; 1,400 calls, 9 in flight, 60,000 tokens, $1.00
         ");
     }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Price, Totals, Usage};
+use super::{Price, Usage};
 
 /// The table `[budget]`: a run stops cleanly when it reaches one of these; what is done is kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -75,11 +75,12 @@ impl Budget {
         self.max_usd.is_some() || self.max_tokens.is_some()
     }
 
-    /// Says whether a request may begin that may take so much, while others in flight may take what is `held`; the bound
-    /// on calls is kept where calls begin.
-    pub(super) fn room(&self, totals: &Totals, held: Weight, next: Weight) -> Room {
+    /// Says whether a request may begin that may take so much, when so much is spent and others in flight may take what is
+    /// `held`; the bound on calls is kept where calls begin.
+    pub(super) fn room(&self, spent: Weight, held: Weight, next: Weight) -> Room {
         let mut room = Room::Enough;
-        if let (Some(max), Some(usd)) = (self.max_usd, totals.usd) {
+        if let Some(max) = self.max_usd {
+            let usd = spent.usd();
             if usd >= max || usd + next.usd() > max {
                 return Room::None(format!("max_usd = {max} (spent {usd:.4}, the next call up to {:.4})", next.usd()));
             }
@@ -87,8 +88,8 @@ impl Budget {
                 room = Room::Later;
             }
         }
-        let used = totals.usage.prompt + totals.usage.completion;
         if let Some(max) = self.max_tokens {
+            let used = spent.tokens;
             if used >= max || used + next.tokens > max {
                 let next = next.tokens;
                 return Room::None(format!("max_tokens = {max} (used {used}, the next call up to {next})"));
@@ -111,22 +112,18 @@ mod tests {
             let price = Price { input: 10.0, cached_input: None, output: 10.0 };
             Weight::of(&Usage { prompt: tokens, ..Usage::default() }, Some(&price))
         };
-        let spent = |tokens: u64, usd| Totals {
-            usage: Usage { prompt: tokens, ..Usage::default() },
-            usd: Some(usd),
-            ..Totals::default()
-        };
         let dollar = Budget { max_usd: Some(1.0), ..Budget::default() };
         let tokens = Budget { max_tokens: Some(100_000), ..Budget::default() };
-        for (budget, spent) in [(dollar, spent(0, 0.9)), (tokens, spent(90_000, 0.0))] {
+        // Ten dollars for a million tokens.
+        for (budget, spent) in [(dollar, weight(90_000)), (tokens, weight(90_000))] {
             assert!(budget.bounds_requests());
-            assert_eq!(budget.room(&spent, weight(0), weight(10_000)), Room::Enough);
-            assert_eq!(budget.room(&spent, weight(1), weight(10_000)), Room::Later);
+            assert_eq!(budget.room(spent, weight(0), weight(10_000)), Room::Enough);
+            assert_eq!(budget.room(spent, weight(1), weight(10_000)), Room::Later);
             assert!(
-                matches!(budget.room(&spent, weight(0), weight(10_001)), Room::None(bound) if bound.contains("= 1"))
+                matches!(budget.room(spent, weight(0), weight(10_001)), Room::None(bound) if bound.contains("= 1"))
             );
         }
-        assert_eq!(Budget::default().room(&spent(9, 9.0), weight(1), weight(1)), Room::Enough);
+        assert_eq!(Budget::default().room(weight(9), weight(1), weight(1)), Room::Enough);
         assert_eq!(weight(3).plus(weight(4)).minus(weight(4)), weight(3));
     }
 }

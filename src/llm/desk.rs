@@ -1,6 +1,6 @@
 //! What all models of a run share.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -10,7 +10,7 @@ use tokio::sync::{Notify, OwnedMutexGuard, watch};
 
 use super::budget::{Room, Weight};
 use super::record::hash;
-use super::{AskError, Budget, Journal, Ledger, Rehearsal};
+use super::{AskError, Budget, Journal, Ledger, Price, Rehearsal, Usage};
 use crate::prompt::Prompts;
 
 /// What all models of a run share: templates, journal, ledger and bounds.
@@ -33,14 +33,25 @@ pub struct Desk {
     begun: AtomicU64,
     /// Requests that are being answered.
     in_flight: AtomicU64,
-    /// What requests in flight may take at most.
-    held: Mutex<Weight>,
+    /// What the journal had at the beginning, by the names of the models that nobody has engaged yet.
+    paid: Mutex<BTreeMap<String, Usage>>,
+    held: Mutex<Held>,
     released: Notify,
     /// Who hears of addresses that fall silent and come back.
     listener: OnceLock<Box<dyn Fn(String) + Send + Sync>>,
     stopped: watch::Sender<bool>,
     flights: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
+}
+
+/// What a new request has to leave room for.
+#[derive(Debug, Default)]
+struct Held {
+    /// What earlier processes have paid for. It counts from the beginning: until a run has read it back, new requests would
+    /// take its room.
+    before: Weight,
+    /// What requests in flight may take at most.
+    in_flight: Weight,
 }
 
 /// So many compiled schemas are kept; schemas that name a scene's cast come and go.
@@ -55,10 +66,12 @@ impl std::fmt::Debug for Desk {
 impl Desk {
     /// Makes a desk.
     pub fn new(seed: u64, prompts: Prompts, journal: Arc<dyn Journal>, budget: Budget, replay: bool) -> Self {
+        let paid = Mutex::new(if budget.bounds_requests() { journal.paid() } else { BTreeMap::new() });
         Self {
             seed,
             prompts,
             journal,
+            paid,
             ledger: Ledger::default(),
             budget,
             replay,
@@ -98,6 +111,15 @@ impl Desk {
         stopped.expect("the sender lives as long as the desk");
     }
 
+    /// Counts what the journal has of a model at its price.
+    pub(super) fn engage(&self, model: &str, price: Option<&Price>) {
+        let mut paid = self.paid.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(usage) = paid.remove(model) {
+            let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+            held.before = held.before.plus(Weight::of(&usage, price));
+        }
+    }
+
     /// Fails when no new request may begin. Returns nothing when one that may take so much has to wait for others; else
     /// what is held for it.
     fn hold(&self, weight: Weight) -> Result<Option<Hold<'_>>, AskError> {
@@ -106,13 +128,13 @@ impl Desk {
         }
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if self.budget.bounds_requests() {
-            match self.budget.room(&self.ledger.totals(), *held, weight) {
+            match self.budget.room(held.before.plus(self.ledger.paid()), held.in_flight, weight) {
                 Room::Enough => {}
                 Room::Later => return Ok(None),
                 Room::None(bound) => return Err(AskError::Budget(bound)),
             }
         }
-        *held = held.plus(weight);
+        held.in_flight = held.in_flight.plus(weight);
         Ok(Some(Hold { desk: self, weight }))
     }
 
@@ -235,7 +257,7 @@ pub(super) struct Hold<'a> {
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
         let mut held = self.desk.held.lock().unwrap_or_else(PoisonError::into_inner);
-        *held = held.minus(self.weight);
+        held.in_flight = held.in_flight.minus(self.weight);
         drop(held);
         self.desk.released.notify_waiters();
     }

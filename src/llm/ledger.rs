@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::budget::Weight;
 use super::prefix::{Prefixes, Prompt};
 use crate::schema::Message;
 
@@ -24,6 +25,17 @@ pub struct Usage {
     /// Whether they were estimated, since the server gave none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
+}
+
+impl Usage {
+    /// Adds another one.
+    pub fn add(&mut self, other: &Self) {
+        self.prompt += other.prompt;
+        self.cached += other.cached;
+        self.completion += other.completion;
+        self.reasoning += other.reasoning;
+        self.estimated |= other.estimated;
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
@@ -102,11 +114,7 @@ impl Totals {
         self.failed += other.failed;
         self.requests += other.requests;
         self.reasks += other.reasks;
-        self.usage.prompt += other.usage.prompt;
-        self.usage.cached += other.usage.cached;
-        self.usage.completion += other.usage.completion;
-        self.usage.reasoning += other.usage.reasoning;
-        self.usage.estimated |= other.usage.estimated;
+        self.usage.add(&other.usage);
         self.estimated += other.estimated;
         self.usd = self.usd.zip(other.usd).map(|(a, b)| a + b);
     }
@@ -170,14 +178,41 @@ pub struct Ledger {
     faults: Mutex<BTreeMap<Place, (u64, u64)>>,
 }
 
+/// What was asked of one model by one ask. It has one price, so that the cost of its tokens is told from their sum: a sum of
+/// costs would depend on the order in which they came.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     all: Totals,
     kept: Totals,
+    price: Option<Price>,
 }
 
 impl Entry {
-    const NEW: Self = Self { all: Totals::FREE, kept: Totals::FREE };
+    const NEW: Self = Self { all: Totals::FREE, kept: Totals::FREE, price: Some(Price::FREE) };
+
+    fn add(&mut self, totals: &Totals, kept: bool) {
+        self.all.add(totals);
+        if kept {
+            self.kept.add(totals);
+        }
+    }
+
+    /// Returns one of its sums with what it cost.
+    fn priced(&self, totals: &Totals) -> Totals {
+        Totals { usd: self.price.map(|price| price.of(&totals.usage)), ..*totals }
+    }
+
+    /// Returns what was paid for in this process.
+    fn paid(&self) -> Weight {
+        let (all, kept) = (&self.all.usage, &self.kept.usage);
+        let usage = Usage {
+            prompt: all.prompt - kept.prompt,
+            cached: all.cached - kept.cached,
+            completion: all.completion - kept.completion,
+            ..Usage::default()
+        };
+        Weight::of(&usage, self.price.as_ref())
+    }
 }
 
 impl Ledger {
@@ -189,10 +224,12 @@ impl Ledger {
             reasks: u64::from(spent.again),
             usage,
             estimated: if usage.estimated { usage.prompt + usage.completion } else { 0 },
-            usd: price.map(|price| price.of(&usage)),
-            ..Totals::default()
+            ..Totals::FREE
         };
-        self.add(model, ask, &totals, spent.kept);
+        self.enter(model, ask, |entry| {
+            entry.add(&totals, spent.kept);
+            entry.price = price.copied();
+        });
     }
 
     /// Counts the end of a call.
@@ -204,16 +241,12 @@ impl Ledger {
             failed: one(Outcome::Failed),
             ..Totals::FREE
         };
-        self.add(model, ask, &call, outcome == Outcome::Journal);
+        self.enter(model, ask, |entry| entry.add(&call, outcome == Outcome::Journal));
     }
 
-    fn add(&self, model: &str, ask: &'static str, totals: &Totals, kept: bool) {
+    fn enter(&self, model: &str, ask: &'static str, change: impl FnOnce(&mut Entry)) {
         let mut entries = self.entries.lock().expect("no panic while the ledger is held");
-        let entry = entries.entry((model.to_owned(), ask)).or_insert(Entry::NEW);
-        entry.all.add(totals);
-        if kept {
-            entry.kept.add(totals);
-        }
+        change(entries.entry((model.to_owned(), ask)).or_insert(Entry::NEW));
     }
 
     /// Takes note of a prompt that was answered, here or in the journal.
@@ -255,8 +288,15 @@ impl Ledger {
     #[must_use]
     pub fn totals(&self) -> Totals {
         let mut sum = Totals::FREE;
-        self.entries.lock().expect("no panic while the ledger is held").values().for_each(|entry| sum.add(&entry.all));
+        let entries = self.entries.lock().expect("no panic while the ledger is held");
+        entries.values().for_each(|entry| sum.add(&entry.priced(&entry.all)));
         sum
+    }
+
+    /// Returns what was paid for in this process, which is what was not read back.
+    pub(super) fn paid(&self) -> Weight {
+        let entries = self.entries.lock().expect("no panic while the ledger is held");
+        entries.values().map(Entry::paid).fold(Weight::default(), Weight::plus)
     }
 
     /// Returns what was asked by model and ask, in order.
@@ -267,8 +307,8 @@ impl Ledger {
         let account = |(place, entry): (&Place, &Entry)| Account {
             model: place.0.clone(),
             ask: place.1,
-            totals: entry.all,
-            kept: entry.kept,
+            totals: entry.priced(&entry.all),
+            kept: entry.priced(&entry.kept),
             shared: prefixes.get(place).map_or(0.0, Prefixes::share),
         };
         entries.iter().map(account).collect()
@@ -313,6 +353,20 @@ mod tests {
         ledger.close("b", "x", Outcome::Failed);
         assert_eq!(ledger.totals().usd, None);
         assert_eq!((ledger.totals().made, ledger.totals().failed, ledger.totals().requests), (1, 1, 2));
+    }
+
+    #[test]
+    fn what_calls_cost_does_not_depend_on_their_order() {
+        let price = Price { input: 0.4, cached_input: Some(0.1), output: 1.6 };
+        let usages: Vec<Usage> = (0..50)
+            .map(|n| Usage { prompt: 1000 + 37 * n, cached: 16 * n, completion: 7 + n * n, ..Usage::default() })
+            .collect();
+        let cost = |usages: &mut dyn Iterator<Item = &Usage>| {
+            let ledger = Ledger::default();
+            usages.for_each(|usage| ledger.spend("a", "x", Some(&price), &spent(*usage)));
+            (ledger.totals().usd, ledger.accounts()[0].totals.usd)
+        };
+        assert_eq!(cost(&mut usages.iter()), cost(&mut usages.iter().rev()));
     }
 
     #[test]

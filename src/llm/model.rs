@@ -67,7 +67,9 @@ impl Model {
     pub fn offline(name: impl Into<String>, options: OfflineOptions, desk: Arc<Desk>) -> Self {
         let id = format!("offline:{}", options.variant);
         let most = options.concurrency.map_or(Semaphore::MAX_PERMITS, |concurrency| concurrency.max(1) as usize);
-        Self { name: name.into(), id, engine: Engine::Offline(options, Semaphore::new(most)), desk }
+        let name = name.into();
+        desk.engage(&name, Some(&Price::FREE));
+        Self { name, id, engine: Engine::Offline(options, Semaphore::new(most)), desk }
     }
 
     /// Makes a model that a server plays. A reply that breaks its schema is asked again up to `max_reasks` times.
@@ -83,6 +85,7 @@ impl Model {
         let (name, id) = (name.into(), endpoint.model.clone());
         let sampling = json!(sampling);
         let client = Client::new(name.clone(), endpoint)?;
+        desk.engage(&name, price.as_ref());
         let served = Served { client, sampling, extra_body, price, max_reasks };
         Ok(Self { name, id, engine: Engine::Served(Box::new(served)), desk })
     }
@@ -252,7 +255,7 @@ impl Model {
                         }
                         let (requests, usage) = (exchange.requests, Usage::default());
                         let spent = Spent { requests, usage, again: tries > 0, kept: false };
-                        self.desk.ledger.spend(&self.name, A::NAME, Some(&Price::FREE), &spent);
+                        self.desk.ledger.spend(&self.name, A::NAME, self.price(), &spent);
                         return Err(error);
                     }
                 }

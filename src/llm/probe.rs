@@ -43,13 +43,21 @@ pub struct Probe {
     pub context: Option<u64>,
 }
 
-/// Asks every address of a model, as a run would ask it but without further tries.
+/// So long a probe waits for a reply at most. A server may have to load its model first, but who asks waits for the answer.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Asks every address of a model, as a run would ask it but without further tries, and with less patience.
 pub async fn probe(name: &str, endpoint: &Endpoint, sampling: &Sampling, extra_body: Value) -> Vec<Probe> {
-    let addresses = endpoint.base_urls.iter().map(|base_url| {
-        let endpoint = Endpoint { base_urls: vec![base_url.clone()], max_tries: 1, ..endpoint.clone() };
-        one(name, endpoint, json!(sampling), extra_body.clone())
-    });
+    let addresses = endpoint
+        .base_urls
+        .iter()
+        .map(|base_url| one(name, brief(endpoint, base_url), json!(sampling), extra_body.clone()));
     join_all(addresses).await
+}
+
+fn brief(endpoint: &Endpoint, base_url: &str) -> Endpoint {
+    let timeout = endpoint.timeout.min(PATIENCE);
+    Endpoint { base_urls: vec![base_url.to_owned()], max_tries: 1, timeout, ..endpoint.clone() }
 }
 
 async fn one(name: &str, endpoint: Endpoint, sampling: Value, extra_body: Value) -> Probe {
@@ -121,6 +129,16 @@ impl Journal for Nowhere {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_says_nothing_is_not_waited_for_as_long_as_in_a_run() {
+        let endpoint = Endpoint::new("http://a.test/v1", "m");
+        let hasty = Endpoint { timeout: Duration::from_secs(5), ..endpoint.clone() };
+        for (endpoint, timeout) in [(endpoint, PATIENCE), (hasty, Duration::from_secs(5))] {
+            let brief = brief(&endpoint, "http://b.test/v1");
+            assert_eq!((brief.timeout, brief.max_tries, &*brief.base_urls[0]), (timeout, 1, "http://b.test/v1"));
+        }
+    }
 
     #[test]
     fn lists_are_read_as_servers_write_them() {

@@ -1,5 +1,7 @@
 //! What is asked and answered, in the form that the journal keeps.
 
+use std::collections::BTreeMap;
+
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -114,6 +116,12 @@ pub trait Journal: Send + Sync {
 
     /// Writes a record; when the future is done, the record outlives a crash.
     fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>>;
+
+    /// Returns the tokens of all that was answered before it was opened, by the model's name: what has been paid for, whether
+    /// a run asks for it again or not. A journal that always begins empty has none.
+    fn paid(&self) -> BTreeMap<String, Usage> {
+        BTreeMap::new()
+    }
 }
 
 #[cfg(test)]

@@ -112,10 +112,10 @@ pub fn examine(loaded: &Loaded) -> Result<Examined, RunError> {
     Ok(Examined { books, models: models.collect() })
 }
 
-/// Asks every address of every served model of the cast: one tiny call and the list of models at each.
+/// Asks every address of every served model of the cast, all at once: one tiny call and the list of models at each.
 pub async fn probe(loaded: &Loaded, examined: &mut Examined) {
-    for model in examined.models.iter_mut().filter(|model| model.served) {
-        let ModelEntry::OpenAi(served) = &loaded.file.models[&model.name] else { continue };
+    let probed = examined.models.iter_mut().filter(|model| model.served).map(|model| async move {
+        let ModelEntry::OpenAi(served) = &loaded.file.models[&model.name] else { return };
         let endpoint = &loaded.endpoints[&model.name];
         let extra_body = Value::Object(served.extra_body.clone());
         let probes = llm::probe(&model.name, endpoint, &served.sampling(), extra_body).await;
@@ -127,7 +127,8 @@ pub async fn probe(loaded: &Loaded, examined: &mut Examined) {
             let note = format!("its price is unknown, so that no cost can be told: give `models.{}.price`", model.name);
             first.notes.push(note);
         }
-    }
+    });
+    futures::future::join_all(probed).await;
 }
 
 /// Says what was found, and what to do about it.

@@ -104,6 +104,17 @@ pub enum ModelEntry {
     OpenAi(Box<Served>),
 }
 
+impl ModelEntry {
+    /// Returns what its tokens cost; none where that is unknown.
+    #[must_use]
+    pub fn price(&self) -> Option<Price> {
+        match self {
+            Self::Offline(_) => Some(Price::FREE),
+            Self::OpenAi(served) => served.price,
+        }
+    }
+}
+
 /// A model that a server plays.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

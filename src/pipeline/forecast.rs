@@ -130,6 +130,7 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
     };
     let measured =
         Arc::new(journal.as_ref().map_or_else(|| Ok(Measured::default()), |view| Measured::of(view, &loaded))?);
+    let spent = journal.as_ref().map(|view| view.paid().clone()).unwrap_or_default();
     let (latency, seen) = (options.latency, Arc::clone(&measured));
     let rehearsal = Arc::new(Rehearsal::new(move |model, ask| seen.expected(model, ask, latency)));
     let prompts = Prompts::new(stages::prompts(), &loaded.prompts)?;
@@ -149,18 +150,17 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
     let (records, scenes) =
         runtime.block_on(super::run::rehearse(Arc::clone(&loaded), road, reporter, Arc::clone(&desk)))?;
 
-    let mut asks: Vec<AskForecast> =
-        desk.ledger.accounts().iter().map(|account| ask(account, &loaded, &measured)).collect();
+    let accounts = desk.ledger.accounts();
+    let mut asks: Vec<AskForecast> = accounts.iter().map(|account| ask(account, &loaded, &measured)).collect();
     let place = |ask: &AskForecast| Stage::ALL.iter().position(|stage| stage.verb() == ask.stage);
     asks.sort_by(|a, b| (place(a), &a.ask, &a.model).cmp(&(place(b), &b.ask, &b.model)));
     let total = total(&asks);
-    let paid = desk.ledger.accounts().iter().map(|account| account.kept.usd).try_fold(0.0, |sum, usd| Some(sum + usd?));
-    let used = desk.ledger.totals().usage;
+    let paid = accounts.iter().map(|account| account.kept.usd).try_fold(0.0, |sum, usd| Some(sum + usd?));
     Ok(Forecast {
         run,
         latency_s: (options.latency.is_some() || !measured.tells_latency())
             .then(|| options.latency.unwrap_or(LATENCY).as_secs_f64()),
-        budget: budget(&loaded, &total, paid, used.prompt + used.completion),
+        budget: budget(&loaded, &total, &spent),
         stages: clock.stages(&asks),
         wall_s: rehearsal.now().as_secs_f64(),
         rows: rows(&records, scenes),
@@ -172,10 +172,8 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
 
 fn ask(account: &Account, loaded: &Loaded, measured: &Measured) -> AskForecast {
     let Account { model, totals, kept, .. } = account;
-    let (price, served) = match &loaded.file.models[model] {
-        ModelEntry::OpenAi(served) => (served.price, true),
-        ModelEntry::Offline(_) => (Some(Price::FREE), false),
-    };
+    let entry = &loaded.file.models[model];
+    let (price, served) = (entry.price(), matches!(entry, ModelEntry::OpenAi(_)));
     let prompt = totals.usage.prompt.saturating_sub(kept.usage.prompt);
     let completion = totals.usage.completion.saturating_sub(kept.usage.completion);
     let cacheable = part(prompt, account.shared);
@@ -234,10 +232,17 @@ fn total(asks: &[AskForecast]) -> AskForecast {
     }
 }
 
+/// Sets the bounds beside what is expected, on top of what the journal's answers took, asked for again or not.
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
-fn budget(loaded: &Loaded, total: &AskForecast, paid: Option<f64>, tokens: u64) -> Vec<Bound> {
+fn budget(loaded: &Loaded, total: &AskForecast, spent: &BTreeMap<String, Usage>) -> Vec<Bound> {
     let budget = &loaded.file.budget;
-    let usd = total.usd.zip(paid).map(|(usd, paid)| usd + paid);
+    let known = |(name, usage)| Some((loaded.file.models.get(name)?.price(), usage));
+    let spent: Vec<(Option<Price>, &Usage)> = spent.iter().filter_map(known).collect();
+    let usd = total
+        .usd
+        .and_then(|usd| spent.iter().try_fold(usd, |sum, (price, usage)| Some(sum + price.as_ref()?.of(usage))));
+    let tokens =
+        spent.iter().map(|(_, usage)| usage.prompt + usage.completion).sum::<u64>() + total.prompt + total.completion;
     let bounds = [
         ("max_usd", budget.max_usd, usd),
         ("max_calls", budget.max_calls.map(|max| max as f64), Some(total.calls as f64)),

@@ -17,7 +17,7 @@ use super::error::Cause;
 use super::manifest::Manifest;
 use super::models::Models;
 use super::shelf::{self, Listed, ReadBook, Rereader, Shelf};
-use super::status::Watch;
+use super::status::{Watch, spent};
 use super::{Loaded, ModelEntry, RunError, RunOptions, Stage, Summary};
 use crate::event::{Event, Reporter};
 use crate::llm::{AskError, Desk, Rehearsal};
@@ -573,13 +573,7 @@ impl Road {
     }
 
     fn spent(&self) {
-        let totals = self.desk.ledger.totals();
-        self.reporter.report(Event::Spent {
-            calls: totals.made + totals.journal,
-            in_flight: self.desk.in_flight(),
-            tokens: totals.usage.prompt + totals.usage.completion,
-            usd: totals.usd,
-        });
+        self.reporter.report(spent(&self.desk));
     }
 
     fn reject(&self, records: &mut Records, rejects: impl IntoIterator<Item = Reject>) {

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AskSummary, Calls, FaultCounts, Loaded, RunError, RunOptions, Summary, Tokens};
+use super::{AskSummary, Calls, FaultCounts, Loaded, ModelEntry, RunError, RunOptions, Summary, Tokens};
 use crate::event::{Event, Reporter};
-use crate::llm::{AskError, Desk};
+use crate::llm::{AskError, Desk, Price, Usage};
 use crate::schema::Reject;
 use crate::store::{self, JournalView, RunFolder, StoreError};
 
@@ -121,11 +121,12 @@ impl Watch {
         Self { reporter, desk, begun: Instant::now(), standing: Mutex::new(standing), over: Mutex::new(false) }
     }
 
-    /// Writes how the run stands, again and again.
+    /// Writes how the run stands, again and again, and reports what is spent: much is between two steps of a stage.
     pub(super) async fn beat(self: Arc<Self>, folder: PathBuf) {
         let mut beats = tokio::time::interval(BEAT);
         loop {
             beats.tick().await;
+            self.reporter.report(spent(&self.desk));
             let (watch, folder) = (Arc::clone(&self), folder.clone());
             let said = tokio::task::spawn_blocking(move || {
                 let over = watch.over.lock().unwrap_or_else(PoisonError::into_inner);
@@ -233,6 +234,12 @@ impl Standing {
                 entry.tokens.estimated += record.usage.prompt + record.usage.completion;
             }
         }
+        let prices = prices(&self.configuration);
+        for ask in asks.values_mut() {
+            let Tokens { prompt, cached, completion, .. } = ask.tokens;
+            let usage = Usage { prompt, cached, completion, ..Usage::default() };
+            ask.usd = prices.get(&ask.model).and_then(|price| Some(price.as_ref()?.of(&usage)));
+        }
         self.asks = asks.into_values().collect();
         let sum = |of: fn(&AskSummary) -> u64| self.asks.iter().map(of).sum();
         self.calls = Calls { made: 0, journal: sum(|ask| ask.calls.journal), failed: self.calls.failed };
@@ -245,12 +252,34 @@ impl Standing {
             reasoning: sum(|ask| ask.tokens.reasoning),
             estimated: sum(|ask| ask.tokens.estimated),
         };
-        self.usd = None;
+        self.usd = self.asks.iter().try_fold(0.0, |sum, ask| Some(sum + ask.usd?));
         if self.rows.is_empty() || self.state == State::Gone {
             self.rows = so_far(&self.asks);
         }
         Ok(())
     }
+}
+
+/// Returns what has been spent so far.
+pub(super) fn spent(desk: &Desk) -> Event {
+    let totals = desk.ledger.totals();
+    Event::Spent {
+        calls: totals.made + totals.journal,
+        in_flight: desk.in_flight(),
+        tokens: totals.usage.prompt + totals.usage.completion,
+        usd: totals.usd,
+    }
+}
+
+/// Returns the prices of the models of a configuration, as far as it has them.
+fn prices(configuration: &str) -> BTreeMap<String, Option<Price>> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Priced {
+        models: BTreeMap<String, ModelEntry>,
+    }
+    let Priced { models } = toml::from_str(configuration).unwrap_or_default();
+    models.into_iter().map(|(name, model)| (name, model.price())).collect()
 }
 
 /// Returns what the answers so far have made: each of these asks is answered once for a row.

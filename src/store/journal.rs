@@ -6,6 +6,7 @@
 //! is closed, the next one is begun, and the closed one is compressed. A line that a crash cut short is removed when the journal is opened; what is damaged otherwise
 //! is passed over and counted, and its calls are made anew.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -18,11 +19,11 @@ use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use self::pages::{Pages, Source};
-use self::scan::{Closed, add, closed_segments, plain};
+use self::scan::{Closed, Paid, add, closed_segments, pay, plain};
 use self::segment::Form;
 use self::writer::{Job, Writer, acknowledge, compress};
 use super::{StoreError, atomic};
-use crate::llm::{Answered, Journal, JournalError, Record};
+use crate::llm::{Answered, Journal, JournalError, Record, Usage};
 
 mod frames;
 mod line;
@@ -55,6 +56,7 @@ pub struct FileJournal {
     pages: Arc<Pages>,
     sender: Option<Sender<Job>>,
     threads: Vec<JoinHandle<()>>,
+    paid: Paid,
     damaged: u64,
     cut: u64,
 }
@@ -77,9 +79,10 @@ impl FileJournal {
         segment::begin(&mut file, path, next)?;
         let number = segment::read_number(&file, path)?.unwrap_or(next).max(next);
         segment::whole(path, &segments, number)?;
-        let Closed { mut index, mut sources, mut damaged, .. } = closed_segments(path, &segments)?;
+        let Closed { mut index, mut sources, mut damaged, mut paid, .. } = closed_segments(path, &segments)?;
         let scan = plain(&file, number, path, |_| {})?;
         add(&mut index, &scan.records);
+        pay(&mut paid, &scan.paid);
         damaged += scan.damaged;
         // A text whose part was damaged is not known: all are written again when they are named.
         let texts = if scan.damaged > 0 { Vec::new() } else { scan.texts };
@@ -114,7 +117,7 @@ impl FileJournal {
             }))?,
             thread(Box::new(move || compress(&packed, &numbers)))?,
         ];
-        Ok(Self { pages, sender: Some(sender), threads, damaged, cut: scan.length - scan.end })
+        Ok(Self { pages, sender: Some(sender), threads, paid, damaged, cut: scan.length - scan.end })
     }
 
     /// Returns how many records it holds.
@@ -145,6 +148,10 @@ impl FileJournal {
 impl Journal for FileJournal {
     fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
         self.pages.find(key)
+    }
+
+    fn paid(&self) -> BTreeMap<String, Usage> {
+        self.paid.clone()
     }
 
     fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>> {
@@ -181,7 +188,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::llm::{Reply, Request, Usage};
+    use crate::llm::{Reply, Request};
     use crate::schema::Message;
 
     const LONG: &str = "He said:\n\t“I am the one who has lived here, and nobody else has.”\n\u{2028}\0 她说：“你好。”";
@@ -264,6 +271,26 @@ mod tests {
         expect(&journal, &path, &[record("c", &[LONG])]);
         drop(journal);
         assert_eq!(lines(&fs::read(&path).unwrap()).len(), 6, "a reopened journal knows its texts");
+    }
+
+    #[test]
+    fn what_was_paid_is_known_from_the_beginning_on() {
+        let (_folder, path) = folder();
+        let reply = Reply { text: "}},\"usage\":{\"prompt\":9},\"model\":\"x\"".to_owned(), ..Reply::default() };
+        let other = Record { model: "作者“\"".to_owned(), reply, ..record("b", &[LONG]) };
+        let options = JournalOptions { segment_bytes: 1, ..JournalOptions::default() };
+        let journal = FileJournal::open_with(&path, options).unwrap();
+        // What is asked twice is paid for twice.
+        for record in [record("a", &[LONG]), other.clone(), record("a", &[LONG])] {
+            write(&journal, &record).unwrap();
+        }
+        assert!(journal.paid().is_empty(), "there was nothing");
+        drop(journal);
+        written(&path, &[record("c", &[])]);
+        let usage = Usage { prompt: 30, cached: 15, completion: 9, reasoning: 6, estimated: true };
+        let paid = BTreeMap::from([("writer".to_owned(), usage), (other.model, other.usage)]);
+        assert_eq!(FileJournal::open(&path).unwrap().paid(), paid);
+        assert_eq!(JournalView::open(&path).unwrap().paid(), &paid);
     }
 
     #[test]

@@ -122,8 +122,8 @@ async fn a_build_that_is_killed_again_and_again_pays_for_no_answer_twice() {
         lost = answered() - kept;
     }
     answers.store(usize::MAX, Ordering::Relaxed);
-    let last = run.build(&[], 0);
-    assert!(last["calls"]["journal"].as_u64() > Some(0), "{last}");
+    let rest = run.build(&[], 0);
+    assert!(rest["calls"]["journal"].as_u64() > Some(0), "{rest}");
     assert_eq!(run.tables(), whole.tables());
     // What reached the server as the last kill came may be answered later.
     assert!(answered() <= total + lost + 4, "{} answers for {total} calls, {lost} of them lost", answered());
@@ -140,8 +140,9 @@ async fn a_run_folder_belongs_to_one_process() {
     }
     let second = run.run(&["build", "small.toml"]);
     let errors = String::from_utf8_lossy(&second.stderr).into_owned();
-    assert_eq!(second.status.code(), Some(1), "{errors}");
+    assert_eq!(second.status.code(), Some(2), "{errors}");
     assert!(errors.contains(&format!("`outputs/small` is in use by process {}", first.id())), "{errors}");
+    assert!(errors.contains("hint: wait for it") && errors.contains("`dramaturg status outputs/small`"), "{errors}");
     let stats = shown(&run, &["stats", "outputs/small"], 0);
     assert!(stats.contains("extract/scenes"), "people may look at it meanwhile: {stats}");
     server.answer(true);

@@ -191,6 +191,26 @@ async fn bounds_on_what_requests_take_hold_with_many_in_flight() {
 }
 
 #[tokio::test]
+async fn what_earlier_processes_paid_counts_before_it_is_read_back() {
+    let server = ScriptedServer::ruled(|_, _| Scripted::content("好。")).await;
+    let folder = tempfile::tempdir().unwrap();
+    let run = Run::at(folder.path(), server.endpoint(), Budget::default(), false);
+    for draw in 0..10 {
+        run.model.ask(&Say, &draw.to_string()).await.expect("twelve tokens");
+    }
+    drop(run);
+    for budget in
+        [Budget { max_tokens: Some(200), ..Budget::default() }, Budget { max_usd: Some(0.0002), ..Budget::default() }]
+    {
+        let run = Run::at(folder.path(), server.endpoint(), budget, false);
+        let error = run.model.ask(&Say, "another").await.expect_err("120 are used, and a reply may have 100");
+        assert!(matches!(error, AskError::Budget(_)), "{error:?}");
+        run.model.ask(&Say, "3").await.expect("it is in the journal");
+    }
+    assert_eq!(server.bodies().len(), 10);
+}
+
+#[tokio::test]
 async fn what_is_hopeless_is_not_tried_again() {
     for (fault, ends_the_run) in [
         (Scripted::error(401, "no"), true),

@@ -11,7 +11,7 @@ const REPLY: &str = "(nods) I have heard that said before, and I do not hold wit
 /// Makes a run whose base, source and scene characters are played by a server; all others are offline.
 fn run(url: &str) -> TestRun {
     let run = TestRun::new();
-    let price = "price = { input = 2.0, cached_input = 0.5, output = 8.0 }";
+    let price = "price = { input = 0.4, cached_input = 0.1, output = 1.6 }";
     let served = format!("[models.served]\nprovider = \"openai\"\nmodel = \"m\"\nmax_tries = 1\n{price}\n\n[cast]");
     run.change("[cast]", &served);
     run.change("base = \"reader\"", "base = \"served\"");
@@ -73,8 +73,7 @@ async fn a_forecast_is_near_the_run_and_knows_what_is_paid() {
     let after = dry(&run, &[]);
     assert_eq!((after["total"]["calls"].as_u64(), after["total"]["usd"].as_f64()), (Some(0), Some(0.0)), "{after}");
     assert_eq!(after["total"]["paid"], left["calls"]["made"]);
-    // Sums of the same in another order.
-    assert!((after["paid_usd"].as_f64().unwrap() - left["usd"].as_f64().unwrap()).abs() < 1e-9, "{after}");
+    assert_eq!(after["paid_usd"], left["usd"], "sums of the same in another order");
     assert_eq!(after["wall_s"], 0.0);
 }
 
@@ -161,7 +160,9 @@ async fn a_run_is_looked_at_while_it_works_and_after() {
     // Its next word tells of the requests that wait.
     let working = loop {
         let working = status(&run, &["--no-estimate"]);
-        if working["in_flight"].as_u64() > Some(0) {
+        // A slow machine may be seen amid the offline calls of an earlier stage.
+        let is_there = working["stages"].as_array().unwrap().iter().any(|stage| stage["stage"] == "simulate");
+        if is_there && working["in_flight"].as_u64() > Some(0) {
             break working;
         }
     };
@@ -193,7 +194,17 @@ fn a_run_that_stopped_says_why_and_what_is_missing() {
     assert_eq!((&stopped["state"], &stopped["calls"]["made"]), (&json!("budget"), &json!(60)));
     assert!(stopped["error"].as_str().unwrap().contains("max_calls = 60"), "{stopped}");
     let missing = stopped["missing"]["calls"].as_u64().unwrap();
-    // Without its last word, the journal tells the same; what is missing needs the configuration.
+    // What fell silent is gone, and the journal tells the same and what it cost.
+    let path = run.path().join("outputs/small/status.json");
+    let word = std::fs::read_to_string(&path).expect("the run's last word");
+    std::fs::write(&path, word.replacen("\"budget\"", "\"running\"", 1)).expect("the same");
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_mins(1);
+    let file = std::fs::File::options().append(true).open(&path).expect("the same");
+    file.set_modified(long_ago).expect("it is ours");
+    let gone = status(&run, &[]);
+    assert_eq!((&gone["state"], &gone["calls"]["journal"]), (&json!("gone"), &json!(60)));
+    assert_eq!((&gone["usd"], &gone["missing"]["calls"]), (&json!(0.0), &json!(missing)));
+    // Without its last word, what is missing is not known: it needs the configuration.
     std::fs::remove_file(run.path().join("outputs/small/status.json")).expect("the run's last word");
     let told = status(&run, &[]);
     assert_eq!((&told["state"], &told["calls"]["journal"]), (&json!("unknown"), &json!(60)));

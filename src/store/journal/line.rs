@@ -191,6 +191,19 @@ pub(super) fn read_line(line: &[u8]) -> Option<(bool, Hash, u64, u32)> {
     Some((is_record, hash, at as u64, u32::try_from(value.len()).ok()?))
 }
 
+/// Returns the name of the model that a record's value is about, and its tokens. They stand near its beginning and its end,
+/// so that what stands between them need not be parsed.
+pub(super) fn paid(value: &[u8]) -> Option<(String, Usage)> {
+    let after = |key: &[u8], at: Option<usize>| at.map(|at| &value[at + key.len()..]);
+    // No quotation mark within a string stands without a backslash, so that neither is found in one.
+    let (model, usage) = (b"\",\"model\":", b"},\"usage\":");
+    let model = after(model, value.windows(model.len()).position(|part| part == model))?;
+    let usage = after(usage, value.windows(usage.len()).rposition(|part| part == usage))?;
+    let model = serde_json::Deserializer::from_slice(model).into_iter().next()?.ok()?;
+    let usage = serde_json::Deserializer::from_slice(usage).into_iter().next()?.ok()?;
+    Some((model, usage))
+}
+
 /// Returns the key of a record or the hash of a text. It stands first, and what the checksum vouches for need not be parsed.
 fn name(value: &[u8], is_record: bool) -> Option<Cow<'_, str>> {
     let first: &[u8] = if is_record { b"{\"key\":\"" } else { b"{\"hash\":\"" };

@@ -10,9 +10,10 @@ use std::sync::{Mutex, PoisonError};
 
 use super::super::StoreError;
 use super::frames::{Frame, walk};
-use super::line::{Hash, Place, read_line};
+use super::line::{Hash, Place, paid, read_line};
 use super::pages::Source;
 use super::segment::{Form, closed, read_header};
+use crate::llm::Usage;
 
 /// Where every record stands.
 pub(super) type Index = HashMap<Hash, Place>;
@@ -25,12 +26,24 @@ pub(super) fn add(index: &mut Index, records: &[(Hash, Place)]) {
     }
 }
 
+/// The tokens of records, by model.
+pub(super) type Paid = BTreeMap<String, Usage>;
+
+/// Adds what some records took.
+pub(super) fn pay(paid: &mut Paid, more: &Paid) {
+    for (model, usage) in more {
+        paid.entry(model.clone()).or_default().add(usage);
+    }
+}
+
 /// What reading a segment finds.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     segment: u32,
     pub(super) records: Vec<(Hash, Place)>,
     pub(super) texts: Vec<(Hash, Place)>,
+    /// What the records took, those that were written again too.
+    pub(super) paid: Paid,
     /// The end of the last line that is finished.
     pub(super) end: u64,
     /// The end of the last line.
@@ -44,9 +57,20 @@ impl Scan {
         Self { segment, ..Self::default() }
     }
 
+    fn pay(&mut self, value: &[u8]) {
+        let Some((model, usage)) = paid(value) else { return };
+        match self.paid.get_mut(&model) {
+            Some(paid) => paid.add(&usage),
+            None => drop(self.paid.insert(model, usage)),
+        }
+    }
+
     /// Takes the next line.
     fn line(&mut self, line: &[u8], path: &Path) -> Result<(), StoreError> {
         if let Some((is_record, name, at, length)) = read_line(line) {
+            if is_record {
+                self.pay(&line[line.len() - 2 - length as usize..]);
+            }
             let found = if is_record { &mut self.records } else { &mut self.texts };
             found.push((name, Place::new(self.segment, self.length + at, length)));
         } else if self.length > 0 {
@@ -108,6 +132,7 @@ pub(super) struct Closed {
     pub(super) index: Index,
     pub(super) sources: BTreeMap<u32, Source>,
     pub(super) damaged: u64,
+    pub(super) paid: Paid,
     /// Bytes on the disk.
     pub(super) bytes: u64,
 }
@@ -141,6 +166,7 @@ pub(super) fn closed_segments(open: &Path, segments: &BTreeMap<u32, Form>) -> Re
                 all.index.reserve(scan.records.len() * segments.len());
             }
             add(&mut all.index, &scan.records);
+            pay(&mut all.paid, &scan.paid);
             all.sources.insert(number, source);
             all.damaged += scan.damaged;
             all.bytes += bytes;

@@ -10,9 +10,9 @@ use serde_json::Value;
 use super::super::StoreError;
 use super::line::{Hash, Place, Stored, StoredRequest, Text, parse};
 use super::pages::{Pages, Source};
-use super::scan::{Closed, add, closed_segments, packed, plain};
+use super::scan::{Closed, Paid, add, closed_segments, packed, pay, plain};
 use super::segment;
-use crate::llm::{Answered, JournalError, Record, Request};
+use crate::llm::{Answered, JournalError, Record, Request, Usage};
 use crate::schema::Message;
 
 /// A journal as it stood when it was opened, for people who look into it: nothing is written, cut off or locked, so that a
@@ -20,6 +20,7 @@ use crate::schema::Message;
 #[derive(Debug)]
 pub struct JournalView {
     pages: Pages,
+    paid: Paid,
     damaged: u64,
     bytes: u64,
 }
@@ -57,15 +58,16 @@ impl JournalView {
             number = segment::read_number(file, path)?.unwrap_or(number).max(number);
         }
         segment::whole(path, &segments, number)?;
-        let Closed { mut index, mut sources, mut damaged, mut bytes } = closed_segments(path, &segments)?;
+        let Closed { mut index, mut sources, mut damaged, mut paid, mut bytes } = closed_segments(path, &segments)?;
         if let Some(file) = open {
             let scan = plain(&file, number, path, |_| {})?;
             add(&mut index, &scan.records);
+            pay(&mut paid, &scan.paid);
             sources.insert(number, Source::Plain(file));
             damaged += scan.damaged;
             bytes += scan.end;
         }
-        Ok(Self { pages: Pages::new(path, index, sources), damaged, bytes })
+        Ok(Self { pages: Pages::new(path, index, sources), paid, damaged, bytes })
     }
 
     /// Returns how many records it holds, each key once.
@@ -96,6 +98,12 @@ impl JournalView {
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Returns the tokens of all its records by the model's name.
+    #[must_use]
+    pub const fn paid(&self) -> &BTreeMap<String, Usage> {
+        &self.paid
     }
 
     /// Returns what was answered to a key.
