@@ -234,6 +234,13 @@ mod tests {
     }
 
     #[test]
+    fn begins_no_name_with_a_counter() {
+        let reading = read("罗守田道：“起风了。”舱里钻出个十三岁的孩子，笑道：“我不怕。”\n", Language::Zh, false);
+        let child = reading.quotations[1].speaker.map(|child| &reading.people[child]).expect("the child speaks");
+        assert_eq!((child.name.as_str(), child.aliases.len()), ("十三岁的孩子", 0), "{child:?}");
+    }
+
+    #[test]
     fn folds_traditional_characters() {
         check(
             "羅守田道：「起風了。」內中一個客人道：「走罷。」那客人又問：「船呢？」沈阿蓮應道：「在後頭。」沈阿蓮又道：「開船了。」",

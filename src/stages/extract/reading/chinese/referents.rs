@@ -145,11 +145,12 @@ impl<'a> Referents<'a> {
             self.new.push((noun.from, person));
             let fixed = (noun.gender != Gender::Unknown).then_some(noun.gender);
             self.cast.push(Draft { role: true, fixed, ..Draft::default() });
-            self.cast[person].add(&phrase, 1);
+            // `钻出个孩子`: a counter without its numeral begins no name.
+            if described == "人" || phrase != described && !phrase.starts_with(['个', '個', '位', '名']) {
+                self.cast[person].add(&phrase, 1);
+            }
             if described != "人" {
-                if phrase != described {
-                    self.cast[person].add(&described, 1);
-                }
+                self.cast[person].add(&described, 1);
                 self.cast[person].name = Some(described);
             }
             self.introduced.push(Introduced { noun: head, person, at: noun.from });

@@ -193,11 +193,19 @@ mod tests {
     }
 
     #[test]
+    fn hears_who_says_what_he_is() {
+        check(
+            "“The boat is gone,” said the Rat.\n\n“Gone,” said the Toad. The Rat looked out.\n\n“What a clever Toad I am!”\n\n“Hm,” said the Rat.\n",
+            &["Rat", "Toad", "Toad", "Rat"],
+        );
+    }
+
+    #[test]
     fn gives_a_song_to_one_singer() {
         let reading = english(
             "“I am a sailor,” said Mr. Hale.\n\n“You are not,” said Tom Reed.\n\n“I am!” said Mr. Hale, and he sang it aloud:\n\n    \
              “The tide is out, the mud is brown,\n      And all the boats lie over;\n\n    \
-             “I asked them all the way to town,\n      And none but had a lover.”\n",
+             “I asked them all the way to town,\n      For handsome Hale, the rover.”\n",
         );
         let hale = person(&reading, "Mr. Hale");
         assert_eq!(reading.quotations.len(), 7);

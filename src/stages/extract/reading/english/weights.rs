@@ -53,7 +53,7 @@ impl<'a> Scene<'a> {
             let sung =
                 self.spans.get(turn.first + 1).is_some_and(|next| next.continues && next.start == next.outer_start);
             if sung {
-                (turn.same, turn.alternate) = (0.5, 0.0);
+                (turn.same, turn.alternate) = (2.0, 0.0);
             }
             if turn.fresh {
                 turn.begin();
