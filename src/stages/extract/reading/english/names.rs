@@ -317,7 +317,7 @@ fn phrase(book: &Tokens, phrases: &Phrases, at: usize) -> Option<(Option<u32>, V
     if end == at || run(book, at).is_some_and(|(_, _, first, stop)| first == at && stop >= end) {
         return None;
     }
-    Some((None, book.list[at..end].iter().map(|token| token.word()).collect(), at, end))
+    Some((None, book.list[at..end].iter().map(super::tokens::Token::word).collect(), at, end))
 }
 
 /// Returns title, words, first token and end of the name that begins at a token.

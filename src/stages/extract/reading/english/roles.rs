@@ -103,7 +103,7 @@ impl Scene<'_> {
         let book = self.book;
         let comma = mention.first.checked_sub(1).filter(|&at| book.list[at].mark() == ',');
         if let Some(comma) = comma {
-            let mark = book.list.get(mention.end).map_or('.', |token| token.mark());
+            let mark = book.list.get(mention.end).map_or('.', super::tokens::Token::mark);
             let listed = mark == ',' && book.text(mention.end + 1) == "and";
             let closed = matches!(mark, ',' | ';' | '.' | ')') && !listed && !mention.possessive;
             return (comma.saturating_sub(5)..comma).filter(|_| closed).find_map(|at| {
