@@ -3,12 +3,15 @@
 use super::Paragraph;
 use super::quotations::Span;
 use super::tables::{
-    CHINESE, DETERMINER, ENGLISH, FAINT, HE, KIN, NARRATOR, POSSESSIVE, ROLE, SHE, SPEECH, THEY, TITLE,
+    CHINESE, DETERMINER, ENGLISH, FAINT, HE, KIN, NARRATOR, POSSESSIVE, ROLE, SHE, SPEECH, STOP, THEY, TITLE,
 };
 use crate::schema::Language;
 
 /// So many paragraphs must begin with a dash before it counts as a mark of speech.
 const FEWEST: usize = 3;
+
+/// Verbs of what is so while somebody speaks.
+const PRESENT: [&str; 10] = ["is", "are", "has", "have", "will", "can", "does", "do", "knows", "know"];
 
 /// Whether a character is a dash that may open speech.
 const fn dash(c: char) -> bool {
@@ -64,7 +67,16 @@ fn pieces(chars: &[char], start: usize, end: usize, language: Language) -> Vec<(
             Language::En => tag_en(chars, at, end),
             Language::Zh => tag_zh(chars, at, end),
         });
-        if let Some(stop) = stop {
+        // `—Yes. Hale drank. —How old?`: a sentence before a dash that takes up the speech again.
+        if language == Language::En
+            && dash(chars[i])
+            && i > from
+            && chars[i - 1].is_whitespace()
+            && let Some(told) = told_en(chars, from, i)
+        {
+            pieces.push((from, told));
+            (from, i) = (i, i + 1);
+        } else if let Some(stop) = stop {
             pieces.push((from, i + usize::from(!dash(chars[i]))));
             (from, i) = (stop, stop);
         } else {
@@ -102,7 +114,13 @@ fn tag_en(chars: &[char], at: usize, end: usize) -> Option<usize> {
     let person = |word: &(usize, usize)| capital(word) || class(word) & (pronoun | DETERMINER | POSSESSIVE) != 0;
     let first = words.first()?;
     let handed = says(first) && words.get(1).is_some_and(person);
-    let firm = |word: &(usize, usize)| says(word) && class(word) & FAINT == 0;
+    // `he told her`, of the words that do other things than speak as well.
+    let tells = |word: &(usize, usize)| {
+        let next = words.iter().position(|other| other == word).and_then(|at| words.get(at + 1));
+        chars[word.0..word.1] == ['t', 'o', 'l', 'd']
+            && next.is_some_and(|next| class(next) & pronoun != 0 || capital(next))
+    };
+    let firm = |word: &(usize, usize)| says(word) && (class(word) & FAINT == 0 || tells(word));
     let led = match class(first) {
         // `I say` is said; `I said` may be told.
         class if class & NARRATOR != 0 => words.get(1).is_some_and(|word| firm(word) && chars[word.1 - 1] == 'd'),
@@ -114,6 +132,23 @@ fn tag_en(chars: &[char], at: usize, end: usize) -> Option<usize> {
         _ => capital(first) && words.iter().skip(1).take(3).find(|word| !capital(word)).is_some_and(firm),
     };
     (handed || led).then(|| tail_en(chars, words[1].1, end))
+}
+
+/// Returns where the sentence that narrates begins, if the last one before a dash does: `Hale drank.`, `The captain sat down.`.
+fn told_en(chars: &[char], from: usize, dash: usize) -> Option<usize> {
+    let end = (from..dash).rev().find(|&i| !chars[i].is_whitespace())?;
+    let stops = |i: &usize| matches!(chars[*i], '.' | '!' | '?') && chars[i + 1].is_whitespace();
+    let before = (from..end).rev().find(stops).filter(|_| chars[end] == '.')?;
+    let start = (before + 1..end).find(|&i| !chars[i].is_whitespace())?;
+    let mut words = chars[start..end].split(|c| !c.is_alphanumeric() && !matches!(c, '’' | '\'')).take(4);
+    let class = |word: &[char]| ENGLISH.class(&word.iter().flat_map(|c| c.to_lowercase()).collect::<String>());
+    let first = words.next()?;
+    let third = class(first) & (HE | SHE | THEY | DETERMINER) != 0;
+    // What is now so is said; what was so is told.
+    let now = |word: &[char]| PRESENT.iter().any(|now| now.chars().eq(word.iter().copied()));
+    let told = !words.any(now);
+    let named = first.first().is_some_and(|c| c.is_uppercase()) && class(first) & (STOP | NARRATOR) == 0;
+    ((third || named) && told).then_some(before + 1)
 }
 
 fn class_of(chars: &[char], word: (usize, usize)) -> u32 {

@@ -39,10 +39,22 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
     }
     let mut spans: Vec<Span> = Vec::new();
     let mut open: Option<usize> = None;
+    // The mark that opened what a line of verse leaves open.
+    let mut mark = 0;
     for (index, paragraph) in paragraphs.iter().enumerate() {
         let (start, end) = (paragraph.start as usize, paragraph.end as usize);
         let mut at = start;
         let mut left_open = None;
+        if language == Language::En
+            && open.is_some_and(|before| before + 1 == index && runs_on(chars, &paragraphs[before], paragraph))
+        {
+            let (close, next, closed) = stanza(chars, mark, paragraph);
+            let (outer_start, outer_end) = (start, next);
+            let (paragraph, continues, written) = (index, true, false);
+            spans.push(Span { start, end: close, outer_start, outer_end, paragraph, continues, written });
+            left_open = (!closed).then_some(index);
+            at = next;
+        }
         while at < end {
             if !opens(chars, at, start, end, marks) {
                 at += 1;
@@ -62,12 +74,42 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
             if from < to && (continues || !closed || speech(chars, &span, start, end, language)) {
                 spans.push(span);
                 left_open = (!closed).then_some(index);
+                mark = outer_start;
             }
             at = next.max(at + 1);
         }
         open = left_open;
     }
     spans
+}
+
+/// Whether a line of verse runs on in the next: each short and indented, with no blank line between.
+fn runs_on(chars: &[char], line: &Paragraph, next: &Paragraph) -> bool {
+    const LONGEST: u32 = 60;
+    let indented = |paragraph: &Paragraph| chars[..paragraph.start as usize].ends_with(&[' ', ' ']);
+    let breaks = chars[line.end as usize..next.start as usize].iter().filter(|&&c| c == '\n').count();
+    let opened = matches!(chars[next.start as usize], '“' | '‘' | '"' | '«');
+    breaks == 1
+        && !next.border
+        && !opened
+        && [line, next].into_iter().all(|paragraph| indented(paragraph) && paragraph.end - paragraph.start < LONGEST)
+}
+
+/// Returns where what is sung or recited ends in a line that goes on with it, where to read on, and whether a mark closed it.
+fn stanza(chars: &[char], before: usize, line: &Paragraph) -> (usize, usize, bool) {
+    let shut = match chars[before] {
+        '‘' => '’',
+        '“' => '”',
+        '«' => '»',
+        other => other,
+    };
+    let (start, end) = (line.start as usize, line.end as usize);
+    let closes = |i: &usize| {
+        let inner = chars[*i] == '”' && chars[start..*i].contains(&'“');
+        let after = chars[i + 1..end].first().is_none_or(|c| !c.is_alphanumeric());
+        chars[*i] == shut && *i > start && !inner && after && (ends_speech(chars[i - 1]) || chars[i - 1] == '”')
+    };
+    (start..end).find(closes).map_or((end, end, false), |i| (i, i + 1, true))
 }
 
 /// Decides between double and single marks by which of them opens words more often; says also how often.
@@ -282,6 +324,9 @@ fn speech(chars: &[char], span: &Span, start: usize, end: usize, language: Langu
             if matches!(c, '：' | ':') {
                 return true;
             }
+            if called(&chars[start..=before]) {
+                return false;
+            }
             let full = words.iter().any(|c| matches!(c, '。' | '！' | '？' | '．' | '…' | '!' | '?' | '～'));
             if full {
                 return words.len() > 1;
@@ -325,6 +370,25 @@ fn speech(chars: &[char], span: &Span, start: usize, end: usize, language: Langu
             ENGLISH.is(&tag, SPEECH) || words.iter().filter(|c| c.is_whitespace()).count() > 5
         }
     }
+}
+
+/// Whether what stands before a mark gives somebody a name: `江湖人称“……”`, `绰号“……”`.
+fn called(before: &[char]) -> bool {
+    const NAMING: [&[char]; 11] = [
+        &['人', '称'],
+        &['号', '称'],
+        &['自', '称'],
+        &['绰', '号'],
+        &['诨', '号'],
+        &['外', '号'],
+        &['别', '号'],
+        &['人', '送'],
+        &['称', '为'],
+        &['名', '叫'],
+        &['叫', '做'],
+    ];
+    let tail: Vec<char> = before.iter().rev().take(2).rev().map(|&c| CHINESE.fold(c)).collect();
+    NAMING.iter().any(|word| tail == *word)
 }
 
 /// Whether words are the name of a thing: several, each with a capital but for the small ones, and no mark of punctuation.
@@ -418,6 +482,12 @@ mod tests {
             Language::En,
             &["Is it deep?", "Deep enough,", "Go in and see.", "I will not.", "Row,", "or swim."],
         );
+        check(
+            "—Nobody asked you. Hale drank. —Is it deep?\n\n—It is. The captain sat down. —Very.\n\n—He is here, she told him.\n\n\
+             —No. They know. I am sure.\n",
+            Language::En,
+            &["Nobody asked you.", "Is it deep?", "It is.", "Very.", "He is here,", "No. They know. I am sure."],
+        );
         check("“Is it deep?” said Hale.\n\n—It was not.\n", Language::En, &["Is it deep?"]);
         check(
             "—水深么？罗守田问。\n\n—不深，沈阿牛说，下去罢。\n\n—你先下。\n",
@@ -436,6 +506,7 @@ mod tests {
         check("“Tide” was all of it.", Language::En, &[]);
         check("He was heard to say “be quiet.”", Language::En, &["be quiet."]);
         check("门上写着“公账房”三个字。", Language::Zh, &[]);
+        check("此人姓罗，江湖上人称“铁桨”；他说“不去”，也就罢了。", Language::Zh, &["不去"]);
         check("他问“是谁？”便走了。", Language::Zh, &["是谁？"]);
     }
 
@@ -446,6 +517,25 @@ mod tests {
         check("他道：“去罢。她道：“不去。”", Language::Zh, &["去罢。", "不去。"]);
         check("他道：『你說「去」麼？』", Language::Zh, &["你說「去」麼？"]);
         check("他道：“又道：“去。”罢了。”", Language::Zh, &["又道：“去。”罢了。"]);
+    }
+
+    #[test]
+    fn goes_on_over_the_lines_of_a_song() {
+        let song = "He sang as he rowed, and nobody was there to hear it:\n\n    “The tide is out, the mud is brown,\n      And all the boats lie over;\n\n    \
+                    “He asked me, ‘Which way to the town?’\n      I told him, ‘Ask the drover.’”\n\n“Again!” said Hale.\n\n  \
+                    “I never closed this,\nsaid Tom.\n";
+        check(
+            song,
+            Language::En,
+            &[
+                "The tide is out, the mud is brown,",
+                "And all the boats lie over;",
+                "He asked me, ‘Which way to the town?’",
+                "I told him, ‘Ask the drover.’",
+                "Again!",
+                "I never closed this,",
+            ],
+        );
     }
 
     #[test]

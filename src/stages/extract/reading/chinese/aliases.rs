@@ -15,6 +15,9 @@ use super::words::{rank, role, title};
 /// A title stands for somebody of that surname who was named no further back than this.
 const NEAR: usize = 1200;
 
+/// What is heard less than once for so many mentions of somebody says nothing of whether that is a man or a woman.
+const RARE: u32 = 50;
+
 /// Titles that are put behind a name and leave the person the same; 嫂 or 妈 make another of it.
 const SAME: [&str; 20] = [
     "先生", "老爷", "公子", "少爷", "爷", "二爷", "大爷", "哥", "哥哥", "哥儿", "兄", "兄弟", "弟", "姑娘", "小姐",
@@ -38,6 +41,11 @@ impl Names {
         let mut places: BTreeMap<usize, usize> = BTreeMap::new();
         let mut drafts: Vec<Draft> = Vec::new();
         let mut people = Vec::with_capacity(count);
+        let mut heard: BTreeMap<usize, u32> = BTreeMap::new();
+        for (name, &root) in self.list.iter().zip(&roots) {
+            let most = heard.entry(root).or_default();
+            *most = name.count.max(*most);
+        }
         for (i, &root) in roots.iter().enumerate() {
             let place = *places.entry(root).or_insert_with(|| {
                 drafts.push(Draft::default());
@@ -58,8 +66,9 @@ impl Names {
                 draft.name = Some(name.printed.clone());
             }
             match self.titled_gender(i) {
-                Gender::Unknown => {}
-                gender => draft.fixed = Some(gender),
+                // A title that somebody is hardly ever given may have been meant for another.
+                gender if gender != Gender::Unknown && name.count * RARE >= heard[&root] => draft.fixed = Some(gender),
+                _ => {}
             }
         }
         // Whatever nouns join them later, people are called by their names.
@@ -181,10 +190,18 @@ impl Names {
         let fits = match gender {
             // A wife's title goes by her husband's surname as often as by her own.
             Gender::Female => own == Gender::Female || own == Gender::Unknown && maiden(&name.form[surname.len()..]),
-            Gender::Male => own != Gender::Female,
+            Gender::Male => own == Gender::Male || own == Gender::Unknown && self.often(at, other, surname),
             Gender::Unknown => true,
         };
         (fits && most * 5 >= name.count.min(12) * 3).then_some(other)
+    }
+
+    /// Whether a title is heard often enough beside a full name to say of its bearer what that leaves open.
+    fn often(&self, title: usize, full: usize, surname: &[char]) -> bool {
+        let full = &self.list[full].form;
+        let names = self.list.iter().filter(|name| name.form == *full || name.form[..] == full[surname.len()..]);
+        let known: u32 = names.map(|name| name.count).sum();
+        self.list[title].count * RARE >= known
     }
 
     fn titled_gender(&self, at: usize) -> Gender {

@@ -35,6 +35,10 @@ pub(super) fn described(text: &[char], names: &Names, at: usize, end: usize) -> 
     let limit = end.min(at + 18);
     let mut lead = determiner(text, at, end);
     let from = at;
+    // `一个是镖师，一个是书生`: the copula is no part of what they are.
+    if lead.new && lead.end > at && text[lead.end..end].first() == Some(&'是') {
+        lead.end += 1;
+    }
     // What begins with a preposition or an adverb describes nobody.
     let rest = &text[at..end];
     if lead.end == at

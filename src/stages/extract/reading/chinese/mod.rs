@@ -199,6 +199,48 @@ mod tests {
     }
 
     #[test]
+    fn leaves_what_the_heart_thinks_to_its_owner() {
+        check(
+            "罗守心走进来，道：“起风了。”沈阿牛放下网，心下想道：“该走了。”沈阿牛看了看天，心中自思道：“怕是晚了。”罗守心道：“走罢。”",
+            &["罗守心", "沈阿牛", "沈阿牛", "罗守心"],
+        );
+    }
+
+    #[test]
+    fn lets_no_rare_title_turn_a_woman_into_a_man() {
+        let plain = "罗阿莲道：“起风了。”罗阿莲又道：“收罢。”沈小满道：“收了。”".repeat(60);
+        let text = plain.clone() + "罗阿莲走了。罗大哥道：“开船。”";
+        let reading = read(&text, Language::Zh, false);
+        let lotus = reading.people.iter().find(|person| person.name == "罗阿莲").expect("she speaks");
+        assert!(lotus.gender == Gender::Unknown && lotus.aliases.iter().all(|alias| alias != "罗大哥"), "{lotus:?}");
+        // Somebody hardly better known than the title may well bear it.
+        let reading =
+            read("罗守田道：“起风了。”罗守田又道：“收罢。”罗大哥笑道：“走！”罗大哥道：“开船。”", Language::Zh, false);
+        assert!(bears(&reading, 0, "罗大哥") && bears(&reading, 0, "罗守田"), "{:?}", reading.people);
+        assert_eq!(reading.people[0].gender, Gender::Male);
+    }
+
+    #[test]
+    fn calls_people_by_the_noun_and_not_by_what_points_at_them() {
+        let text = "店里三个客人：一个是青衣书生；还有一个老和尚。罗守田道：“打酒！”那书生笑道：“没了。”".to_owned()
+            + &"罗守田喝了一口酒，看了看窗外的雪，又喝了一口。".repeat(60)
+            + "\n\n那老和尚道：“阿弥陀佛。”那人道：“走罢。”";
+        let reading = read(&text, Language::Zh, false);
+        let names: Vec<&str> = reading.people.iter().map(|person| person.name.as_str()).collect();
+        assert!(names.contains(&"书生") && names.contains(&"老和尚") && names.contains(&"那人"), "{names:?}");
+        let aliases =
+            |name: &str| reading.people.iter().filter(|person| person.aliases.iter().any(|a| a == name)).count();
+        assert_eq!((aliases("那老和尚"), aliases("人")), (1, 0), "{:?}", reading.people);
+    }
+
+    #[test]
+    fn begins_no_name_with_a_counter() {
+        let reading = read("罗守田道：“起风了。”舱里钻出个十三岁的孩子，笑道：“我不怕。”\n", Language::Zh, false);
+        let child = reading.quotations[1].speaker.map(|child| &reading.people[child]).expect("the child speaks");
+        assert_eq!((child.name.as_str(), child.aliases.len()), ("十三岁的孩子", 0), "{child:?}");
+    }
+
+    #[test]
     fn folds_traditional_characters() {
         check(
             "羅守田道：「起風了。」內中一個客人道：「走罷。」那客人又問：「船呢？」沈阿蓮應道：「在後頭。」沈阿蓮又道：「開船了。」",

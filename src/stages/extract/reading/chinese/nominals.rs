@@ -81,10 +81,12 @@ pub(super) fn nominal(text: &[char], names: &Names, at: usize, end: usize) -> Op
     // `霆曰`, `霆大笑`: the given name alone.
     let rest = &text[at + 1..end];
     let c = text[at];
+    // `心下想道`: the heart thinks for whoever has it.
+    let inward = matches!(text[at..end], ['心' | '口' | '腹' | '肚', '下' | '中' | '里' | '内' | '想', ..]);
     let acts = CHINESE.speech.head(rest).max(CHINESE.deeds.head(rest)).max(CHINESE.manner.head(rest)) > 0;
     let word =
         CHINESE.manner.has(&[c]) || CHINESE.objects.has(&[c]) || CHINESE.deeds.has(&[c]) || CHINESE.never.has(&[c]);
-    (names.short(c) && acts && !word).then(|| (Nominal::Role(Noun::plain(at, at + 1)), at + 1))
+    (names.short(c) && acts && !word && !inward).then(|| (Nominal::Role(Noun::plain(at, at + 1)), at + 1))
 }
 
 /// A name with what follows it: other names, `等`, `的母亲`.

@@ -145,9 +145,12 @@ impl<'a> Referents<'a> {
             self.new.push((noun.from, person));
             let fixed = (noun.gender != Gender::Unknown).then_some(noun.gender);
             self.cast.push(Draft { role: true, fixed, ..Draft::default() });
-            self.cast[person].add(&described, 1);
-            if phrase != described {
+            // `钻出个孩子`: a counter without its numeral begins no name.
+            if described == "人" || phrase != described && !phrase.starts_with(['个', '個', '位', '名']) {
                 self.cast[person].add(&phrase, 1);
+            }
+            if described != "人" {
+                self.cast[person].add(&described, 1);
                 self.cast[person].name = Some(described);
             }
             self.introduced.push(Introduced { noun: head, person, at: noun.from });
@@ -183,15 +186,25 @@ impl<'a> Referents<'a> {
             let same = other.noun == head
                 || noun.shown && head == ['人']
                 || head.ends_with(&other.noun) && other.noun.len() > 1;
-            noun.from < other.at + if noun.shown { BOUND } else { NEAR } && same && (noun.shown || head != ['人'])
+            // `那人` is whoever was spoken of just now; `那老者` the last old man of the book.
+            let far = if head == ['人'] { BOUND } else { NEAR };
+            noun.from < other.at + far && same && (noun.shown || head != ['人'])
         });
         if let Some(person) = brought.map(|other| other.person) {
             self.cast[person].add(&phrase, 1);
-            self.cast[person].add(&described, 1);
+            if described != "人" {
+                self.cast[person].add(&described, 1);
+            }
             return if noun.shown { Referent::Sure(person) } else { Referent::Likely(person, 3.0) };
         }
-        let person = self.own(&described, noun.gender);
-        if noun.shown {
+        let person = self.keyed(&described, noun.gender);
+        // Nobody is called by `人`, nor by a demonstrative where the noun says as much.
+        let worded = described != "人";
+        if worded {
+            self.cast[person].add(&described, 1);
+            self.cast[person].name.get_or_insert_with(|| described.clone());
+        }
+        if noun.shown || !worded {
             self.cast[person].add(&phrase, 1);
         }
         if !plain || self.titled.contains_key(&head) {

@@ -8,14 +8,20 @@ use super::nominals::{Nominal, Noun};
 use super::words::{gender, role};
 
 /// Whatever stands before the verb of speech, where no table knows it.
-pub(super) fn unnamed(text: &[char], (at, end): Clause) -> Option<Nominal> {
+pub(super) fn unnamed(text: &[char], names: &Names, (at, end): Clause) -> Option<Nominal> {
     let subject = bare(&text[at..end])?;
     let from = (at..end).find(|&i| text[i..].starts_with(&subject))?;
     let shown = usize::from(subject.len() > 1 && matches!(subject[0], '那' | '这' | '此'));
     let (from, subject) = (from + shown, &subject[shown..]);
+    // A name with a word of manner that no table knows.
+    if let Some(name) = names.at(subject) {
+        return Some(Nominal::Name(name, from));
+    }
     let adverb = CHINESE.manner.head(subject).max(CHINESE.deeds.head(subject));
     let verb = CHINESE.objects.head(subject) > 0 && subject.len() > 1 || adverb > 1 || adverb == subject.len();
-    if !subject.iter().all(|&c| plain(c)) || CHINESE.common.head(subject) > 1 || verb || subject.len() > 5 {
+    // `心下想道`: the heart thinks for whoever has it.
+    let inward = matches!(subject, ['心' | '口' | '腹' | '肚']);
+    if inward || !subject.iter().all(|&c| plain(c)) || CHINESE.common.head(subject) > 1 || verb || subject.len() > 5 {
         return None;
     }
     let to = from + subject.len();

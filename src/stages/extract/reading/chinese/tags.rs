@@ -85,7 +85,7 @@ pub(super) fn before(text: &[char], names: &Names, at: usize, end: usize, outsid
     if let Some(who) = subject(text, names, last, false).or_else(|| adjacent(text, names, last)) {
         return Some(Tag::Says(who));
     }
-    if begins && let Some(who) = subject(text, names, last, true).or_else(|| unnamed(text, last)) {
+    if begins && let Some(who) = subject(text, names, last, true).or_else(|| unnamed(text, names, last)) {
         return Some(Tag::Says(who));
     }
     // The subject of the same sentence, the nearest first, then whoever the sentences before are about.
@@ -161,7 +161,7 @@ pub(super) fn behind(text: &[char], names: &Names, at: usize, end: usize) -> Opt
     let shown = equals.and_then(|i| nominal(text, names, i + 1, first.1)).map(|(who, _)| who);
     let who = shown.or_else(|| subject(text, names, first, true)).or_else(|| {
         let tagged = CHINESE.ends_in_speech(&text[first.0..first.1]) && bare(&text[first.0..first.1]).is_some();
-        if tagged { unnamed(text, first) } else { None }
+        if tagged { unnamed(text, names, first) } else { None }
     })?;
     Some(if speech { Tag::Says(who) } else { Tag::Acts(who) })
 }

@@ -44,8 +44,10 @@ pub(super) fn canonical(title: &str) -> &str {
         "cmdr" => "commander",
         "rev" => "reverend",
         "st" => "saint",
-        "mister" => "mr",
-        "missis" | "missus" => "mrs",
+        // Of one surname, the same man in the mouths of two nations.
+        "mister" | "herr" | "monsieur" | "signor" | "senor" => "mr",
+        "missis" | "missus" | "mme" | "madame" | "frau" | "signora" | "senora" => "mrs",
+        "mlle" | "mademoiselle" | "fraulein" | "signorina" => "miss",
         "auntie" => "aunt",
         other => other,
     }

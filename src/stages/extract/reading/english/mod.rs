@@ -171,6 +171,48 @@ mod tests {
     }
 
     #[test]
+    fn knows_a_man_by_the_titles_of_two_nations() {
+        let reading = english(
+            "“Herr Kessler,” said Doctor Aro, “sit.”\n\n“No,” said Kessler.\n\n“Then stand, Mr. Kessler,” said Doctor Aro.\n\nKessler sat down.\n",
+        );
+        assert_eq!(person(&reading, "Herr Kessler"), person(&reading, "Mr. Kessler"), "{:?}", reading.people);
+        assert_eq!(person(&reading, "Kessler"), person(&reading, "Mr. Kessler"));
+    }
+
+    #[test]
+    fn believes_a_given_name_more_than_the_pronouns_near_it() {
+        let text = "“Come,” said Mary to the boy, and he came.\n\n".repeat(20);
+        let reading = english(&text);
+        let mary = person(&reading, "Mary").expect("she speaks");
+        assert_ne!(reading.people[mary].gender, Gender::Male, "{:?}", reading.people);
+        // Pronouns upon pronouns make a girl of Frank all the same.
+        let text = "“Come,” said Frank. She took up her hat, and she put her book into her bag.\n\n".repeat(20);
+        let reading = english(&text);
+        let frank = person(&reading, "Frank").expect("she speaks");
+        assert_eq!(reading.people[frank].gender, Gender::Female, "{:?}", reading.people);
+    }
+
+    #[test]
+    fn hears_who_says_what_he_is() {
+        check(
+            "“The boat is gone,” said the Rat.\n\n“Gone,” said the Toad. The Rat looked out.\n\n“What a clever Toad I am!”\n\n“Hm,” said the Rat.\n",
+            &["Rat", "Toad", "Toad", "Rat"],
+        );
+    }
+
+    #[test]
+    fn gives_a_song_to_one_singer() {
+        let reading = english(
+            "“I am a sailor,” said Mr. Hale.\n\n“You are not,” said Tom Reed.\n\n“I am!” said Mr. Hale, and he sang it aloud:\n\n    \
+             “The tide is out, the mud is brown,\n      And all the boats lie over;\n\n    \
+             “I asked them all the way to town,\n      For handsome Hale, the rover.”\n",
+        );
+        let hale = person(&reading, "Mr. Hale");
+        assert_eq!(reading.quotations.len(), 7);
+        assert!(reading.quotations[3..].iter().all(|line| line.speaker == hale), "{:?}", reading.quotations);
+    }
+
+    #[test]
     fn follows_a_pronoun_to_the_last_subject() {
         let text = "“Cards?” said Mr. Hallow.\n\n“A book,” said Mr. Pell.\n\nMr. Arden looked at Mr. Pell with astonishment.\n\n“Do you \
                     prefer reading to cards?” said he.\n";

@@ -61,7 +61,7 @@ pub(super) struct Mention {
     pub(super) person: Option<usize>,
 }
 
-/// As many pronouns as a given name weighs.
+/// As many pronouns as a given name weighs at least.
 const GIVEN: u32 = 6;
 
 /// All names of a book.
@@ -159,10 +159,12 @@ impl Names {
             let given = name.words.len() > 1
                 || name.title.is_none_or(|title| book.words[title as usize].class & TITLE_GIVEN != 0);
             let class = name.words.first().map_or(0, |&word| book.words[word as usize].class);
+            // The pronouns near a name are often somebody else's: they take many to tell against it.
+            let weight = GIVEN.max(name.count / 2);
             if given && class & GIVEN_FEMALE != 0 {
-                name.female += GIVEN;
+                name.female += weight;
             } else if given && class & GIVEN_MALE != 0 {
-                name.male += GIVEN;
+                name.male += weight;
             }
         }
         for pair in book.starts.windows(2) {

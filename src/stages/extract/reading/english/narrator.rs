@@ -9,7 +9,8 @@ use super::tokens::{NONE, Tokens};
 /// As many answers to a name as one plain statement of it weighs.
 const STATED: u32 = 4;
 
-/// Whether somebody gives the name as his own: `my name is Hale`, `I am Hale`, `call me Hale`.
+/// Whether somebody gives the name as his own: `my name is Hale`, `I am Hale`, `call me Hale`, `what a
+/// clever Toad I am`.
 pub(super) fn stated(book: &Tokens, mention: &Mention) -> bool {
     if mention.possessive {
         return false;
@@ -18,8 +19,19 @@ pub(super) fn stated(book: &Tokens, mention: &Mention) -> bool {
     let back = |n: usize| {
         mention.first.checked_sub(n).map_or("", |at| if book.list[at].quote == quote { book.text(at) } else { "" })
     };
+    let on = |n: usize| {
+        book.list
+            .get(mention.end + n)
+            .map_or("", |token| if token.quote == quote { book.text(mention.end + n) } else { "" })
+    };
+    let one = (1..4).any(|n| matches!(back(n), "a" | "an"));
+    if quote != NONE && one && on(0) == "i" && on(1) == "am" {
+        return true;
+    }
     match back(1) {
         "i'm" | "name's" => true,
+        // `I am the Toad`, of those whom a book calls by what they are.
+        "the" => quote != NONE && back(2) == "am" && back(3) == "i",
         "am" => back(2) == "i",
         "is" | "was" => back(2) == "name" && back(3) == "my",
         "me" => matches!(back(2), "call" | "called" | "christened" | "named"),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::Gender;
 use super::super::people::Draft;
 use super::super::speakers::{Cue, Turn};
-use super::super::tables::{BEAST, DETERMINER, ENGLISH, GENERIC, POSSESSIVE, ROLE, TITLE};
+use super::super::tables::{BEAST, DETERMINER, ENGLISH, GENERIC, KIN, POSSESSIVE, ROLE, TITLE};
 use super::clauses::place;
 use super::merging::canonical;
 use super::names::Mention;
@@ -74,7 +74,7 @@ impl Scene<'_> {
             match who {
                 // `the boy` is every boy of the book by turns.
                 Nominal::Role(phrase, _, false)
-                    if !ENGLISH.is(phrase.rsplit(' ').next().unwrap_or_default(), GENERIC | BEAST) =>
+                    if !ENGLISH.is(phrase.rsplit(' ').next().unwrap_or_default(), GENERIC | BEAST | KIN) =>
                 {
                     *votes.entry(phrase).or_default().entry(person).or_default() += 3;
                 }

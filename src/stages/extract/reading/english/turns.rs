@@ -301,7 +301,9 @@ impl<'a> Scene<'a> {
                 self.kin(&mut turn, phrase, *gender);
             }
         }
-        let called = self.talk(&mut turn);
+        // A song may tell of its singer: whom a line of it names says nothing.
+        let sung = span.continues && span.start == span.outer_start;
+        let called = if sung { Vec::new() } else { self.talk(&mut turn) };
         if span.continues
             && start == 0
             && let Some(last) = self.turns.last_mut()

@@ -49,6 +49,12 @@ impl<'a> Scene<'a> {
             } else if start == 0 && stretches[0].1 > stretches[0].0 {
                 turn.same = -1.5;
             }
+            // A song breaks off the talk: it is often sung by whoever has just spoken.
+            let sung =
+                self.spans.get(turn.first + 1).is_some_and(|next| next.continues && next.start == next.outer_start);
+            if sung {
+                (turn.same, turn.alternate) = (2.0, 0.0);
+            }
             if turn.fresh {
                 turn.begin();
                 self.about(turn, paragraph, from);
