@@ -49,6 +49,9 @@ enum Step {
     Missing(usize),
 }
 
+/// Up to how many words a line is short.
+const SHORT: usize = 5;
+
 /// Whether a word that begins a sentence with a capital is used without one elsewhere.
 pub(super) type IsUsed<'a> = &'a dyn Fn(&str) -> bool;
 
@@ -94,7 +97,8 @@ impl Step {
 /// Finds the cheapest way to make the line of a stretch of the passage; what stands before and after it costs nothing.
 fn steps(line: &[Word], passage: &[Word]) -> Vec<Step> {
     const SLIP: u32 = 2;
-    const OTHER: u32 = 8;
+    // What counts is rather another of its kind than too much here and missing there.
+    let other_way = |a: &Word, b: &Word| if a.kind == b.kind && a.kind != Kind::Plain { 4 } else { 7 };
     let skip = |word: &Word| if word.kind == Kind::Filler { 1 } else { 5 };
     let width = passage.len() + 1;
     let mut costs = vec![0_u32; (line.len() + 1) * width];
@@ -110,7 +114,7 @@ fn steps(line: &[Word], passage: &[Word]) -> Vec<Step> {
             } else if is_slip(word, other) {
                 (SLIP, 1)
             } else {
-                (OTHER, 2)
+                (other_way(word, other), 2)
             };
             let mut best = (costs[above + column] + cost, way);
             let added = costs[above + column + 1] + skip(word);
@@ -205,7 +209,17 @@ impl Judge<'_> {
                 return Some(self.difference(steps, at, own, other));
             }
         }
-        if language == Language::Zh { self.other_words(steps) } else { None }
+        if language == Language::Zh {
+            return self.other_words(steps);
+        }
+        // Of a few words none may be another.
+        let is_other = |step: &Step| match step {
+            Step::Other(..) => true,
+            Step::Added(line) => self.line[*line].kind != Kind::Filler && !stutters(self.line, *line),
+            _ => false,
+        };
+        let at = steps.iter().position(is_other).filter(|_| self.line.len() <= SHORT)?;
+        Some(self.difference(steps, at, None, None))
     }
 
     /// Names a difference with the words beside it that differ too.

@@ -34,6 +34,16 @@ pub(super) fn doubt(ask: &FindScenes, answer: &FoundScenes) -> Option<Doubt> {
             "其中没有对话，而这段文字里有几个人在交谈。",
         );
     }
+    let foreign = speeches().filter(|speech| is_foreign(speech, ask.language)).count();
+    let summaries = answer.scenes.iter().filter(|scene| is_foreign(&scene.summary, ask.language)).count();
+    if foreign * 2 > lines || summaries > 0 {
+        return make(
+            "other_language",
+            format!("{foreign} of {lines} lines and {summaries} of {scenes} summaries are in another language"),
+            "It was in another language. Copy what is said as it stands, and write everything else in English.",
+            "其中用了别的语言。对话照录原文，其余各项都用中文写。",
+        );
+    }
     let most = most_lines(ask);
     let (said, held) = (speeches().map(letters).sum::<usize>(), letters(&ask.text));
     let scenes = answer.scenes.len();
@@ -43,16 +53,6 @@ pub(super) fn doubt(ask: &FindScenes, answer: &FoundScenes) -> Option<Doubt> {
             format!("{lines} lines in {scenes} scenes, {said} letters, of a stretch of {held} letters"),
             "It had more lines than the stretch can hold. Give every line once, and only what is said in the text.",
             "其中的对话比这段文字容得下的还多。每句话只写一次，只写原文里说过的。",
-        );
-    }
-    let foreign = speeches().filter(|speech| is_foreign(speech, ask.language)).count();
-    let summaries = answer.scenes.iter().filter(|scene| is_foreign(&scene.summary, ask.language)).count();
-    if foreign * 2 > lines || summaries > 0 {
-        return make(
-            "other_language",
-            format!("{foreign} of {lines} lines and {summaries} of {scenes} summaries are in another language"),
-            "It was in another language. Copy what is said as it stands, and write everything else in English.",
-            "其中用了别的语言。对话照录原文，其余各项都用中文写。",
         );
     }
     None

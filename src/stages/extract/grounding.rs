@@ -208,7 +208,7 @@ impl<'a> Ground<'a> {
         let mut repeated = None;
         match self.exact(&plain, after, taken) {
             Some(Exact { place, taken: false, cut: false }) => return Found::at(Grounded::Exact, 1.0, place),
-            Some(Exact { place, taken: true, .. }) => repeated = Some(place),
+            Some(Exact { place, taken: true, cut: false }) => repeated = Some(place),
             _ => {}
         }
         let mut best: Option<(Found, bool)> = None;

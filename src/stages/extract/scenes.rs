@@ -216,7 +216,7 @@ impl Reader<'_> {
         let (book, chunk) = (self.book, self.chunk);
         let mut cursor = after;
         let mut dialogue = Vec::with_capacity(scene.dialogue.len());
-        let (mut strangers, mut repeated): (Vec<(String, u32)>, Vec<String>) = (Vec::new(), Vec::new());
+        let (mut strangers, mut repeated): (Vec<(String, u32)>, Vec<(String, u32)>) = (Vec::new(), Vec::new());
         let mut seam = 0;
         for line in scene.dialogue {
             match self.line(line, cursor) {
@@ -225,24 +225,17 @@ impl Reader<'_> {
                     dialogue.push(utterance);
                 }
                 Read::Empty => {}
-                Read::Stranger(name) => match strangers.iter_mut().find(|(stranger, _)| *stranger == name) {
-                    Some((_, lines)) => *lines += 1,
-                    None => strangers.push((name, 1)),
-                },
+                Read::Stranger(name) => count(&mut strangers, name),
                 Read::Repeated(place, _) if goes_on && place < chunk.start => seam += 1,
-                Read::Repeated(_, speech) => repeated.push(speech),
+                Read::Repeated(_, speech) => count(&mut repeated, speech),
             }
         }
         let mut notes: Vec<(&'static str, String)> = Vec::new();
         for (name, lines) in &strangers {
             notes.push(("unknown_speaker", format!("“{name}”, who has {lines} of its lines, is nowhere in the text")));
         }
-        if let Some(first) = repeated.first() {
-            let count = repeated.len();
-            notes.push((
-                "repeated_line",
-                format!("{count} of its lines are said fewer times in the book, first “{first}”"),
-            ));
+        for (speech, count) in &repeated {
+            notes.push(("repeated_line", format!("“{speech}” is said {count} times less in the book")));
         }
         let mut characters: Vec<String> = Vec::new();
         let mut unknown: Vec<&str> = Vec::new();
@@ -329,6 +322,14 @@ impl Reader<'_> {
             grounded: found.as_ref().map(|found| found.grounded),
             similarity: found.map(|found| round(found.similarity)),
         })
+    }
+}
+
+/// Counts a text.
+fn count(counts: &mut Vec<(String, u32)>, text: String) {
+    match counts.iter_mut().find(|(other, _)| *other == text) {
+        Some((_, count)) => *count += 1,
+        None => counts.push((text, 1)),
     }
 }
 
