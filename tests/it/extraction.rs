@@ -519,7 +519,7 @@ async fn planted_inventions_are_told_from_true_lines() {
             "{language}: precision {precision:.4}, recall {recall:.4}, {planted} planted of {}; found of each kind {tally:?}",
             planted + faithful
         );
-        println!("{figures}\n{}", wrong.join("\n"));
+        println!("{figures}");
         assert!(planted > 150 && tally.len() == PLANTED.len() + FAITHFUL.len(), "{figures}");
         assert!(precision >= 0.98 && recall >= 0.98, "{figures}\n{}", wrong.join("\n"));
     }

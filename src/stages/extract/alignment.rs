@@ -201,7 +201,11 @@ impl Judge<'_> {
                         || denies(&a.text, &b.text)
                         || denies(&b.text, &a.text)
                 }
-                Step::Added(line) => counts(&self.line[*line], self.is_used) && !stutters(self.line, *line),
+                // To deny twice is not to deny.
+                Step::Added(line) => {
+                    let word = &self.line[*line];
+                    counts(word, self.is_used) && (word.kind == Kind::Negation || !stutters(self.line, *line))
+                }
                 // What the line leaves out before it begins and after it ends is judged by its clause.
                 Step::Missing(book) => counts(&self.passage[*book], self.is_used) && !stutters(self.passage, *book),
             };
@@ -331,7 +335,7 @@ mod tests {
                 ("I never paid Mr. Lunt more than nine pounds, and he was not happy about it", None),
                 ("I never payed Mr. Lunt more then nine pounds and he wasn't hapy about it", None),
                 ("I never paid Mr. Lnut more than nine pounds", None),
-                ("I paid Mr. Lunt more than nine pounds", Some(("", "never"))),
+                ("I paid Mr. Lunt more than nine pounds", Some(("", "i never"))),
                 ("I never paid Mr. Stott more than nine pounds", Some(("stott", "lunt"))),
                 ("I never paid Mr. Lunt more than ninety pounds", Some(("90", "9"))),
                 ("and he was happy about it", Some(("", "not"))),

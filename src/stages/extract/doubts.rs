@@ -34,6 +34,7 @@ pub(super) fn doubt(ask: &FindScenes, answer: &FoundScenes) -> Option<Doubt> {
             "其中没有对话，而这段文字里有几个人在交谈。",
         );
     }
+    let scenes = answer.scenes.len();
     let foreign = speeches().filter(|speech| is_foreign(speech, ask.language)).count();
     let summaries = answer.scenes.iter().filter(|scene| is_foreign(&scene.summary, ask.language)).count();
     if foreign * 2 > lines || summaries > 0 {
@@ -46,7 +47,6 @@ pub(super) fn doubt(ask: &FindScenes, answer: &FoundScenes) -> Option<Doubt> {
     }
     let most = most_lines(ask);
     let (said, held) = (speeches().map(letters).sum::<usize>(), letters(&ask.text));
-    let scenes = answer.scenes.len();
     if lines > most || said > held + held / 4 + 40 || scenes > most_scenes(ask) {
         return make(
             "too_much",

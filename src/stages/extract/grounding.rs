@@ -221,9 +221,9 @@ impl<'a> Ground<'a> {
                 repeated = repeated.or(Some(place));
                 continue;
             }
-            // Above what is altered stands what is not; below what is alike in part, nothing.
+            // What is most like it decides: a part of it may be true of another passage.
             let better =
-                best.as_ref().is_none_or(|(found, before)| (is_true, similarity) > (*before, found.similarity));
+                best.as_ref().is_none_or(|(found, before)| (similarity, is_true) > (found.similarity, *before));
             if better {
                 let found = if is_true {
                     Found::at(Grounded::Near, similarity.min(NEAREST), place)
