@@ -11,6 +11,8 @@ use crate::schema::Language;
 pub(super) struct Alignment {
     /// The share of letters that the line and its stretch of the passage have in common, 0 to 1.
     pub(super) similarity: f64,
+    /// The share of the line's letters that the passage has, 0 to 1.
+    pub(super) covered: f64,
     /// Which words of the passage the line stands for.
     pub(super) words: (usize, usize),
     /// What makes another line of it.
@@ -61,11 +63,13 @@ pub(super) fn align(line: &[Word], passage: &[Word], language: Language, is_used
     let common = |step: &Step| matches!(step, Step::Same(..) | Step::Slip(..));
     let first = steps.iter().find(|step| common(step)).and_then(|step| step.book())?;
     let last = steps.iter().rfind(|step| common(step)).and_then(|step| step.book())?;
-    let (mut alike, mut all) = (0.0, 0.0);
+    let (mut alike, mut all, mut covered, mut whole) = (0.0, 0.0, 0.0, 0.0);
     for step in &steps {
         let own = step.line().map_or(0.0, |at| line[at].weight());
         let other = step.book().map_or(0.0, |at| passage[at].weight());
         all += own + other;
+        whole += own;
+        covered += if common(step) { own } else { 0.0 };
         alike += match step {
             Step::Same(..) => own + other,
             Step::Slip(..) => 0.9 * (own + other),
@@ -75,7 +79,8 @@ pub(super) fn align(line: &[Word], passage: &[Word], language: Language, is_used
     let judge = Judge { line, passage, is_used };
     let alteration = judge.altered(&steps, language).or_else(|| cut(passage, first, last, is_used));
     let similarity = if all > 0.0 { alike / all } else { 0.0 };
-    Some(Alignment { similarity, words: (first, last + 1), alteration })
+    let covered = if whole > 0.0 { covered / whole } else { 0.0 };
+    Some(Alignment { similarity, covered, words: (first, last + 1), alteration })
 }
 
 impl Step {

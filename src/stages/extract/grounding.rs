@@ -211,6 +211,9 @@ impl<'a> Ground<'a> {
             Some(Exact { place, taken: true, cut: false }) => repeated = Some(place),
             _ => {}
         }
+        if let Some(place) = self.parts(speech, after, taken) {
+            return Found::at(Grounded::Near, NEAREST, place);
+        }
         let mut best: Option<(Found, bool)> = None;
         for (_, candidate) in self.candidates(&plain) {
             let Some((alignment, place)) = self.beside(&line, candidate) else { continue };
@@ -221,9 +224,10 @@ impl<'a> Ground<'a> {
                 repeated = repeated.or(Some(place));
                 continue;
             }
-            // What is most like it decides: a part of it may be true of another passage.
+            // A passage that has all of the line goes before one that is more like it; a part may be true of any.
+            let is_whole = is_true && alignment.covered >= COVERED;
             let better =
-                best.as_ref().is_none_or(|(found, before)| (similarity, is_true) > (found.similarity, *before));
+                best.as_ref().is_none_or(|(found, before)| (is_whole, similarity) > (*before, found.similarity));
             if better {
                 let found = if is_true {
                     Found::at(Grounded::Near, similarity.min(NEAREST), place)
@@ -231,11 +235,29 @@ impl<'a> Ground<'a> {
                     let (nearest, alteration) = (Some(place), alignment.alteration.filter(|_| alike));
                     Found { nearest, alteration, ..Found::absent(similarity.min(NEAREST)) }
                 };
-                best = Some((found, is_true));
+                best = Some((found, is_whole));
             }
         }
         let found = best.map_or(Found::absent(0.0), |(found, _)| found);
         if found.place.is_some() { found } else { Found { repeated, ..found } }
+    }
+
+    /// Looks for a speech that what is told parts into paragraphs: each sentence stands word for word, and the next not far behind.
+    fn parts(&self, speech: &str, after: u32, taken: &Taken) -> Option<(u32, u32)> {
+        let sentences = crate::text::sentences(speech);
+        if sentences.len() < 2 {
+            return None;
+        }
+        let mut whole: Option<(u32, u32)> = None;
+        for sentence in sentences {
+            let from = whole.map_or(after, |(_, end)| end);
+            let found = self.exact(&plain(sentence)?, from, taken).filter(|found| !found.cut && !found.taken)?;
+            let (start, end) = found.place;
+            let follows = whole.is_none_or(|(_, before)| start >= before && start - before <= FAR);
+            whole = follows.then_some((whole.map_or(start, |(start, _)| start), end));
+            whole?;
+        }
+        whole
     }
 
     /// Looks for words of the book, be they half a sentence of narration.
@@ -455,6 +477,12 @@ impl<'a> Ground<'a> {
         candidates
     }
 }
+
+/// How far apart the parts of a speech may stand, in code points.
+const FAR: u32 = 600;
+
+/// How much of a line a passage has to have all of it: slips and fillers aside.
+const COVERED: f64 = 0.9;
 
 /// A likeness of 1 is kept for what stands in the book word for word.
 const NEAREST: f64 = 0.999;
