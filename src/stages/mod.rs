@@ -25,6 +25,7 @@ pub fn answers() -> Vec<(&'static str, Value)> {
     vec![
         answer::<chunk::FindBorder>(),
         answer::<extract::FindScenes>(),
+        answer::<extract::RepairLines>(),
         answer::<extract::DescribeScene>(),
         answer::<synthesize::MakeWorld>(),
         answer::<synthesize::MakeCharacters>(),

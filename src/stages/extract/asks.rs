@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::doubts::is_foreign;
 use super::lexicon::Script;
 use super::{find, portray};
 use crate::llm::{Ask, Offline};
@@ -90,6 +91,8 @@ pub struct FindScenes {
     pub(super) max_utterances: u32,
     /// Whether the chapter goes on after the stretch.
     pub(super) goes_on: bool,
+    /// What was wrong with the answer before, when the stretch is asked about again.
+    pub(super) doubt: Option<String>,
     /// Whether the stretch was found to end in the middle of a scene.
     pub(super) continues: bool,
     /// Where the stretch begins, in code points of the book.
@@ -263,7 +266,14 @@ impl Ask for DescribeScene {
     }
 
     fn check(&self, answer: &SceneDescription) -> Result<(), String> {
-        if answer.situation.trim().is_empty() { Err("`situation` is empty".to_owned()) } else { Ok(()) }
+        if answer.situation.trim().is_empty() {
+            Err("`situation` is empty".to_owned())
+        } else if is_foreign(&answer.situation, self.language) {
+            let language = if self.language == Language::En { "English" } else { "Chinese" };
+            Err(format!("`situation` is not in {language}, the language of the book"))
+        } else {
+            Ok(())
+        }
     }
 
     fn offline(&self, _: &mut Offline<'_>) -> SceneDescription {

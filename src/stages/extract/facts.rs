@@ -130,6 +130,11 @@ impl BookFacts {
         self.names.owner(name)
     }
 
+    /// Returns the names of the book's people.
+    pub(super) const fn names(&self) -> &Names {
+        &self.names
+    }
+
     pub(super) fn person(&self, index: usize) -> &Person {
         &self.reading.people[index]
     }

@@ -1,22 +1,61 @@
 //! Finding a line of speech in the book: word for word first, then by likeness. Decides nothing about scenes.
 //!
-//! A stretch is indexed once; each line is then a few searches in it, and its likeness is measured against the few
-//! passages that share most with it.
+//! A stretch is indexed once; each line is then a few searches in it, and it is laid beside the few passages that share most with
+//! it. A line that differs by a name, a number or a denial is not found, however alike the rest is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::OnceLock;
 
+use super::alignment::{Alignment, Alteration, align, cut};
 use super::facts::BookFacts;
+use super::narration::one_line;
+use super::reading::{Kind, Quotation};
+use super::wording::{Word, folded, words};
 use crate::schema::{Grounded, Language};
 use crate::text::is_han;
 
 /// Where and how well a line was found.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {
     pub(super) grounded: Grounded,
     /// Likeness to what stands in the book, 0 to 1.
     pub(super) similarity: f64,
     /// Where it stands, in code points of the decoded text.
     pub(super) place: Option<(u32, u32)>,
+    /// What is most like a line that was not found.
+    pub(super) nearest: Option<(u32, u32)>,
+    /// What makes another line of it than the nearest.
+    pub(super) alteration: Option<Alteration>,
+    /// Whether it stands there and was found there before.
+    pub(super) repeated: Option<(u32, u32)>,
+}
+
+impl Found {
+    const fn absent(similarity: f64) -> Self {
+        let grounded = Grounded::Absent;
+        Self { grounded, similarity, place: None, nearest: None, alteration: None, repeated: None }
+    }
+
+    const fn at(grounded: Grounded, similarity: f64, place: (u32, u32)) -> Self {
+        Self { grounded, similarity, place: Some(place), nearest: None, alteration: None, repeated: None }
+    }
+}
+
+/// The places at which lines have been found. A line of the book is said once.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Taken(Vec<(u32, u32)>);
+
+impl Taken {
+    pub(super) fn add(&mut self, place: (u32, u32)) {
+        self.0.push(place);
+    }
+
+    /// Whether most of a place has been taken.
+    pub(super) fn has(&self, (start, end): (u32, u32)) -> bool {
+        let shared = |(from, to): &(u32, u32)| (*to).min(end).saturating_sub((*from).max(start));
+        self.0.iter().any(|taken| shared(taken) * 2 > (end - start).min(taken.1 - taken.0))
+    }
 }
 
 /// Parts what must not be matched across.
@@ -43,11 +82,8 @@ impl Plain {
 
     fn extend(&mut self, text: &str, start: u32) {
         for (point, c) in (start..).zip(text.chars()) {
-            let c = match c {
-                '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
-                _ => c,
-            };
-            if matches!(c, '‘' | '’' | '\'') {
+            let c = folded(c);
+            if c == '\'' {
                 continue;
             }
             if !c.is_alphanumeric() {
@@ -91,7 +127,10 @@ impl Plain {
 
 /// A stretch of a book, indexed.
 #[derive(Debug)]
-pub(super) struct Ground {
+pub(super) struct Ground<'a> {
+    book: &'a BookFacts,
+    start: u32,
+    end: u32,
     whole: Plain,
     talk: Plain,
     /// Passages that a likeness is measured against: (in the talk, first character, end).
@@ -99,11 +138,15 @@ pub(super) struct Ground {
     /// Which passages hold a run of characters. Only looked up, never walked.
     postings: HashMap<u64, Vec<u32>>,
     run: usize,
+    /// Whether a line's end parts what stands before and after it.
+    is_script: bool,
+    /// The words that the stretch begins with a small letter. Only looked up.
+    used: OnceLock<HashSet<String>>,
 }
 
-impl Ground {
+impl<'a> Ground<'a> {
     /// Indexes a stretch.
-    pub(super) fn new(book: &BookFacts, start: u32, end: u32) -> Self {
+    pub(super) fn new(book: &'a BookFacts, start: u32, end: u32) -> Self {
         let mut whole = Plain::default();
         whole.extend(book.slice(start, end), start);
         let mut talk = Plain::default();
@@ -120,12 +163,16 @@ impl Ground {
         talk.part();
         // A pair of Chinese characters says as much as four letters of an alphabet.
         let run = if book.language == Language::Zh { 2 } else { 4 };
-        let mut ground = Self { whole, talk, passages: Vec::new(), postings: HashMap::new(), run };
-        ground.add_passages(book, start, end);
+        let is_script = book.quotations(start, end).iter().any(|quotation| quotation.kind == Some(Kind::Script));
+        let (passages, postings) = (Vec::new(), HashMap::new());
+        let mut ground =
+            Self { book, start, end, whole, talk, passages, postings, run, is_script, used: OnceLock::new() };
+        ground.add_passages();
         ground
     }
 
-    fn add_passages(&mut self, book: &BookFacts, start: u32, end: u32) {
+    fn add_passages(&mut self) {
+        let (book, start, end) = (self.book, self.start, self.end);
         let mut begun = 0;
         for (at, c) in self.talk.chars.iter().enumerate() {
             if *c == BORDER {
@@ -153,29 +200,115 @@ impl Ground {
         }
     }
 
-    /// Looks for a line of speech. Of several places the one after `after` counts first, and one that is a whole
-    /// quotation before a part of one.
-    pub(super) fn find(&self, speech: &str, after: u32, min_similarity: f64) -> Found {
-        let plain =
-            Plain::of(speech.trim_matches(|c: char| c.is_whitespace() || ".,;:!?。，；：！？．…—-".contains(c)));
-        let absent = |similarity| Found { grounded: Grounded::Absent, similarity, place: None };
-        if plain.chars.is_empty() {
-            return absent(0.0);
+    /// Looks for a line of speech where none was found yet. Of several places the one after `after` counts first, and one that is
+    /// a whole quotation before a part of one.
+    pub(super) fn find(&self, speech: &str, after: u32, min_similarity: f64, taken: &Taken) -> Found {
+        let line = self.words(speech, 0);
+        let Some(plain) = plain(speech).filter(|_| !line.is_empty()) else { return Found::absent(0.0) };
+        let mut repeated = None;
+        match self.exact(&plain, after, taken) {
+            Some(Exact { place, taken: false, cut: false }) => return Found::at(Grounded::Exact, 1.0, place),
+            Some(Exact { place, taken: true, cut: false }) => repeated = Some(place),
+            _ => {}
         }
-        if let Some(place) = self.exact(&plain, after) {
-            return Found { grounded: Grounded::Exact, similarity: 1.0, place: Some(place) };
+        if let Some(place) = self.parts(speech, after, taken) {
+            return Found::at(Grounded::Near, NEAREST, place);
         }
-        let (similarity, place) = self.near(&plain);
-        if similarity >= min_similarity && similarity > 0.0 {
-            return Found { grounded: Grounded::Near, similarity, place };
+        let mut best: Option<(Found, bool)> = None;
+        for (_, candidate) in self.candidates(&plain) {
+            let Some((alignment, place)) = self.beside(&line, candidate) else { continue };
+            let similarity = alignment.similarity;
+            let alike = similarity >= min_similarity && similarity > 0.0;
+            let is_true = alike && alignment.alteration.is_none();
+            if is_true && taken.has(place) {
+                repeated = repeated.or(Some(place));
+                continue;
+            }
+            // A passage that has all of the line goes before one that is more like it; a part may be true of any.
+            let is_whole = is_true && alignment.covered >= COVERED;
+            let better =
+                best.as_ref().is_none_or(|(found, before)| (is_whole, similarity) > (*before, found.similarity));
+            if better {
+                let found = if is_true {
+                    Found::at(Grounded::Near, similarity.min(NEAREST), place)
+                } else {
+                    let (nearest, alteration) = (Some(place), alignment.alteration.filter(|_| alike));
+                    Found { nearest, alteration, ..Found::absent(similarity.min(NEAREST)) }
+                };
+                best = Some((found, is_whole));
+            }
         }
-        absent(similarity)
+        let found = best.map_or(Found::absent(0.0), |(found, _)| found);
+        if found.place.is_some() { found } else { Found { repeated, ..found } }
     }
 
-    fn exact(&self, plain: &Plain, after: u32) -> Option<(u32, u32)> {
+    /// Looks for a speech that what is told parts into paragraphs: each sentence stands word for word, and the next not far behind.
+    fn parts(&self, speech: &str, after: u32, taken: &Taken) -> Option<(u32, u32)> {
+        let sentences = crate::text::sentences(speech);
+        if sentences.len() < 2 {
+            return None;
+        }
+        let mut whole: Option<(u32, u32)> = None;
+        for sentence in sentences {
+            let from = whole.map_or(after, |(_, end)| end);
+            let found = self.exact(&plain(sentence)?, from, taken).filter(|found| !found.cut && !found.taken)?;
+            let (start, end) = found.place;
+            let follows = whole.is_none_or(|(_, before)| start >= before && start - before <= FAR);
+            whole = follows.then_some((whole.map_or(start, |(start, _)| start), end));
+            whole?;
+        }
+        whole
+    }
+
+    /// Looks for words of the book, be they half a sentence of narration.
+    pub(super) fn locate(&self, text: &str, after: u32, min_similarity: f64) -> Option<(u32, u32)> {
+        let plain = plain(text)?;
+        if let Some(exact) = self.exact(&plain, after, &Taken::default()) {
+            return Some(exact.place);
+        }
+        let (similarity, found) = self.candidates(&plain).into_iter().next()?;
+        (similarity >= min_similarity).then(|| self.plain(found.talk).place(found.alike.start, found.alike.end))
+    }
+
+    /// Returns the text that is indexed.
+    pub(super) fn text(&self) -> &str {
+        self.book.slice(self.start, self.end)
+    }
+
+    /// Returns the paragraph of a place, or what is near it of a long one.
+    pub(super) fn passage(&self, place: (u32, u32)) -> String {
+        let near = if self.book.language == Language::Zh { 120 } else { 400 };
+        let bounds = self.bounds(place, false);
+        let (start, end) = (place.0.saturating_sub(near).max(bounds.start), (place.1 + near).min(bounds.end));
+        one_line(self.book.slice(start, end))
+    }
+
+    /// Returns what is said at a place, without what is told between.
+    pub(super) fn said(&self, (start, end): (u32, u32)) -> String {
+        let pieces = self.quotations(start..end).iter();
+        let pieces: Vec<String> = pieces
+            .map(|quotation| one_line(self.book.slice(quotation.start.max(start), quotation.end.min(end))))
+            .collect();
+        match self.book.language {
+            _ if pieces.is_empty() => one_line(self.book.slice(start, end)),
+            Language::En => pieces.join(" "),
+            Language::Zh => pieces.concat(),
+        }
+    }
+
+    fn plain(&self, talk: bool) -> &Plain {
+        if talk { &self.talk } else { &self.whole }
+    }
+
+    fn words(&self, text: &str, start: u32) -> Vec<Word> {
+        words(text, start, self.book.names(), self.is_script)
+    }
+
+    fn exact(&self, plain: &Plain, after: u32, taken: &Taken) -> Option<Exact> {
         let length = plain.chars.len();
-        let search = |ground: &Plain, talk: bool| {
-            let mut best: Option<((bool, bool), (u32, u32))> = None;
+        let search = |talk: bool| {
+            let ground = self.plain(talk);
+            let mut best: Option<((bool, bool, bool, bool), Exact)> = None;
             for (byte, _) in ground.text.match_indices(&plain.text).take(400) {
                 let from = ground.index(byte);
                 let to = from + length;
@@ -187,24 +320,136 @@ impl Ground {
                     continue;
                 }
                 let place = ground.place(from, to);
+                let exact = Exact { place, taken: taken.has(place), cut: self.cuts(place, talk, plain) };
                 let opens = talk && (from == 0 || ground.chars[from - 1] == BORDER);
-                let rank = (opens, place.0 >= after);
+                let rank = (!exact.cut, !exact.taken, opens, place.0 >= after);
                 if best.is_none_or(|(found, _)| rank > found) {
-                    best = Some((rank, place));
+                    best = Some((rank, exact));
+                }
+                // The first whole one behind what was found last: none is better.
+                if rank == (true, true, true, true) {
+                    break;
                 }
             }
-            best.map(|(_, place)| place)
+            best.map(|(_, exact)| exact)
         };
         // A word or two outside of quotation marks is no line of speech.
         let least = if plain.chars.iter().any(|c| is_han(*c)) { 5 } else { 12 };
-        search(&self.talk, true).or_else(|| (length >= least).then(|| search(&self.whole, false)).flatten())
+        let talk = search(true);
+        if talk.is_some_and(|exact| !exact.cut && !exact.taken) || length < least {
+            return talk;
+        }
+        let whole = search(false).filter(|exact| !exact.cut && !(talk.is_some() && exact.taken));
+        whole.or(talk)
     }
 
-    /// Measures the likeness with the passages that share most: the best of any stretch of the line's own length.
-    fn near(&self, plain: &Plain) -> (f64, Option<(u32, u32)>) {
+    /// Whether a place is torn out of its clause so that what it says is another thing: by a name, a number or a denial less, or,
+    /// being a word or two, at all.
+    fn cuts(&self, place: (u32, u32), talk: bool, plain: &Plain) -> bool {
+        let Range { start, end } = self.bounds(place, talk);
+        let blank = |c: &char| c.is_whitespace();
+        let before = self.book.slice(place.0.saturating_sub(REST).max(start), place.0);
+        let after = self.book.slice(place.1, (place.1 + REST).min(end));
+        let inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric());
+        let torn = inner(before.chars().rev().find(|c| !blank(c))) || inner(after.chars().find(|c| !blank(c)));
+        let short = if plain.chars.iter().any(|c| is_han(*c)) {
+            plain.chars.len() < 4
+        } else {
+            plain.chars.iter().filter(|c| **c == ' ').count() < 2
+        };
+        let comma = before.trim_end().ends_with([',', '，', '、']);
+        if !torn && !comma {
+            return false;
+        }
+        if torn && short {
+            return true;
+        }
+        let mut passage = self.words(before, place.0 - u32::try_from(before.chars().count()).unwrap_or(0));
+        let first = passage.len();
+        let own = self.words(self.book.slice(place.0, place.1), place.0);
+        let begins = |text: &str| {
+            let mark = text.chars().rev().find(|c| !c.is_whitespace());
+            mark.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '-' | '·'))
+        };
+        passage.extend(own);
+        let last = passage.len().saturating_sub(1);
+        passage.extend(self.words(after, place.1));
+        if first > last {
+            return false;
+        }
+        // Three pieces were read by themselves, and each was taken to begin a sentence.
+        let own_begins = match before.trim_end().chars().next_back() {
+            Some(',' | '，' | '、') => super::wording::Begins::Clause,
+            _ if begins(before) => super::wording::Begins::Sentence,
+            _ => super::wording::Begins::Nothing,
+        };
+        passage[first].begins = own_begins;
+        if let Some(next) = passage.get_mut(last + 1)
+            && after.trim_start().starts_with(char::is_alphanumeric)
+        {
+            next.begins = super::wording::Begins::Nothing;
+        }
+        cut(&passage, first, last, &|word| self.is_used(word)).is_some()
+    }
+
+    /// Returns within what a place is to be read: its quotations, or its paragraph.
+    fn bounds(&self, (start, end): (u32, u32), talk: bool) -> Range<u32> {
+        if talk {
+            let quotations = self.quotations(start..end);
+            if let (Some(first), Some(last)) = (quotations.first(), quotations.last()) {
+                return first.start..last.end;
+            }
+        }
+        let paragraphs = &self.book.reading.paragraphs;
+        let at = paragraphs.partition_point(|paragraph| paragraph.end <= start);
+        let paragraph = paragraphs.get(at).filter(|paragraph| paragraph.start <= start);
+        paragraph.map_or(start..end, |paragraph| paragraph.start..paragraph.end.max(end))
+    }
+
+    /// Returns the quotations that have a part in a stretch.
+    fn quotations(&self, range: Range<u32>) -> &[Quotation] {
+        let all = self.book.quotations(self.start, self.end);
+        let first = all.partition_point(|quotation| quotation.end <= range.start);
+        let last = all.partition_point(|quotation| quotation.start < range.end);
+        &all[first.min(last)..last]
+    }
+
+    /// Whether the stretch has a word with a small letter.
+    fn is_used(&self, word: &str) -> bool {
+        let used = self.used.get_or_init(|| {
+            let words = self.book.slice(self.start, self.end).split(|c: char| !c.is_alphanumeric());
+            words.filter(|word| word.starts_with(char::is_lowercase)).map(str::to_owned).collect()
+        });
+        used.contains(word)
+    }
+
+    /// Lays a line beside a passage and a little more; returns how alike they are and where the line would stand.
+    fn beside(&self, line: &[Word], candidate: Candidate) -> Option<(Alignment, (u32, u32))> {
+        let Candidate { talk, alike, within } = candidate;
+        let margin = alike.len() / 2 + 12;
+        let ground = self.plain(talk);
+        let from = alike.start.saturating_sub(margin).max(within.start);
+        let to = (alike.end + margin).min(within.end);
+        let (start, end) = ground.place(from, to);
+        let passage = if talk {
+            let pieces = self.quotations(start..end).iter();
+            let pieces = pieces.map(|quotation| (quotation.start.max(start), quotation.end.min(end)));
+            pieces.flat_map(|(start, end)| self.words(self.book.slice(start, end), start)).collect()
+        } else {
+            self.words(self.book.slice(start, end), start)
+        };
+        let alignment = align(line, &passage, self.book.language, &|word| self.is_used(word))?;
+        let (first, last) = alignment.words;
+        let place = (passage[first].start, passage[last - 1].end);
+        Some((alignment, place))
+    }
+
+    /// Finds the passages that share most with a line: the likeness of the best of any stretch of the line's own length, and that
+    /// stretch. The most alike comes first.
+    fn candidates(&self, plain: &Plain) -> Vec<(f64, Candidate)> {
         let own = grams(&plain.chars, self.run);
         if own.len() < 3 {
-            return (0.0, None);
+            return Vec::new();
         }
         let mut shared: Vec<u32> = vec![0; self.passages.len()];
         for gram in &own {
@@ -218,17 +463,55 @@ impl Ground {
         for gram in &own {
             *wanted.entry(*gram).or_default() += 1;
         }
-        let (mut best, mut place) = (0.0, None);
+        let mut candidates: Vec<(f64, Candidate)> = Vec::new();
         for passage in order.into_iter().take(4) {
             let (talk, from, to) = self.passages[passage];
-            let ground = if talk { &self.talk } else { &self.whole };
+            let ground = self.plain(talk);
             let (similarity, start, end) = window(&grams(&ground.chars[from..to], self.run), own.len(), &wanted);
-            if similarity > best {
-                (best, place) = (similarity, Some(ground.place(from + start, (from + end + self.run - 1).min(to))));
+            let alike = from + start..(from + end + self.run - 1).min(to);
+            if similarity > 0.0 && !alike.is_empty() {
+                candidates.push((similarity, Candidate { talk, alike, within: from..to }));
             }
         }
-        (best, place)
+        candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
+        candidates
     }
+}
+
+/// How far apart the parts of a speech may stand, in code points.
+const FAR: u32 = 600;
+
+/// How much of a line a passage has to have all of it: slips and fillers aside.
+const COVERED: f64 = 0.9;
+
+/// A likeness of 1 is kept for what stands in the book word for word.
+const NEAREST: f64 = 0.999;
+
+/// How much of a clause is read beside a line, in code points.
+const REST: u32 = 60;
+
+/// A place that has a line's characters.
+#[derive(Debug, Clone, Copy)]
+struct Exact {
+    place: (u32, u32),
+    taken: bool,
+    /// Whether it is torn out of what it belongs to.
+    cut: bool,
+}
+
+/// A stretch that a line may stand for, in characters of the talk or of the whole.
+#[derive(Debug, Clone)]
+struct Candidate {
+    talk: bool,
+    alike: Range<usize>,
+    /// The passage.
+    within: Range<usize>,
+}
+
+/// Reads a line without the marks round it; `None` when nothing is left.
+fn plain(text: &str) -> Option<Plain> {
+    let plain = Plain::of(text.trim_matches(|c: char| c.is_whitespace() || ".,;:!?。，；：！？．…—-".contains(c)));
+    (!plain.chars.is_empty()).then_some(plain)
 }
 
 /// Slides a window of `length` runs over a passage; returns the best Dice coefficient, and which runs of it are alike.
@@ -278,7 +561,7 @@ mod tests {
         let book = facts(language, text, reading(text, people, EN_SPEAKERS));
         let ground = Ground::new(&book, 0, length(text));
         for (speech, grounded, begins) in cases {
-            let found = ground.find(speech, 0, 0.6);
+            let found = ground.find(speech, 0, 0.6, &Taken::default());
             assert_eq!(found.grounded, *grounded, "{speech}: {found:?}");
             assert_eq!(found.place.is_some(), *grounded != Grounded::Absent);
             if let Some((start, end)) = found.place {
@@ -325,8 +608,16 @@ mod tests {
         let text = "“Yes,” said Anna.\n“No.”\n“Yes.”\n";
         let book = facts(Language::En, text, reading(text, EN_PEOPLE, &[0, 1, 0]));
         let ground = Ground::new(&book, 0, length(text));
-        let start = |after| ground.find("Yes!", after, 0.6).place.expect("found").0;
+        let start = |after| ground.find("Yes!", after, 0.6, &Taken::default()).place.expect("found").0;
         assert_eq!((start(0), start(10)), (1, 25));
+        // Each is said once.
+        let mut taken = Taken::default();
+        for expected in [Some(25), Some(1), None] {
+            let found = ground.find("Yes!", 10, 0.6, &taken);
+            assert_eq!(found.place.map(|place| place.0), expected);
+            assert_eq!(found.repeated.is_some(), expected.is_none());
+            found.place.into_iter().for_each(|place| taken.add(place));
+        }
     }
 
     #[test]

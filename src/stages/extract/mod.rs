@@ -5,27 +5,33 @@
 //! chunk breaks off is carried into the next. The stage sees no file; `reading` and `facts` know the book by rule alone.
 
 pub mod aliases;
+mod alignment;
 mod asks;
 mod borders;
 mod deeds;
+mod doubts;
 mod facts;
 mod find;
 mod grounding;
 mod lexicon;
 mod manner;
 mod motives;
+mod naming;
 mod narration;
 mod portray;
 pub mod reading;
+mod repair;
 #[cfg(test)]
 mod sample;
 mod scenes;
 mod standing;
 mod summary;
+mod wording;
 mod world;
 
 pub use asks::{DescribeScene, FindScenes, FoundLine, FoundScene, FoundScenes, Profile, SceneDescription};
 pub use facts::BookFacts;
+pub use repair::{RepairLines, RepairedLine, RepairedLines};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,6 +50,8 @@ use crate::schema::{Attribute, Chunk, Language, Reject, Scene};
 pub const PROMPTS: &[(&str, &str)] = &[
     ("extract/scenes.en", include_str!("prompts/scenes.en.jinja")),
     ("extract/scenes.zh", include_str!("prompts/scenes.zh.jinja")),
+    ("extract/repair.en", include_str!("prompts/repair.en.jinja")),
+    ("extract/repair.zh", include_str!("prompts/repair.zh.jinja")),
     ("extract/describe.en", include_str!("prompts/describe.en.jinja")),
     ("extract/describe.zh", include_str!("prompts/describe.zh.jinja")),
 ];
@@ -60,6 +68,10 @@ pub struct Params {
     /// How much a line must be like the book's to count as found, 0 to 1. CoSER's figure for mapping sentences back: 0.6.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_similarity: f64,
+    /// How often a scene's lines that are not in the book are asked for again, 0 for never; those that are not found then are
+    /// left out.
+    #[schemars(range(max = 8))]
+    pub max_repairs: u32,
     /// The fewest utterances of a scene.
     #[schemars(range(min = 1))]
     pub min_utterances: u32,
@@ -74,6 +86,7 @@ impl Default for Params {
             pool: "scene_pool".to_owned(),
             min_grounding: 0.5,
             min_similarity: 0.6,
+            max_repairs: 1,
             min_utterances: 4,
             max_utterances: 40,
         }
@@ -112,8 +125,8 @@ pub struct Extracted {
 
 /// Extracts the scenes of a chunk.
 ///
-/// One call per chunk and one per scene, each after the other: a scene's profiles build on those before it. A call that
-/// fails for its item alone leaves a reject; only what ends the run is an error.
+/// A call per chunk, one more where its answer is of no use, and one or two per scene, each after the other: a scene's profiles
+/// build on those before it. A call that fails for its item alone leaves a reject; only what ends the run is an error.
 pub async fn extract(
     model: &Model,
     params: &Params,
@@ -124,17 +137,10 @@ pub async fn extract(
     let mut extracted = Extracted { carry, ..Extracted::default() };
     let carried = extracted.carry.unfinished.take();
     let ask = find_scenes(params, book, chunk, carried.as_ref());
-    let answer = match model.ask(&ask, &format!("{}/scenes", chunk.id())).await {
-        Ok(answer) => answer,
-        Err(error) if error.ends_the_run() => return Err(error),
-        Err(error) => {
-            extracted.rejects.push(Reject::new("extract", chunk.id(), error.reason(), error.detail()));
-            FoundScenes::default()
-        }
-    };
+    let answer = find(model, ask, chunk, &mut extracted.rejects).await?;
     let failed = !extracted.rejects.is_empty();
     let ground = Ground::new(book, carried.as_ref().map_or(chunk.start, |carried| carried.stretch.0), chunk.end);
-    let mut drafts = scenes::drafts(answer, params, book, chunk, &ground);
+    let mut drafts = scenes::drafts(answer, params, book, chunk, &ground, carried.as_ref());
     if drafts.is_empty() && carried.is_none() && !failed {
         let detail = format!("no talk of two or more in “{}”, {} tokens", chunk.chapter, chunk.tokens);
         extracted.rejects.push(Reject::new("extract", chunk.id(), "no_scene", detail));
@@ -146,12 +152,13 @@ pub async fn extract(
     }
     let mut starts = BTreeSet::new();
     for draft in drafts {
+        let Some(draft) = settle(model, params, book, &ground, draft, &mut extracted.rejects).await? else { continue };
         if !starts.insert(draft.start()) {
             let detail = "another scene begins with the same line".to_owned();
             extracted.rejects.push(Reject::new("extract", draft.id(book), "duplicate", detail));
             continue;
         }
-        describe(model, params, book, chunk.start, draft, &mut extracted).await?;
+        describe(model, book, chunk.start, draft, &mut extracted).await?;
     }
     Ok(extracted)
 }
@@ -160,10 +167,64 @@ pub async fn extract(
 pub async fn finish(model: &Model, params: &Params, book: &BookFacts, carry: Carry) -> Result<Extracted, AskError> {
     let mut extracted = Extracted { carry, ..Extracted::default() };
     if let Some(draft) = extracted.carry.unfinished.take() {
-        let start = draft.stretch.0;
-        describe(model, params, book, start, draft, &mut extracted).await?;
+        let (start, end) = draft.stretch;
+        let ground = Ground::new(book, start.min(draft.start()), end.max(draft.end()));
+        if let Some(draft) = settle(model, params, book, &ground, draft, &mut extracted.rejects).await? {
+            describe(model, book, start, draft, &mut extracted).await?;
+        }
     }
     Ok(extracted)
+}
+
+/// Asks for the scenes of a chunk, and once more where the answer is of no use.
+async fn find(
+    model: &Model,
+    ask: FindScenes,
+    chunk: &Chunk,
+    rejects: &mut Vec<Reject>,
+) -> Result<FoundScenes, AskError> {
+    let draw = format!("{}/scenes", chunk.id());
+    let mut answer = match model.ask(&ask, &draw).await {
+        Ok(answer) => answer,
+        Err(error) if error.ends_the_run() => return Err(error),
+        Err(error) => {
+            rejects.push(Reject::new("extract", chunk.id(), error.reason(), error.detail()));
+            return Ok(FoundScenes::default());
+        }
+    };
+    let Some(first) = doubts::doubt(&ask, &answer) else { return Ok(answer) };
+    let again = FindScenes { doubt: Some(first.told.clone()), ..ask.clone() };
+    match model.ask(&again, &format!("{draw}/again")).await {
+        Ok(second) => answer = second,
+        Err(error) if error.ends_the_run() => return Err(error),
+        Err(error) => rejects.push(Reject::new("extract", chunk.id(), error.reason(), error.detail())),
+    }
+    if let Some(doubt) = doubts::doubt(&ask, &answer) {
+        rejects.push(Reject::new("extract", chunk.id(), doubt.reason, doubt.detail));
+        doubts::cut(&ask, &mut answer);
+    }
+    Ok(answer)
+}
+
+/// Repairs a draft and leaves out of it what is not in the book; `None` when what is left is no scene.
+async fn settle(
+    model: &Model,
+    params: &Params,
+    book: &BookFacts,
+    ground: &Ground<'_>,
+    mut draft: Draft,
+    rejects: &mut Vec<Reject>,
+) -> Result<Option<Draft>, AskError> {
+    rejects.extend(repair::repair(model, params, book, ground, &mut draft).await?);
+    rejects.extend(draft.rejects(book));
+    if draft.grounding() >= params.min_grounding {
+        rejects.extend(repair::leave_out(&mut draft, params, book, ground));
+    }
+    if let Some(reject) = draft.fault(params, book) {
+        rejects.push(reject);
+        return Ok(None);
+    }
+    Ok(Some(draft))
 }
 
 /// Whether the border after the chunk was found to cut a scene, and the draft is that scene: it reaches the chunk's end.
@@ -175,7 +236,8 @@ fn runs_on(draft: &Draft, chunk: &Chunk) -> bool {
 /// Joins the scene carried over with the first draft, when that goes on with it; else it is a scene of its own.
 fn resume(carried: Option<Draft>, drafts: &mut Vec<Draft>, language: Language) {
     let Some(mut carried) = carried else { return };
-    if drafts.first().is_some_and(|first| first.continues) {
+    // A model that tells the last lines again goes on with the scene, whatever it says.
+    if drafts.first().is_some_and(|first| first.continues || first.seam > 0) {
         let blank = if language == Language::En { " " } else { "" };
         carried.join(drafts.remove(0), blank);
     } else {
@@ -187,20 +249,20 @@ fn resume(carried: Option<Draft>, drafts: &mut Vec<Draft>, language: Language) {
 /// Describes a draft and adds its scene, or the reason why there is none.
 async fn describe(
     model: &Model,
-    params: &Params,
     book: &BookFacts,
     opening: u32,
     draft: Draft,
     extracted: &mut Extracted,
 ) -> Result<(), AskError> {
-    if let Some(reject) = draft.fault(params, book) {
-        extracted.rejects.push(reject);
-        return Ok(());
-    }
     let id = draft.id(book);
     let ask = describe_scene(book, opening, &draft, &extracted.carry);
     match model.ask(&ask, &format!("{id}/describe")).await {
-        Ok(answer) => {
+        Ok(mut answer) => {
+            let foreign = scenes::leave_foreign_out(&mut answer, book.language);
+            if !foreign.is_empty() {
+                let detail = format!("left out of its description: {}", foreign.join(", "));
+                extracted.rejects.push(Reject::new("extract", &id, "other_language", detail));
+            }
             let strangers = scenes::strangers(&ask, &answer, book);
             if !strangers.is_empty() {
                 let detail = format!("its description tells of {}, not of its cast", strangers.join(", "));
@@ -274,6 +336,7 @@ fn find_scenes(params: &Params, book: &BookFacts, chunk: &Chunk, carried: Option
         min_utterances: params.min_utterances,
         max_utterances: params.max_utterances,
         goes_on: chunk.continues || book.goes_on(chunk.end),
+        doubt: None,
         continues: chunk.continues,
         start: chunk.start,
         end: chunk.end,
@@ -511,7 +574,7 @@ mod tests {
         let chunk = chunk(language, text, 0, 0, length(text));
         let ground = Ground::new(&book, 0, chunk.end);
         let answer = FoundScenes { scenes: vec![FoundScene { dialogue, ..FoundScene::default() }] };
-        let draft = scenes::drafts(answer, &Params::default(), &book, &chunk, &ground).remove(0);
+        let draft = scenes::drafts(answer, &Params::default(), &book, &chunk, &ground, None).remove(0);
         (book, draft)
     }
 
@@ -558,7 +621,11 @@ mod tests {
         let (first, second) = (line("Anna", "Is anybody there?"), line("Boris", "There is nobody here but me."));
         assert_eq!(reason(Vec::new()).as_deref(), Some("no_dialogue"));
         assert_eq!(reason(vec![first.clone(), second]).as_deref(), Some("too_short"));
-        assert_eq!(reason(vec![first.clone(); 4]).as_deref(), Some("one_speaker"));
+        let four =
+            ["Is anybody there?", "I must see the miller before dark.", "Then you are the miller.", "Who took them?"];
+        assert_eq!(reason(four.map(|speech| line("Anna", speech)).to_vec()).as_deref(), Some("one_speaker"));
+        // A line is as often in the book as it is said there.
+        assert_eq!(reason(vec![first.clone(); 4]).as_deref(), Some("too_short"));
         let wind = FoundLine {
             speaker: "Narrator".to_owned(),
             action: Some("(the wind rises)".to_owned()),

@@ -155,7 +155,7 @@ pub(super) mod tests {
         let chunk = chunk(language, text, 0, 0, length(text));
         let params = Params { min_utterances: 2, ..Params::default() };
         let found = find::scenes(&find_scenes(&params, &book, &chunk, None));
-        let draft = scenes::drafts(found, &params, &book, &chunk, &Ground::new(&book, 0, chunk.end)).remove(0);
+        let draft = scenes::drafts(found, &params, &book, &chunk, &Ground::new(&book, 0, chunk.end), None).remove(0);
         describe_scene(&book, 0, &draft, &Carry::default())
     }
 

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use super::Params;
 use super::asks::{DescribeScene, FoundLine, FoundScene, FoundScenes, SceneDescription};
+use super::doubts::is_foreign;
 use super::facts::BookFacts;
-use super::grounding::Ground;
+use super::grounding::{Ground, Taken};
 use super::lexicon::Key;
-use crate::schema::{Attribute, Chunk, Motivation, Reject, Scene, SceneCharacter, Utterance, slug};
+use super::naming::{canonical, known};
+use crate::schema::{Attribute, Chunk, Grounded, Language, Motivation, Reject, Scene, SceneCharacter, Utterance, slug};
 use crate::text::is_han;
 
 /// A scene before it is described.
@@ -21,6 +23,12 @@ pub(super) struct Draft {
     pub(super) dialogue: Vec<Utterance>,
     pub(super) continues: bool,
     pub(super) unfinished: bool,
+    /// How many lines it had that are not in the book.
+    pub(super) left_out: u32,
+    /// How many of its lines the stretch before has had.
+    pub(super) seam: u32,
+    /// What else was left out of it, as reason and detail.
+    pub(super) notes: Vec<(&'static str, String)>,
 }
 
 impl Draft {
@@ -38,15 +46,28 @@ impl Draft {
         format!("{}@{}", book.slug, self.start())
     }
 
-    /// The share of its speeches that were found.
+    /// The share of its speeches that were found, of those too that are left out by now.
     pub(super) fn grounding(&self) -> f64 {
         let speeches = self.dialogue.iter().filter(|line| line.speech.is_some());
-        let (mut all, mut found) = (0_u32, 0_u32);
+        let (mut all, mut found) = (self.left_out, 0_u32);
         for line in speeches {
             all += 1;
             found += u32::from(line.start.is_some());
         }
         if all == 0 { 0.0 } else { f64::from(found) / f64::from(all) }
+    }
+
+    /// Which lines were not found.
+    pub(super) fn missing(&self) -> Vec<usize> {
+        let absent = |line: &Utterance| line.grounded == Some(Grounded::Absent);
+        (0..self.dialogue.len()).filter(|at| absent(&self.dialogue[*at])).collect()
+    }
+
+    /// Where its lines stand.
+    pub(super) fn taken(&self) -> Taken {
+        let mut taken = Taken::default();
+        self.dialogue.iter().filter_map(|line| line.start.zip(line.end)).for_each(|place| taken.add(place));
+        taken
     }
 
     /// Who speaks, each once, in order.
@@ -70,26 +91,48 @@ impl Draft {
                 self.characters.push(name);
             }
         }
-        self.dialogue.extend(rest.dialogue);
+        for line in rest.dialogue {
+            // What the stretch before left out and this one tells stands where it is said.
+            let before = |other: &Utterance| other.start.is_none_or(|start| line.start.is_none_or(|own| start <= own));
+            let at = self.dialogue.iter().rposition(before).map_or(0, |at| at + 1);
+            self.dialogue.insert(at, line);
+        }
         self.unfinished = rest.unfinished;
+        self.left_out += rest.left_out;
+        self.notes.extend(rest.notes);
+    }
+
+    /// Says what was left out of it.
+    pub(super) fn rejects(&mut self, book: &BookFacts) -> Vec<Reject> {
+        let id = self.id(book);
+        self.notes.drain(..).map(|(reason, detail)| Reject::new("extract", &id, reason, detail)).collect()
     }
 
     /// Says why it cannot be a scene, when it cannot.
     pub(super) fn fault(&self, params: &Params, book: &BookFacts) -> Option<Reject> {
         let reject = |reason, detail: String| Some(Reject::new("extract", self.id(book), reason, detail));
-        let lines = self.dialogue.iter().filter(|line| line.speech.is_some()).count();
+        let said = || self.dialogue.iter().filter_map(|line| line.speech.as_deref());
+        let lines = said().count();
+        let all = lines + self.left_out as usize;
         let speakers = self.speakers();
         let grounding = self.grounding();
-        if lines == 0 {
+        if all == 0 {
             return reject("no_dialogue", "nobody speaks in it".to_owned());
         }
         // An invented scene is told from a short one first: its other figures mean nothing.
         if grounding < params.min_grounding {
             let found = self.dialogue.iter().filter(|line| line.start.is_some()).count();
             let detail = format!(
-                "{found} of {lines} lines of speech stand in the book, {:.2} are asked for",
+                "{found} of {all} lines of speech stand in the book, {:.2} are asked for",
                 params.min_grounding
             );
+            let foreign = said().filter(|speech| is_foreign(speech, book.language)).count();
+            if foreign * 2 > lines {
+                return reject(
+                    "other_language",
+                    format!("{foreign} lines of speech are in another language; {detail}"),
+                );
+            }
             return reject("ungrounded", detail);
         }
         if lines < params.min_utterances as usize {
@@ -105,98 +148,193 @@ impl Draft {
     }
 }
 
-/// Reads an answer as drafts, in its order.
+/// Reads an answer as drafts, in its order. `carried` is the scene that the stretch before broke off.
 pub(super) fn drafts(
     answer: FoundScenes,
     params: &Params,
     book: &BookFacts,
     chunk: &Chunk,
-    ground: &Ground,
+    ground: &Ground<'_>,
+    carried: Option<&Draft>,
 ) -> Vec<Draft> {
+    let mut reader = Reader { params, book, chunk, ground, taken: carried.map(Draft::taken).unwrap_or_default() };
     let mut after = chunk.start;
-    answer
-        .scenes
-        .into_iter()
-        .map(|scene| {
-            let draft = draft(scene, params, book, chunk, ground, after);
-            after = draft.end().max(after);
-            draft
+    let mut drafts = Vec::with_capacity(answer.scenes.len());
+    for mut scene in answer.scenes {
+        let mut seam = 0;
+        if let Some(carried) = carried.filter(|_| drafts.is_empty()) {
+            seam = reader.seam(carried, &scene.dialogue);
+            scene.dialogue.drain(..seam);
+        }
+        let mut draft = reader.draft(scene, after, carried.is_some());
+        draft.seam += u32::try_from(seam).unwrap_or(u32::MAX);
+        after = draft.end().max(after);
+        drafts.push(draft);
+    }
+    drafts
+}
+
+/// What the lines of an answer are looked for in.
+struct Reader<'a> {
+    params: &'a Params,
+    book: &'a BookFacts,
+    chunk: &'a Chunk,
+    ground: &'a Ground<'a>,
+    taken: Taken,
+}
+
+/// What becomes of a line.
+enum Read {
+    Said(Utterance),
+    /// Nobody says, does or thinks anything.
+    Empty,
+    /// Somebody speaks whom nobody knows.
+    Stranger(String),
+    /// The book has it, but not as often; where it was found before.
+    Repeated(u32, String),
+}
+
+impl Reader<'_> {
+    /// Returns how many of the first lines are the last of the scene before, said again.
+    fn seam(&self, carried: &Draft, dialogue: &[FoundLine]) -> usize {
+        let plain = |speech: Option<&str>| crate::text::plain(speech.unwrap_or_default());
+        let said: Vec<String> = carried.dialogue.iter().map(|line| plain(line.speech.as_deref())).collect();
+        let again: Vec<String> = dialogue.iter().map(|line| plain(line.speech.as_deref())).collect();
+        let most = said.len().min(again.len());
+        let seam = (1..=most).rev().find(|count| said[said.len() - count..] == again[..*count]).unwrap_or(0);
+        // Where the stretch begins with these very words, they are said twice.
+        let first = dialogue.first().and_then(|line| line.speech.as_deref()).filter(|_| seam > 0);
+        let opens = first.is_some_and(|speech| {
+            let found = self.ground.find(unquoted(speech), self.chunk.start, self.params.min_similarity, &self.taken);
+            let opening = self.book.quotations(self.chunk.start, self.chunk.end).first();
+            opening.zip(found.place).is_some_and(|(opening, place)| place.0 == opening.start)
+        });
+        if opens { 0 } else { seam }
+    }
+
+    fn draft(&mut self, scene: FoundScene, after: u32, goes_on: bool) -> Draft {
+        let (book, chunk) = (self.book, self.chunk);
+        let mut cursor = after;
+        let mut dialogue = Vec::with_capacity(scene.dialogue.len());
+        let (mut strangers, mut repeated): (Vec<(String, u32)>, Vec<(String, u32)>) = (Vec::new(), Vec::new());
+        let mut seam = 0;
+        for line in scene.dialogue {
+            match self.line(line, cursor) {
+                Read::Said(utterance) => {
+                    cursor = utterance.end.unwrap_or(cursor);
+                    dialogue.push(utterance);
+                }
+                Read::Empty => {}
+                Read::Stranger(name) => count(&mut strangers, name),
+                Read::Repeated(place, _) if goes_on && place < chunk.start => seam += 1,
+                Read::Repeated(_, speech) => count(&mut repeated, speech),
+            }
+        }
+        let mut notes: Vec<(&'static str, String)> = Vec::new();
+        for (name, lines) in &strangers {
+            notes.push(("unknown_speaker", format!("“{name}”, who has {lines} of its lines, is nowhere in the text")));
+        }
+        for (speech, count) in &repeated {
+            notes.push(("repeated_line", format!("“{speech}” is said {count} times less in the book")));
+        }
+        let mut characters: Vec<String> = Vec::new();
+        let mut unknown: Vec<&str> = Vec::new();
+        for name in dialogue.iter().map(|line: &Utterance| &line.speaker).chain(&scene.characters) {
+            match known(name, book, self.ground.text()) {
+                Some(name) if name != Utterance::ENVIRONMENT && !name.is_empty() && !characters.contains(&name) => {
+                    characters.push(name);
+                }
+                None if !name.trim().is_empty() && !strangers.iter().any(|(stranger, _)| stranger == name) => {
+                    unknown.push(name);
+                }
+                _ => {}
+            }
+        }
+        if !unknown.is_empty() {
+            notes.push(("unknown_character", format!("{}, of its cast, are nowhere in the text", unknown.join(", "))));
+        }
+        let mut summary = scene.summary.trim().to_owned();
+        if is_foreign(&summary, book.language) {
+            notes.push(("other_language", format!("its summary was left out: {summary}")));
+            summary.clear();
+        }
+        let edge = |words: &str, from: u32| self.ground.locate(words, from, self.params.min_similarity);
+        let first = dialogue.iter().filter_map(|line| line.start).min();
+        let last = dialogue.iter().filter_map(|line| line.end).max();
+        let begun = edge(&scene.first_words, after)
+            .map(|place| place.0)
+            .filter(|start| first.is_none_or(|first| *start <= first));
+        let ended = edge(&scene.last_words, last.unwrap_or(after))
+            .map(|place| place.1)
+            .filter(|end| last.is_none_or(|last| *end >= last));
+        let start = begun.or(first).unwrap_or(after.min(chunk.end));
+        let end = ended.or(last).unwrap_or(chunk.end).max(start);
+        // The marks that close the last words are no part of what was looked for.
+        let marks = book.slice(end, end + 4).chars().take_while(|c| !c.is_alphanumeric() && !c.is_whitespace()).count();
+        let end = end + u32::try_from(marks).unwrap_or(0);
+        let place = first.unwrap_or(start);
+        let heading = chunk.headings.iter().rev().find(|(offset, _)| *offset <= place).map(|(_, title)| title.clone());
+        Draft {
+            chapter: heading.unwrap_or_else(|| chunk.chapter.clone()),
+            stretch: (start, end),
+            summary,
+            characters,
+            dialogue,
+            continues: scene.continues,
+            unfinished: scene.unfinished,
+            left_out: 0,
+            seam,
+            notes,
+        }
+    }
+
+    /// Reads a line and looks for it in the book.
+    fn line(&mut self, line: FoundLine, after: u32) -> Read {
+        let clean = |text: Option<String>, marks: &[char]| {
+            let text = text?;
+            let text = text.trim().trim_matches(marks).trim();
+            (!text.is_empty()).then(|| text.to_owned())
+        };
+        let thought = clean(line.thought, &['[', ']', '【', '】']);
+        let action = clean(line.action, &['(', ')', '（', '）', '*']);
+        let speech = clean(line.speech.as_deref().map(|speech| unquoted(speech).to_owned()), &[]);
+        let name = line.speaker.trim();
+        if name.is_empty() || (thought.is_none() && action.is_none() && speech.is_none()) {
+            return Read::Empty;
+        }
+        let Some(speaker) = known(name, self.book, self.ground.text()) else {
+            return Read::Stranger(name.to_owned());
+        };
+        let found =
+            speech.as_ref().map(|speech| self.ground.find(speech, after, self.params.min_similarity, &self.taken));
+        if let (Some(place), Some(speech)) = (found.as_ref().and_then(|found| found.repeated), &speech) {
+            return Read::Repeated(place.0, speech.clone());
+        }
+        let place = found.as_ref().and_then(|found| found.place);
+        place.into_iter().for_each(|place| self.taken.add(place));
+        Read::Said(Utterance {
+            speaker,
+            thought,
+            action,
+            speech,
+            start: place.map(|place| place.0),
+            end: place.map(|place| place.1),
+            grounded: found.as_ref().map(|found| found.grounded),
+            similarity: found.map(|found| round(found.similarity)),
         })
-        .collect()
-}
-
-fn draft(scene: FoundScene, params: &Params, book: &BookFacts, chunk: &Chunk, ground: &Ground, after: u32) -> Draft {
-    let mut cursor = after;
-    let mut dialogue = Vec::with_capacity(scene.dialogue.len());
-    for line in scene.dialogue {
-        if let Some(utterance) = utterance(line, params, book, ground, cursor) {
-            cursor = utterance.end.unwrap_or(cursor);
-            dialogue.push(utterance);
-        }
-    }
-    let mut characters: Vec<String> = Vec::new();
-    let speakers = dialogue.iter().map(|line: &Utterance| line.speaker.clone());
-    for name in speakers.chain(scene.characters.iter().map(|name| canonical(name, book))) {
-        if name != Utterance::ENVIRONMENT && !name.is_empty() && !characters.contains(&name) {
-            characters.push(name);
-        }
-    }
-    let edge = |words: &str, from: u32| ground.find(words, from, params.min_similarity).place;
-    let first = dialogue.iter().find_map(|line| line.start);
-    let last = dialogue.iter().filter_map(|line| line.end).max();
-    let begun =
-        edge(&scene.first_words, after).map(|place| place.0).filter(|start| first.is_none_or(|first| *start <= first));
-    let ended = edge(&scene.last_words, last.unwrap_or(after))
-        .map(|place| place.1)
-        .filter(|end| last.is_none_or(|last| *end >= last));
-    let start = begun.or(first).unwrap_or(after.min(chunk.end));
-    let end = ended.or(last).unwrap_or(chunk.end).max(start);
-    // The marks that close the last words are no part of what was looked for.
-    let marks = book.slice(end, end + 4).chars().take_while(|c| !c.is_alphanumeric() && !c.is_whitespace()).count();
-    let end = end + u32::try_from(marks).unwrap_or(0);
-    let place = first.unwrap_or(start);
-    let heading = chunk.headings.iter().rev().find(|(offset, _)| *offset <= place).map(|(_, title)| title.clone());
-    Draft {
-        chapter: heading.unwrap_or_else(|| chunk.chapter.clone()),
-        stretch: (start, end),
-        summary: scene.summary.trim().to_owned(),
-        characters,
-        dialogue,
-        continues: scene.continues,
-        unfinished: scene.unfinished,
     }
 }
 
-/// Grounds a line; `None` when it has no speaker or says, does and thinks nothing.
-fn utterance(line: FoundLine, params: &Params, book: &BookFacts, ground: &Ground, after: u32) -> Option<Utterance> {
-    let clean = |text: Option<String>, marks: &[char]| {
-        let text = text?;
-        let text = text.trim().trim_matches(marks).trim();
-        (!text.is_empty()).then(|| text.to_owned())
-    };
-    let speaker = canonical(&line.speaker, book);
-    let thought = clean(line.thought, &['[', ']', '【', '】']);
-    let action = clean(line.action, &['(', ')', '（', '）', '*']);
-    let speech = clean(line.speech.as_deref().map(|speech| unquoted(speech).to_owned()), &[]);
-    if speaker.is_empty() || (thought.is_none() && action.is_none() && speech.is_none()) {
-        return None;
+/// Counts a text.
+fn count(counts: &mut Vec<(String, u32)>, text: String) {
+    match counts.iter_mut().find(|(other, _)| *other == text) {
+        Some((_, count)) => *count += 1,
+        None => counts.push((text, 1)),
     }
-    let found = speech.as_ref().map(|speech| ground.find(speech, after, params.min_similarity));
-    let place = found.and_then(|found| found.place);
-    Some(Utterance {
-        speaker,
-        thought,
-        action,
-        speech,
-        start: place.map(|place| place.0),
-        end: place.map(|place| place.1),
-        grounded: found.map(|found| found.grounded),
-        similarity: found.map(|found| round(found.similarity)),
-    })
 }
 
 /// Takes off the quotation marks round a whole speech and those at its ends that have no partner; pairs within it stay.
-fn unquoted(speech: &str) -> &str {
+pub(super) fn unquoted(speech: &str) -> &str {
     let mut speech = speech.trim();
     loop {
         let mut shorter = speech;
@@ -224,18 +362,8 @@ fn unquoted(speech: &str) -> &str {
 }
 
 /// Three decimals: more would only tell one machine's arithmetic from another's.
-fn round(share: f64) -> f64 {
+pub(super) fn round(share: f64) -> f64 {
     (share * 1000.0).round() / 1000.0
-}
-
-/// Returns the name that the book uses for whoever is meant.
-pub(super) fn canonical(name: &str, book: &BookFacts) -> String {
-    let name = name.trim().trim_matches(['“', '”', '"', '*']).trim();
-    if name.eq_ignore_ascii_case(Utterance::ENVIRONMENT) || matches!(name, "环境" | "環境" | "旁白" | "Narrator")
-    {
-        return Utterance::ENVIRONMENT.to_owned();
-    }
-    book.owner(name).map_or_else(|| name.to_owned(), |person| book.person(person).name.clone())
 }
 
 /// Returns the one of the cast whom a name means: by the book's names for them, else the only one whose name holds that name
@@ -271,6 +399,30 @@ pub(super) fn strangers<'a>(ask: &DescribeScene, answer: &'a SceneDescription, b
     let told = motivations.chain(answer.profiles.iter().map(|profile| profile.character.as_str()));
     let mut seen = BTreeSet::new();
     told.filter(|name| meant(name, ask, book).is_none() && seen.insert(*name)).collect()
+}
+
+/// Returns which parts of a description are in another language, and leaves them out.
+pub(super) fn leave_foreign_out(answer: &mut SceneDescription, language: Language) -> Vec<String> {
+    let mut parts = Vec::new();
+    if is_foreign(&answer.worldview, language) {
+        answer.worldview.clear();
+        parts.push("the worldview".to_owned());
+    }
+    answer.motivations.retain(|motivation| {
+        let foreign = is_foreign(&motivation.motivation, language);
+        if foreign {
+            parts.push(format!("what {} wants", motivation.character));
+        }
+        !foreign
+    });
+    for profile in &mut answer.profiles {
+        let before = profile.attributes.len();
+        profile.attributes.retain(|attribute| !is_foreign(&attribute.value, language));
+        if profile.attributes.len() < before {
+            parts.push(format!("{} of {}’s attributes", before - profile.attributes.len(), profile.character));
+        }
+    }
+    parts
 }
 
 /// Makes a scene of a draft and its description. Of a profile each key stands once; what is known and not told anew stays.
@@ -314,13 +466,30 @@ pub(super) fn scene(
         chapter: draft.chapter,
         summary: draft.summary,
         prominence: None,
-        worldview: answer.worldview.trim().to_owned(),
+        // The world does not end where a model forgets to tell of it.
+        worldview: Some(answer.worldview.trim())
+            .filter(|told| !told.is_empty())
+            .or(ask.worldview.as_deref())
+            .map_or_else(String::new, |told| shortened(told, MOST_SENTENCES)),
         situation: answer.situation.trim().to_owned(),
         motivations,
         characters,
         dialogue: draft.dialogue,
         model: Some(model.to_owned()),
     }
+}
+
+/// The most sentences of a worldview: what is refined scene by scene would grow with the book.
+const MOST_SENTENCES: usize = 12;
+
+/// Returns a text's first sentences.
+fn shortened(text: &str, most: usize) -> String {
+    let sentences = crate::text::sentences(text);
+    let Some(last) = sentences.get(most.saturating_sub(1)).filter(|_| sentences.len() > most) else {
+        return text.to_owned();
+    };
+    let end = last.as_ptr() as usize - text.as_ptr() as usize + last.len();
+    text[..end].to_owned()
 }
 
 fn profile(told: &[&Attribute], known: &[Attribute], book: &BookFacts) -> Vec<Attribute> {

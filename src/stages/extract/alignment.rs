@@ -1,0 +1,370 @@
+//! Whether a line is what a passage says: the two are laid side by side, word by word, and what differs is judged.
+//!
+//! Another name, another number, a denial more or less make another line of it, however alike the two are; a slip of the pen,
+//! a missing `oh` or a contraction do not. Searches nothing: the passage is given.
+
+use super::wording::{Begins, Kind, Word, is_common};
+use crate::schema::Language;
+
+/// A line laid beside the passage that is most like it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Alignment {
+    /// The share of letters that the line and its stretch of the passage have in common, 0 to 1.
+    pub(super) similarity: f64,
+    /// The share of the line's letters that the passage has, 0 to 1.
+    pub(super) covered: f64,
+    /// Which words of the passage the line stands for.
+    pub(super) words: (usize, usize),
+    /// What makes another line of it.
+    pub(super) alteration: Option<Alteration>,
+}
+
+/// A difference that counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Alteration {
+    /// What the line has, empty where it has nothing.
+    pub(super) line: String,
+    /// What the book has, empty where it has nothing.
+    pub(super) book: String,
+}
+
+impl Alteration {
+    fn of(line: &[&Word], book: &[&Word]) -> Self {
+        let text = |words: &[&Word]| {
+            let blank = if words.iter().any(|word| word.is_han()) { "" } else { " " };
+            words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(blank)
+        };
+        Self { line: text(line), book: text(book) }
+    }
+}
+
+/// What becomes of a word between line and passage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Same(usize, usize),
+    /// Mistyped.
+    Slip(usize, usize),
+    Other(usize, usize),
+    /// The line alone has it.
+    Added(usize),
+    /// The passage alone has it.
+    Missing(usize),
+}
+
+/// Up to how many words a line is short.
+const SHORT: usize = 5;
+
+/// Whether a word that begins a sentence with a capital is used without one elsewhere.
+pub(super) type IsUsed<'a> = &'a dyn Fn(&str) -> bool;
+
+/// Lays a line beside a passage. `None` when they have nothing in common.
+pub(super) fn align(line: &[Word], passage: &[Word], language: Language, is_used: IsUsed<'_>) -> Option<Alignment> {
+    let steps = steps(line, passage);
+    let common = |step: &Step| matches!(step, Step::Same(..) | Step::Slip(..));
+    let first = steps.iter().find(|step| common(step)).and_then(|step| step.book())?;
+    let last = steps.iter().rfind(|step| common(step)).and_then(|step| step.book())?;
+    let (mut alike, mut all, mut covered, mut whole) = (0.0, 0.0, 0.0, 0.0);
+    for step in &steps {
+        let own = step.line().map_or(0.0, |at| line[at].weight());
+        let other = step.book().map_or(0.0, |at| passage[at].weight());
+        all += own + other;
+        whole += own;
+        covered += if common(step) { own } else { 0.0 };
+        alike += match step {
+            Step::Same(..) => own + other,
+            Step::Slip(..) => 0.9 * (own + other),
+            _ => 0.0,
+        };
+    }
+    let judge = Judge { line, passage, is_used };
+    let alteration = judge.altered(&steps, language).or_else(|| cut(passage, first, last, is_used));
+    let similarity = if all > 0.0 { alike / all } else { 0.0 };
+    let covered = if whole > 0.0 { covered / whole } else { 0.0 };
+    Some(Alignment { similarity, covered, words: (first, last + 1), alteration })
+}
+
+impl Step {
+    const fn line(self) -> Option<usize> {
+        match self {
+            Self::Same(line, _) | Self::Slip(line, _) | Self::Other(line, _) | Self::Added(line) => Some(line),
+            Self::Missing(_) => None,
+        }
+    }
+
+    const fn book(self) -> Option<usize> {
+        match self {
+            Self::Same(_, book) | Self::Slip(_, book) | Self::Other(_, book) | Self::Missing(book) => Some(book),
+            Self::Added(_) => None,
+        }
+    }
+}
+
+/// Finds the cheapest way to make the line of a stretch of the passage; what stands before and after it costs nothing.
+fn steps(line: &[Word], passage: &[Word]) -> Vec<Step> {
+    const SLIP: u32 = 2;
+    // What counts is rather another of its kind than too much here and missing there.
+    let other_way = |a: &Word, b: &Word| if a.kind == b.kind && a.kind != Kind::Plain { 4 } else { 7 };
+    let skip = |word: &Word| if word.kind == Kind::Filler { 1 } else { 5 };
+    let width = passage.len() + 1;
+    let mut costs = vec![0_u32; (line.len() + 1) * width];
+    // What was done to come to a cell: 0 the words are the same, 1 a slip, 2 another, 3 added, 4 missing.
+    let mut ways = vec![4_u8; costs.len()];
+    for (row, word) in line.iter().enumerate() {
+        let (above, here) = (row * width, (row + 1) * width);
+        costs[here] = costs[above] + skip(word);
+        ways[here] = 3;
+        for (column, other) in passage.iter().enumerate() {
+            let (cost, way) = if word.text == other.text {
+                (0, 0)
+            } else if is_slip(word, other) {
+                (SLIP, 1)
+            } else {
+                (other_way(word, other), 2)
+            };
+            let mut best = (costs[above + column] + cost, way);
+            let added = costs[above + column + 1] + skip(word);
+            let missing = costs[here + column] + skip(other);
+            if added < best.0 {
+                best = (added, 3);
+            }
+            if missing < best.0 {
+                best = (missing, 4);
+            }
+            (costs[here + column + 1], ways[here + column + 1]) = best;
+        }
+    }
+    let end = line.len() * width;
+    let mut book = (0..width).min_by_key(|column| (costs[end + column], *column)).unwrap_or(0);
+    let mut own = line.len();
+    let mut steps = Vec::with_capacity(own + 4);
+    while own > 0 {
+        let way = ways[own * width + book];
+        let step = match way {
+            3 => Step::Added(own - 1),
+            4 => Step::Missing(book - 1),
+            0 => Step::Same(own - 1, book - 1),
+            1 => Step::Slip(own - 1, book - 1),
+            _ => Step::Other(own - 1, book - 1),
+        };
+        own -= usize::from(way != 4);
+        book -= usize::from(way != 3);
+        steps.push(step);
+    }
+    steps.reverse();
+    steps
+}
+
+/// Whether one word is the other, mistyped. What counts is mistyped by a letter too few, too many or out of its turn alone, and
+/// never in its first letter: `Stott` is nobody that `Scott` is, nor is `ever` `never`.
+fn is_slip(line: &Word, book: &Word) -> bool {
+    let (a, b) = (line.text.as_str(), book.text.as_str());
+    if line.is_han() || book.is_han() {
+        return false;
+    }
+    let (length, other) = (a.len(), b.len());
+    if length.min(other) < 4 || length.abs_diff(other) > 2 || denies(a, b) || denies(b, a) {
+        return false;
+    }
+    let counts = |word: &Word| matches!(word.kind, Kind::Name | Kind::Number | Kind::Negation);
+    if counts(book) || counts(line) {
+        let grave = line.kind != book.kind && counts(line) && line.kind != Kind::Name;
+        let digits = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+        if grave || digits(a) || digits(b) || book.kind == Kind::Negation && other < 5 {
+            return false;
+        }
+        let swapped = length == other && strsim::osa_distance(a, b) == 1 && strsim::levenshtein(a, b) == 2;
+        let longer = length != other && strsim::levenshtein(a, b) == 1;
+        return a.chars().next() == b.chars().next() && (swapped || longer && length.max(other) >= 5);
+    }
+    strsim::osa_distance(a, b) <= if length.min(other) >= 8 { 2 } else { 1 }
+}
+
+/// Whether a word denies another by its beginning.
+fn denies(long: &str, short: &str) -> bool {
+    let begins = |prefix: &&str| long.strip_prefix(*prefix).is_some_and(|rest| rest == short && rest.len() > 2);
+    ["un", "in", "im", "dis", "non", "ir", "il", "mis"].iter().any(begins)
+}
+
+/// Judges what differs.
+struct Judge<'a> {
+    line: &'a [Word],
+    passage: &'a [Word],
+    is_used: IsUsed<'a>,
+}
+
+impl Judge<'_> {
+    fn altered(&self, steps: &[Step], language: Language) -> Option<Alteration> {
+        for (at, step) in steps.iter().enumerate() {
+            let own = step.line().map(|at| &self.line[at]);
+            let other = step.book().map(|at| &self.passage[at]);
+            let altered = match step {
+                Step::Same(..) | Step::Slip(..) => false,
+                Step::Other(line, book) => {
+                    let (a, b) = (&self.line[*line], &self.passage[*book]);
+                    counts(a, self.is_used)
+                        || counts(b, self.is_used)
+                        || denies(&a.text, &b.text)
+                        || denies(&b.text, &a.text)
+                }
+                // To deny twice is not to deny.
+                Step::Added(line) => {
+                    let word = &self.line[*line];
+                    counts(word, self.is_used) && (word.kind == Kind::Negation || !stutters(self.line, *line))
+                }
+                // What the line leaves out before it begins and after it ends is judged by its clause.
+                Step::Missing(book) => counts(&self.passage[*book], self.is_used) && !stutters(self.passage, *book),
+            };
+            if altered {
+                return Some(self.difference(steps, at, own, other));
+            }
+        }
+        if language == Language::Zh {
+            return self.other_words(steps);
+        }
+        // Of a few words none may be another.
+        let is_other = |step: &Step| match step {
+            Step::Other(..) => true,
+            Step::Added(line) => self.line[*line].kind != Kind::Filler && !stutters(self.line, *line),
+            _ => false,
+        };
+        let at = steps.iter().position(is_other).filter(|_| self.line.len() <= SHORT)?;
+        Some(self.difference(steps, at, None, None))
+    }
+
+    /// Names a difference with the words beside it that differ too.
+    fn difference(&self, steps: &[Step], at: usize, own: Option<&Word>, other: Option<&Word>) -> Alteration {
+        if own.is_some() && other.is_some() {
+            return Alteration::of(own.as_slice(), other.as_slice());
+        }
+        let differs = |step: &&Step| !matches!(step, Step::Same(..) | Step::Slip(..));
+        let from = at - steps[..at].iter().rev().take_while(differs).count();
+        let to = at + steps[at..].iter().take_while(differs).count();
+        let line: Vec<&Word> = steps[from..to].iter().filter_map(|step| step.line()).map(|at| &self.line[at]).collect();
+        let book: Vec<&Word> =
+            steps[from..to].iter().filter_map(|step| step.book()).map(|at| &self.passage[at]).collect();
+        Alteration::of(&line, &book)
+    }
+
+    /// Finds Chinese words that the book has not, by their characters: one in eight may be a slip, two together are a word.
+    fn other_words(&self, steps: &[Step]) -> Option<Alteration> {
+        let own = |step: &Step| match step {
+            Step::Other(line, _) | Step::Added(line) => Some(&self.line[*line]).filter(|word| word.kind == Kind::Plain),
+            _ => None,
+        };
+        let (mut run, mut slips): (Vec<&Word>, usize) = (Vec::new(), 0);
+        for (at, step) in steps.iter().enumerate() {
+            let Some(word) = own(step) else {
+                if !matches!(step, Step::Missing(_)) {
+                    run.clear();
+                }
+                continue;
+            };
+            let repeats = matches!(step, Step::Added(line) if stutters(self.line, *line));
+            if repeats {
+                continue;
+            }
+            run.push(word);
+            slips += 1;
+            if run.len() > 1 || slips > 1 + self.line.len() / 8 {
+                return Some(self.difference(steps, at, None, None));
+            }
+        }
+        None
+    }
+}
+
+/// Whether it matters that a word is there.
+fn counts(word: &Word, is_used: IsUsed<'_>) -> bool {
+    match word.kind {
+        Kind::Name | Kind::Number | Kind::Negation => true,
+        Kind::Capital => !is_common(&word.text) && !is_used(&word.text),
+        Kind::Plain | Kind::Filler => false,
+    }
+}
+
+/// Whether a word says again what the word beside it says.
+fn stutters(words: &[Word], at: usize) -> bool {
+    let same = |other: Option<&Word>| other.is_some_and(|other| other.text == words[at].text);
+    words[at].kind != Kind::Number && (same(at.checked_sub(1).map(|at| &words[at])) || same(words.get(at + 1)))
+}
+
+/// Finds what counts in the rest of the clauses that a line begins and ends within; a `no` by itself, right before it, is one
+/// with what follows.
+pub(super) fn cut(passage: &[Word], first: usize, last: usize, is_used: IsUsed<'_>) -> Option<Alteration> {
+    let begins = |at: usize, least: Begins| passage[at].begins >= least;
+    let begun = (0..=first).rev().find(|at| begins(*at, Begins::Clause)).unwrap_or(0);
+    let mut before = &passage[begun..first];
+    if before.is_empty() && first > 0 && passage[first].begins == Begins::Clause {
+        let begun = (0..first).rev().find(|at| begins(*at, Begins::Clause)).unwrap_or(0);
+        let clause = &passage[begun..first];
+        let alone = clause.iter().filter(|word| word.kind != Kind::Filler).count() <= 2;
+        let denied =
+            clause.iter().filter(|word| word.kind != Kind::Filler).take(1).all(|word| word.kind == Kind::Negation);
+        if alone && denied {
+            before = clause;
+        }
+    }
+    let ended = (last + 1..passage.len()).find(|at| begins(*at, Begins::Clause)).unwrap_or(passage.len());
+    let after = &passage[last + 1..ended];
+    let lost =
+        |words: &[Word], beside: &Word| words.iter().any(|word| counts(word, is_used) && word.text != beside.text);
+    let lost =
+        [(before, &passage[first]), (after, &passage[last])].into_iter().find(|(words, beside)| lost(words, beside));
+    lost.map(|(words, _)| Alteration::of(&[], &words.iter().collect::<Vec<_>>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::narration::Names;
+    use super::super::wording::words;
+    use super::*;
+
+    fn check(language: Language, book: &str, cases: &[(&str, Option<(&str, &str)>)]) {
+        let names = Names::new(&[]);
+        let passage = words(book, 0, &names, false);
+        for (line, expected) in cases {
+            let found =
+                align(&words(line, 0, &names, false), &passage, language, &|_| false).expect("something in common");
+            let alteration = found.alteration.as_ref().map(|found| (found.line.as_str(), found.book.as_str()));
+            assert_eq!(alteration, *expected, "{line}: {found:?}");
+            assert!(found.similarity > 0.6, "{line}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn english_alterations_are_told_from_slips() {
+        check(
+            Language::En,
+            "Well, I never paid Mr. Lunt more than nine pounds, and he wasn’t happy about it. Splendid weather we have.",
+            &[
+                ("I never paid Mr. Lunt more than nine pounds, and he was not happy about it", None),
+                ("I never payed Mr. Lunt more then nine pounds and he wasn't hapy about it", None),
+                ("I never paid Mr. Lnut more than nine pounds", None),
+                ("I paid Mr. Lunt more than nine pounds", Some(("", "i never"))),
+                ("I never paid Mr. Stott more than nine pounds", Some(("stott", "lunt"))),
+                ("I never paid Mr. Lunt more than ninety pounds", Some(("90", "9"))),
+                ("and he was happy about it", Some(("", "not"))),
+                ("and he wasn’t unhappy about it", Some(("unhappy", "happy"))),
+                ("paid Mr. Lunt more than nine pounds", Some(("", "i never"))),
+                ("Splended weather we have", None),
+            ],
+        );
+    }
+
+    #[test]
+    fn chinese_alterations_are_told_from_slips() {
+        check(
+            Language::Zh,
+            "船还来么，一百二十两银子，我不敢收。不，我明日再走到潮州去。",
+            &[
+                ("船還來，一百二十兩銀子，我不敢收", None),
+                ("船还来么，120两银子，我不感收", None),
+                ("一百三十两银子，我不敢收", Some(("130", "120"))),
+                ("一百二十两银子，我敢收", Some(("", "不"))),
+                ("我明日再走到潮州去", Some(("", "不"))),
+                ("不，我明日再走到青州去", None),
+                ("不，我明日再走到青阳去", Some(("青阳", "潮州"))),
+            ],
+        );
+    }
+}

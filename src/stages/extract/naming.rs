@@ -1,0 +1,151 @@
+//! Whom a name that a model writes means: somebody of the book under any of its names, mistyped or shortened, or somebody whom
+//! the text names and the reading by rule does not know. Whoever is neither is nobody.
+
+use super::facts::BookFacts;
+use super::wording::folded;
+use crate::schema::{Utterance, slug};
+use crate::text::is_han;
+
+/// Returns the name that the book uses for whoever is meant, or the name itself.
+pub(super) fn canonical(name: &str, book: &BookFacts) -> String {
+    let name = name.trim().trim_matches(['“', '”', '"', '*']).trim();
+    if name.eq_ignore_ascii_case(Utterance::ENVIRONMENT) || matches!(name, "环境" | "環境" | "旁白" | "Narrator")
+    {
+        return Utterance::ENVIRONMENT.to_owned();
+    }
+    book.owner(name).map_or_else(|| name.to_owned(), |person| book.person(person).name.clone())
+}
+
+/// Returns the name of whoever speaks or takes part in a stretch; `None` for somebody whom neither the book's people nor the
+/// stretch know.
+pub(super) fn known(name: &str, book: &BookFacts, stretch: &str) -> Option<String> {
+    let bare = name.split(['(', '（', '[', '【']).next().unwrap_or_default();
+    let name = canonical(bare, book);
+    let is_known = name == Utterance::ENVIRONMENT
+        || book.owner(&name).is_some()
+        || book.reading.people.iter().any(|person| person.name == name && !name.is_empty());
+    if is_known {
+        return Some(name);
+    }
+    if let Some(person) = only(book, |other| is_same(&name, other)) {
+        return Some(book.person(person).name.clone());
+    }
+    if stands_in(&name, stretch) {
+        return Some(name);
+    }
+    let person =
+        only(book, |other| is_mistyped(&name, other)).or_else(|| only(book, |other| shortens(&name, other)))?;
+    Some(book.person(person).name.clone())
+}
+
+/// Returns the only person with a name that fits.
+fn only(book: &BookFacts, fits: impl Fn(&str) -> bool) -> Option<usize> {
+    let people = book.reading.people.iter().enumerate().filter(|(_, person)| !person.name.is_empty());
+    let mut fit = people.filter(|(_, person)| person.aliases.iter().chain([&person.name]).any(|other| fits(other)));
+    let (index, _) = fit.next()?;
+    fit.next().is_none().then_some(index)
+}
+
+fn plain(name: &str) -> String {
+    name.chars().map(folded).filter(|c| c.is_alphanumeric() || *c == ' ').flat_map(char::to_lowercase).collect()
+}
+
+/// Whether two names differ by script, width, case or marks alone.
+fn is_same(name: &str, other: &str) -> bool {
+    let name = plain(name);
+    !name.is_empty() && name == plain(other)
+}
+
+/// Whether one name is the other, mistyped: a letter in five, of three Chinese characters one that is not the surname.
+fn is_mistyped(name: &str, other: &str) -> bool {
+    let (name, other) = (plain(name), plain(other));
+    let (length, other_length) = (name.chars().count(), other.chars().count());
+    if name.chars().any(is_han) || other.chars().any(is_han) {
+        let differ = name.chars().zip(other.chars()).filter(|(a, b)| a != b).count();
+        return length == other_length && length >= 3 && differ == 1 && name.chars().next() == other.chars().next();
+    }
+    let least = length.min(other_length);
+    let most = if least >= 9 { 2 } else { 1 };
+    least >= 5 && strsim::osa_distance(&name, &other) <= most
+}
+
+/// Whether one name holds the other as a part.
+fn shortens(name: &str, other: &str) -> bool {
+    let (name, other) = (slug(&plain(name)), slug(&plain(other)));
+    let within = |part: &str, whole: &str| {
+        if part.chars().all(is_han) {
+            part.chars().count() > 1 && whole.contains(part)
+        } else {
+            part.len() > 2 && format!("-{whole}-").contains(&format!("-{part}-"))
+        }
+    };
+    within(&name, &other) || within(&other, &name)
+}
+
+/// Whether a stretch names somebody, be it by a trade; `Guard 2` is named where a guard is.
+fn stands_in(name: &str, stretch: &str) -> bool {
+    let name = plain(name);
+    if name.chars().any(is_han) {
+        let bare = name.trim_end_matches(|c: char| "甲乙丙丁戊一二三四五".contains(c) || c.is_numeric());
+        let fold = |text: &str| text.chars().map(folded).collect::<String>();
+        return bare.chars().count() > 1 && fold(stretch).contains(bare);
+    }
+    let stretch = stretch.to_lowercase();
+    let has = |word: &str| {
+        let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        let whole = |at: usize| {
+            !letter(stretch[..at].chars().next_back()) && !letter(stretch[at + word.len()..].chars().next())
+        };
+        stretch.match_indices(word).any(|(at, _)| whole(at))
+    };
+    let mut words = name.split(' ').filter(|word| word.len() > 2 && *word != "the").peekable();
+    words.peek().is_some() && words.all(has)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{EN, EN_PEOPLE, ZH, ZH_PEOPLE, facts, reading};
+    use super::*;
+    use crate::schema::Language;
+
+    #[test]
+    fn a_name_becomes_the_persons_or_nobodys() {
+        let cases: [(Language, &[(&str, Option<&str>)]); 2] = [
+            (
+                Language::En,
+                &[
+                    ("anna", Some("Anna")),
+                    ("Anna Reed", Some("Anna")),
+                    ("Anna Read", Some("Anna")),
+                    ("Boris (the old man)", Some("Boris")),
+                    ("Borris", Some("Boris")),
+                    ("Miller 2", Some("Miller 2")),
+                    ("narrator", None),
+                    ("Narrator", Some("Environment")),
+                    ("Captain Zorg", None),
+                    ("安娜", None),
+                    ("", None),
+                ],
+            ),
+            (
+                Language::Zh,
+                &[
+                    ("陆巡检", Some("陆平")),
+                    ("陸平", Some("陆平")),
+                    ("周老奇", Some("周老七")),
+                    ("周老七（船工）", Some("周老七")),
+                    ("知县甲", Some("知县甲")),
+                    ("王五郎", None),
+                    ("Lu Ping", None),
+                ],
+            ),
+        ];
+        for (language, names) in cases {
+            let (text, people) = if language == Language::En { (EN, EN_PEOPLE) } else { (ZH, ZH_PEOPLE) };
+            let book = facts(language, text, reading(text, people, &[0, 0, 1, 0, 1, 0, 1, 1]));
+            for (name, expected) in names {
+                assert_eq!(known(name, &book, text).as_deref(), *expected, "{name}");
+            }
+        }
+    }
+}
