@@ -306,11 +306,13 @@ pub(super) fn cut(passage: &[Word], first: usize, last: usize, is_used: IsUsed<'
     }
     let ended = (last + 1..passage.len()).find(|at| begins(*at, Begins::Clause)).unwrap_or(passage.len());
     let after = &passage[last + 1..ended];
-    let lost =
+    let misses =
         |words: &[Word], beside: &Word| words.iter().any(|word| counts(word, is_used) && word.text != beside.text);
-    let lost =
-        [(before, &passage[first]), (after, &passage[last])].into_iter().find(|(words, beside)| lost(words, beside));
-    lost.map(|(words, _)| Alteration::of(&[], &words.iter().collect::<Vec<_>>()))
+    let sides = [(before, &passage[first]), (after, &passage[last])];
+    sides
+        .into_iter()
+        .find(|(words, beside)| misses(words, beside))
+        .map(|(words, _)| Alteration::of(&[], &words.iter().collect::<Vec<_>>()))
 }
 
 #[cfg(test)]

@@ -339,7 +339,7 @@ impl<'a> Ground<'a> {
         if talk.is_some_and(|exact| !exact.cut && !exact.taken) || length < least {
             return talk;
         }
-        let whole = search(false).filter(|exact| !exact.cut && !(talk.is_some() && exact.taken));
+        let whole = search(false).filter(|exact| !(exact.cut || talk.is_some() && exact.taken));
         whole.or(talk)
     }
 
@@ -350,7 +350,7 @@ impl<'a> Ground<'a> {
         let blank = |c: &char| c.is_whitespace();
         let before = self.book.slice(place.0.saturating_sub(REST).max(start), place.0);
         let after = self.book.slice(place.1, (place.1 + REST).min(end));
-        let inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric());
+        let inner = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let torn = inner(before.chars().rev().find(|c| !blank(c))) || inner(after.chars().find(|c| !blank(c)));
         let short = if plain.chars.iter().any(|c| is_han(*c)) {
             plain.chars.len() < 4

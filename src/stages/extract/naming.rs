@@ -110,7 +110,8 @@ mod tests {
 
     #[test]
     fn a_name_becomes_the_persons_or_nobodys() {
-        let cases: [(Language, &[(&str, Option<&str>)]); 2] = [
+        type Cases = &'static [(&'static str, Option<&'static str>)];
+        let cases: [(Language, Cases); 2] = [
             (
                 Language::En,
                 &[

@@ -1,6 +1,8 @@
 //! Lines that do not stand in the book: the model is shown each beside the passage that is most like it, and says how it stands
 //! there or that nobody says it. What is then not in the book is no dialogue of a scene.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -120,9 +122,11 @@ pub(super) fn leave_out(draft: &mut Draft, params: &Params, book: &BookFacts, gr
         let mut detail = format!("{} says “{speech}”", line.speaker);
         if let Some(alteration) = &found.alteration {
             let quoted = |words: &str| if words.is_empty() { "nothing".to_owned() } else { format!("“{words}”") };
-            detail += &format!("; for {} the book has {}", quoted(&alteration.line), quoted(&alteration.book));
+            let (line, book) = (quoted(&alteration.line), quoted(&alteration.book));
+            write!(detail, "; for {line} the book has {book}").expect("a string takes it");
         } else {
-            detail += &format!("; nothing in the book is alike by more than {}", round(found.similarity));
+            write!(detail, "; nothing in the book is alike by more than {}", round(found.similarity))
+                .expect("a string takes it");
         }
         rejects.push(Reject::new("extract", format!("{id}#{at}"), "not_in_book", detail));
     }

@@ -216,7 +216,7 @@ impl Reader<'_> {
         let (book, chunk) = (self.book, self.chunk);
         let mut cursor = after;
         let mut dialogue = Vec::with_capacity(scene.dialogue.len());
-        let (mut strangers, mut repeated): (Vec<(String, u32)>, Vec<(String, u32)>) = (Vec::new(), Vec::new());
+        let (mut strangers, mut repeated) = (Vec::<(String, u32)>::new(), Vec::<(String, u32)>::new());
         let mut seam = 0;
         for line in scene.dialogue {
             match self.line(line, cursor) {
@@ -311,7 +311,9 @@ impl Reader<'_> {
             return Read::Repeated(place.0, speech.clone());
         }
         let place = found.as_ref().and_then(|found| found.place);
-        place.into_iter().for_each(|place| self.taken.add(place));
+        if let Some(place) = place {
+            self.taken.add(place);
+        }
         Read::Said(Utterance {
             speaker,
             thought,

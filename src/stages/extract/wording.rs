@@ -187,7 +187,7 @@ pub(super) fn words(text: &str, start: u32, names: &Names, newline_parts: bool) 
             at += 1;
         }
     }
-    numbers(reader.words)
+    numbers(&reader.words)
 }
 
 struct Reader {
@@ -338,7 +338,7 @@ fn han_number(run: &str) -> Option<u64> {
 }
 
 /// Makes one number of the words of one: `one hundred and thirty-seven` as `137`.
-fn numbers(words: Vec<Word>) -> Vec<Word> {
+fn numbers(words: &[Word]) -> Vec<Word> {
     let value = |at: usize| {
         words
             .get(at)
@@ -366,9 +366,8 @@ fn numbers(words: Vec<Word>) -> Vec<Word> {
                     all += current.saturating_mul(number);
                     current = 0;
                 }
-                1..20 if current % 100 == 0 => current += number,
+                1..100 if current % 100 == 0 => current += number,
                 1..10 if current % 10 == 0 && current % 100 >= 20 => current += number,
-                20..100 if current % 100 == 0 => current += number,
                 _ => break,
             }
             end = next + 1;
@@ -414,8 +413,8 @@ mod tests {
 
     #[test]
     fn names_numbers_and_negations_are_told() {
-        let kinds = |text: &str| read(text).into_iter().map(|(_, kind)| kind).collect::<Vec<_>>();
         use Kind::{Capital, Filler, Name, Negation, Number, Plain};
+        let kinds = |text: &str| read(text).into_iter().map(|(_, kind)| kind).collect::<Vec<_>>();
         assert_eq!(kinds("Oh, Mr. Lunt never paid nine"), [Filler, Name, Name, Negation, Plain, Number]);
         assert_eq!(kinds("Splendid. I didn't"), [Capital, Plain, Plain, Negation]);
         assert_eq!(kinds("One of them"), [Plain; 3]);
