@@ -7,6 +7,8 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
+mod process;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -23,6 +25,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+
+use self::process::{cpu_seconds, peak_megabytes, to_f64};
 
 /// The latency of the server that the benchmark starts.
 const LATENCY: Duration = Duration::from_millis(200);
@@ -177,26 +181,6 @@ async fn measure(url: &str, calls: u64, concurrency: u64) {
     for (_, kind, count) in desk.ledger.faults() {
         println!("  {kind}: {count}");
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
-const fn to_f64(count: u64) -> f64 {
-    count as f64
-}
-
-/// Returns the seconds of CPU that this process has taken, user and system; 0 where that cannot be known.
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |at: usize| fields.get(at).and_then(|text| text.parse::<u64>().ok()).unwrap_or_default();
-    to_f64(ticks(11) + ticks(12)) / 100.0
-}
-
-/// Returns the most memory that this process has held; 0 where that cannot be known.
-fn peak_megabytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or_default() / 1024
 }
 
 /// How a server counts the requests of a second.

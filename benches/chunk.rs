@@ -7,12 +7,15 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints what it measured")]
 
+mod clock;
+
 use std::path::Path;
-use std::time::Instant;
 
 use dramaturg::llm::Tokenizer;
 use dramaturg::schema::{Chunk, Language};
 use dramaturg::stages::chunk::{Params, chapters, chunk, read};
+
+use self::clock::{Clock, on_core};
 
 /// The books that come with the program.
 const SHIPPED: &[&str] = &["a_penny_either_way.txt", "forty_kilos_short.fountain", "lian_wen_ji.txt"];
@@ -97,32 +100,6 @@ fn seconds(mut stage: impl FnMut()) -> (f64, f64) {
     }
     batches.sort_by(f64::total_cmp);
     (batches[0], batches[BATCHES / 2])
-}
-
-/// Seconds that this thread has been on a core, in ticks of the kernel; where no kernel tells, seconds.
-struct Clock {
-    begun: Instant,
-    on_core: Option<f64>,
-}
-
-impl Clock {
-    fn start() -> Self {
-        Self { begun: Instant::now(), on_core: on_core() }
-    }
-
-    fn seconds(&self) -> f64 {
-        match (self.on_core, on_core()) {
-            (Some(begun), Some(now)) => now - begun,
-            _ => self.begun.elapsed().as_secs_f64(),
-        }
-    }
-}
-
-/// Reads it where Linux tells it.
-fn on_core() -> Option<f64> {
-    let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let nanoseconds: f64 = times.split(' ').next()?.parse().ok()?;
-    Some(nanoseconds / 1e9)
 }
 
 /// Prints speeds by book and by language.

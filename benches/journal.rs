@@ -12,6 +12,8 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
+mod process;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -30,6 +32,8 @@ use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+use self::process::{cpu_seconds, peak_megabytes, to_f64};
 
 /// Calls in flight.
 const CONCURRENCY: usize = 1024;
@@ -312,24 +316,4 @@ fn writes(path: &Path, begin: u64) {
         println!("{written}");
         std::io::stdout().flush().expect("somebody listens");
     });
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
-const fn to_f64(count: u64) -> f64 {
-    count as f64
-}
-
-/// Returns the seconds of CPU that this process has taken, user and system; 0 where that cannot be known.
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |at: usize| fields.get(at).and_then(|text| text.parse::<u64>().ok()).unwrap_or_default();
-    to_f64(ticks(11) + ticks(12)) / 100.0
-}
-
-/// Returns the most memory that this process has held; 0 where that cannot be known.
-fn peak_megabytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or_default() / 1024
 }

@@ -7,13 +7,16 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints what it measured")]
 
+mod clock;
+
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use dramaturg::schema::{Book, Language};
 use dramaturg::stages::chunk::read;
 use dramaturg::stages::extract::{BookFacts, reading};
+
+use self::clock::Clock;
 
 /// The books that come with the program.
 const SHIPPED: &[&str] = &["a_penny_either_way.txt", "lian_wen_ji.txt"];
@@ -106,32 +109,6 @@ fn memory_of(key: &str) -> Option<f64> {
     let line = status.lines().find_map(|line| line.strip_prefix(key))?;
     let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024.0)
-}
-
-/// Seconds that this thread has been on a core, in ticks of the kernel; where no kernel tells, seconds.
-struct Clock {
-    begun: Instant,
-    on_core: Option<f64>,
-}
-
-impl Clock {
-    fn start() -> Self {
-        Self { begun: Instant::now(), on_core: on_core() }
-    }
-
-    fn seconds(&self) -> f64 {
-        match (self.on_core, on_core()) {
-            (Some(begun), Some(now)) => now - begun,
-            _ => self.begun.elapsed().as_secs_f64(),
-        }
-    }
-}
-
-/// Reads it where Linux tells it.
-fn on_core() -> Option<f64> {
-    let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let nanoseconds: f64 = times.split(' ').next()?.parse().ok()?;
-    Some(nanoseconds / 1e9)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no book has 2^52 bytes")]

@@ -31,31 +31,6 @@ impl Journal for Script {
     }
 }
 
-/// The lines of a talk of two that nothing interrupts, as (speaker, speech), and the book that tells it.
-fn book(language: Language) -> (Vec<(String, String)>, String) {
-    let lines: Vec<(String, String)> = (0..36)
-        .map(|at| match language {
-            Language::En => {
-                let speaker = if at % 2 == 0 { "Anna" } else { "Boris" };
-                (speaker, format!("I counted {} stones by the weir, and not one of them was yours.", at + 20))
-            }
-            Language::Zh => {
-                let speaker = if at % 2 == 0 { "陆平" } else { "周七" };
-                (speaker, format!("我在坝上数过{}块石头，没有一块是你家的。", at + 20))
-            }
-        })
-        .map(|(speaker, speech)| (speaker.to_owned(), speech))
-        .collect();
-    let told: String = lines
-        .iter()
-        .map(|(speaker, speech)| match language {
-            Language::En => format!("“{speech}” said {speaker}.\n\n"),
-            Language::Zh => format!("{speaker}道：“{speech}”\n"),
-        })
-        .collect();
-    (lines, told)
-}
-
 fn scenes(chunk: &Chunk, lines: &[(String, String)], continues: bool, unfinished: bool) -> Value {
     let dialogue: Vec<Value> = lines
         .iter()
@@ -77,7 +52,7 @@ fn scenes(chunk: &Chunk, lines: &[(String, String)], continues: bool, unfinished
 
 /// Cuts and extracts a book; `unfinished` says whether the model tells that a chunk breaks its scene off.
 async fn scenes_of(language: Language, border: Value, unfinished: bool) -> (Vec<Chunk>, Vec<Scene>) {
-    let (lines, told) = book(language);
+    let (lines, told) = crate::support::talk(language, 36);
     let book = chunk::read("a_book.txt", told.as_bytes(), None).expect("reads");
     assert_eq!(book.language, language);
     let max_tokens = dramaturg::llm::estimate_tokens(&told) * 2 / 5;
@@ -124,7 +99,7 @@ async fn a_scene_that_spans_three_chunks_is_one_scene() {
     for language in Language::ALL {
         // The border between two chunks is moved by nothing here; that the scene runs on is said by the border alone.
         for (unfinished, cuts) in [(true, "conversation"), (false, "conversation"), (false, "storyline")] {
-            let (lines, told) = book(language);
+            let (lines, told) = crate::support::talk(language, 36);
             let planned = planned_border(language);
             let border = json!({ "reason": "", "cuts": cuts, "opens_with": planned, "continues": true });
             let (chunks, scenes) = scenes_of(language, border, unfinished).await;
@@ -141,7 +116,7 @@ async fn a_scene_that_spans_three_chunks_is_one_scene() {
 
 /// The number that a border of the book's even paragraphs is planned at.
 fn planned_border(language: Language) -> u32 {
-    let (_, told) = book(language);
+    let (_, told) = crate::support::talk(language, 36);
     let paragraphs = told.lines().filter(|line| !line.is_empty()).count();
     // An ask shows at most half of each chunk.
     u32::try_from(paragraphs / 3 / 2 + 1).expect("few")

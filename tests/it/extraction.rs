@@ -526,26 +526,7 @@ async fn planted_inventions_are_told_from_true_lines() {
 
 /// A talk of two that nothing interrupts: its lines as (speaker, speech), and the book that tells it.
 fn talk(language: Language, count: usize) -> (Vec<(String, String)>, Arc<Read>, u32) {
-    let lines: Vec<(String, String)> = (0..count)
-        .map(|at| match language {
-            Language::En => {
-                let speaker = if at % 2 == 0 { "Anna" } else { "Boris" };
-                (speaker, format!("I counted {} stones by the weir, and not one of them was yours.", at + 20))
-            }
-            Language::Zh => {
-                let speaker = if at % 2 == 0 { "陆平" } else { "周七" };
-                (speaker, format!("我在坝上数过{}块石头，没有一块是你家的。", at + 20))
-            }
-        })
-        .map(|(speaker, speech)| (speaker.to_owned(), speech))
-        .collect();
-    let told: String = lines
-        .iter()
-        .map(|(speaker, speech)| match language {
-            Language::En => format!("“{speech}” said {speaker}.\n\n"),
-            Language::Zh => format!("{speaker}道：“{speech}”\n"),
-        })
-        .collect();
+    let (lines, told) = crate::support::talk(language, count);
     let tokens = dramaturg::llm::estimate_tokens(&told);
     let read = read("a_book.txt", told.as_bytes(), (count > 30).then_some(tokens * 2 / 5));
     assert_eq!(read.language, language);

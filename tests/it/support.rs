@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dramaturg::llm::Endpoint;
+use dramaturg::schema::Language;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -267,4 +268,29 @@ async fn serve(
         format!("HTTP/1.1 {status} -\r\ncontent-length: {length}\r\nconnection: close\r\n{header}\r\n\r\n{body}");
     stream.write_all(answer.as_bytes()).await?;
     stream.shutdown().await
+}
+
+/// A talk of two that nothing interrupts: its lines as (speaker, speech), and the book that tells it.
+pub(crate) fn talk(language: Language, count: usize) -> (Vec<(String, String)>, String) {
+    let lines: Vec<(String, String)> = (0..count)
+        .map(|at| match language {
+            Language::En => {
+                let speaker = if at % 2 == 0 { "Anna" } else { "Boris" };
+                (speaker, format!("I counted {} stones by the weir, and not one of them was yours.", at + 20))
+            }
+            Language::Zh => {
+                let speaker = if at % 2 == 0 { "陆平" } else { "周七" };
+                (speaker, format!("我在坝上数过{}块石头，没有一块是你家的。", at + 20))
+            }
+        })
+        .map(|(speaker, speech)| (speaker.to_owned(), speech))
+        .collect();
+    let told: String = lines
+        .iter()
+        .map(|(speaker, speech)| match language {
+            Language::En => format!("“{speech}” said {speaker}.\n\n"),
+            Language::Zh => format!("{speaker}道：“{speech}”\n"),
+        })
+        .collect();
+    (lines, told)
 }

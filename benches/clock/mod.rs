@@ -1,0 +1,29 @@
+//! How long a thread works, for benchmarks of what one thread does.
+
+use std::time::Instant;
+
+/// Seconds that this thread has been on a core, in ticks of the kernel; where no kernel tells, seconds.
+pub(super) struct Clock {
+    begun: Instant,
+    on_core: Option<f64>,
+}
+
+impl Clock {
+    pub(super) fn start() -> Self {
+        Self { begun: Instant::now(), on_core: on_core() }
+    }
+
+    pub(super) fn seconds(&self) -> f64 {
+        match (self.on_core, on_core()) {
+            (Some(begun), Some(now)) => now - begun,
+            _ => self.begun.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+/// Reads it where Linux tells it.
+pub(super) fn on_core() -> Option<f64> {
+    let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = times.split(' ').next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
+}
