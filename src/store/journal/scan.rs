@@ -137,6 +137,30 @@ pub(super) struct Closed {
     pub(super) bytes: u64,
 }
 
+/// Reads a closed segment, in the form in which it was seen or, when a run has compressed it since, in that.
+fn closed_segment(open: &Path, number: u32, form: Form) -> Result<(Scan, Source, u64), StoreError> {
+    let path = closed(open, number, form);
+    if form == Form::Plain {
+        match File::open(&path) {
+            // The compressed file takes its place before the plain one goes.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return closed_segment(open, number, Form::Packed);
+            }
+            file => {
+                let file = file.map_err(StoreError::io("open", &path))?;
+                let mut scan = plain(&file, number, &path, |_| {})?;
+                // Nothing was being written to it any more.
+                scan.damaged += u64::from(scan.end < scan.length);
+                let bytes = scan.length;
+                return Ok((scan, Source::Plain(file), bytes));
+            }
+        }
+    }
+    let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
+    let (scan, frames) = packed(&bytes, number, &path, |_| {})?;
+    Ok((scan, Source::Packed { path, frames }, bytes.len() as u64))
+}
+
 /// Reads the closed segments of a journal.
 pub(super) fn closed_segments(open: &Path, segments: &BTreeMap<u32, Form>) -> Result<Closed, StoreError> {
     let all = Mutex::new(Closed::default());
@@ -144,22 +168,8 @@ pub(super) fn closed_segments(open: &Path, segments: &BTreeMap<u32, Form>) -> Re
     let segments: Vec<(u32, Form)> = segments.iter().map(|(number, form)| (*number, *form)).collect();
     let work = || {
         while let Some((number, form)) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let (number, path) = (*number, closed(open, *number, *form));
-            let (scan, source, bytes) = match form {
-                Form::Plain => {
-                    let file = File::open(&path).map_err(StoreError::io("open", &path))?;
-                    let mut scan = plain(&file, number, &path, |_| {})?;
-                    // Nothing was being written to it any more.
-                    scan.damaged += u64::from(scan.end < scan.length);
-                    let bytes = scan.length;
-                    (scan, Source::Plain(file), bytes)
-                }
-                Form::Packed => {
-                    let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
-                    let (scan, frames) = packed(&bytes, number, &path, |_| {})?;
-                    (scan, Source::Packed { path, frames }, bytes.len() as u64)
-                }
-            };
+            let (scan, source, bytes) = closed_segment(open, *number, *form)?;
+            let number = *number;
             let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
             if all.index.is_empty() {
                 // The others are much like it; an index that grows is in memory twice.

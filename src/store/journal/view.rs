@@ -28,7 +28,7 @@ pub struct JournalView {
 impl JournalView {
     /// Opens a journal for reading, by the path of its open file. Every line is checked.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        // A run may close a segment, or compress one, between two looks at the folder.
+        // A run may close a segment, or compress one, while the folder is listed: then a name can be missing from the list.
         let mut tries = 0..8;
         loop {
             let is_last = tries.next().is_none();
@@ -41,22 +41,25 @@ impl JournalView {
     }
 
     fn look(path: &Path) -> Result<Self, StoreError> {
-        // A segment that is closed after this look is missing before the open one, whose number tells.
-        let segments = match segment::list(path) {
+        // The open segment is taken first. What is closed from now on is not in the way: it stays the same file, and all
+        // before it are closed already.
+        let open = match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            file => Some(file.map_err(StoreError::io("open", path))?),
+        };
+        let mut segments = match segment::list(path) {
             // Then the open one is missing too, which is told by its name.
             Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             segments => segments?,
         };
         let last = segments.last_key_value().map_or(0, |(number, _)| *number);
-        let open = match File::open(path) {
-            // A crash left it between two steps of closing a segment.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && last > 0 => None,
-            file => Some(file.map_err(StoreError::io("open", path))?),
+        let number = match &open {
+            Some(file) => segment::read_number(file, path)?.unwrap_or(last + 1),
+            // A crash left it between two steps of closing a segment, or a run is at that step.
+            None if last > 0 => last + 1,
+            None => return Err(StoreError::io("open", path)(io::ErrorKind::NotFound.into())),
         };
-        let mut number = last + 1;
-        if let Some(file) = &open {
-            number = segment::read_number(file, path)?.unwrap_or(number).max(number);
-        }
+        let _ = segments.split_off(&number);
         segment::whole(path, &segments, number)?;
         let Closed { mut index, mut sources, mut damaged, mut paid, mut bytes } = closed_segments(path, &segments)?;
         if let Some(file) = open {
