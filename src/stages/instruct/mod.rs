@@ -1,0 +1,3 @@
+//! tmp
+mod params;
+pub use params::{Params, Roles, SplitRule};
