@@ -7,6 +7,7 @@ use crate::llm::{Ask, schema_of};
 pub mod chunk;
 pub mod export;
 pub mod extract;
+pub mod instruct;
 pub mod select;
 pub mod simulate;
 pub mod synthesize;

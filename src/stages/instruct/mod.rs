@@ -1,0 +1,3 @@
+//! Makes role data for training: what a role is asked, and what it answers.
+
+pub mod duplicates;
