@@ -3,6 +3,7 @@
 //! They work on the script of each character, so nothing assumes white space between words. This room imports only
 //! `schema`; it asks no model and keeps no state but its word lists, which are parsed once.
 
+pub mod bm25;
 mod lapses;
 mod paragraphs;
 mod signs;
