@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn a_text_ends_at_a_final_mark() {
-        for (text, expected) in [("Done.", false), ("I only—", false), ("and then", true), ("完了。", false), ("然后", true)]
+        for (text, expected) in
+            [("Done.", false), ("I only—", false), ("and then", true), ("完了。", false), ("然后", true)]
         {
             assert_eq!(is_cut(text), expected, "{text}");
         }

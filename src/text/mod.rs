@@ -176,9 +176,7 @@ pub fn of_language(text: &str, language: Language) -> Result<(), String> {
 #[must_use]
 pub fn length(text: &str, language: Language) -> usize {
     match language {
-        Language::En => {
-            text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count()
-        }
+        Language::En => text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count(),
         Language::Zh => text.chars().filter(|c| is_han(*c)).count() + 2 * latin_words(text).count(),
     }
 }
