@@ -190,10 +190,10 @@ mod tests {
             "I do not know.",
         ];
         // `I do not know` is everybody's; `my words` is part of the longer phrase.
-        assert_eq!(found(Language::En, &own, &OTHERS, &["Ann"]), ["Mark my words"]);
-        assert!(found(Language::En, &own[..2], &OTHERS, &["Ann"]).is_empty(), "twice is no habit");
+        assert_eq!(found(Language::En, &own, &OTHERS.repeat(2), &["Ann"]), ["Mark my words"]);
+        assert!(found(Language::En, &own[..2], &OTHERS.repeat(2), &["Ann"]).is_empty(), "twice is no habit");
         assert!(found(Language::En, &own, &[], &["Ann"]).is_empty(), "nobody to compare with");
-        assert!(found(Language::En, &own, &OTHERS, &["Mark"]).is_empty(), "a name is no phrase");
+        assert!(found(Language::En, &own, &OTHERS.repeat(2), &["Mark"]).is_empty(), "a name is no phrase");
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
             "谁告诉你的？",
             "春天的事。",
         ];
-        assert_eq!(found(Language::Zh, &own, &others, &["阿满"]), ["水不骗人"]);
+        assert_eq!(found(Language::Zh, &own, &others.repeat(2), &["阿满"]), ["水不骗人"]);
     }
 
     #[test]

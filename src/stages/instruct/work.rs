@@ -172,18 +172,18 @@ async fn candidates(
     let (params, role) = (&work.params, told.role);
     let (segments, left_out) = segments(params, role, work.seed);
     rejects.extend(left_out);
-    let asked = stream::iter(&segments).map(|segment| async move {
+    let asked = stream::iter(segments).map(|segment| async move {
         let ask = AskSegment {
             language: role.language,
             name: role.name.clone(),
             description: told.description.to_owned(),
             catchphrases: told.catchphrases.to_vec(),
-            turns: segment.turns.clone(),
+            turns: segment.turns,
             count: params.script_based,
         };
         let answer = work.instructor.ask(&ask, &format!("{}/segment/{}", role.id, segment.id)).await;
         done();
-        (segment.id.clone(), answer)
+        (segment.id, answer)
     });
     let answers: Vec<_> = asked.buffered(AT_ONCE).collect().await;
     let mut candidates = Vec::new();
@@ -264,8 +264,11 @@ async fn replies(
         return Ok(Vec::new());
     }
     let exchanges = (params.form != Form::ZeroShot).then(|| Exchanges::new(role));
-    let asked = stream::iter(own.iter().flat_map(|general| (0..params.replies).map(move |n| (*general, n))));
-    let asked = asked.map(|(general, n)| {
+    let draws: Vec<(usize, u32)> =
+        (0..own.len()).flat_map(|place| (0..params.replies).map(move |n| (place, n))).collect();
+    let (own, exchanges) = (&own, &exchanges);
+    let asked = stream::iter(draws).map(|(place, n)| {
+        let general = own[place];
         let examples =
             exchanges.as_ref().map_or_else(Vec::new, |exchanges| exchanges.nearest(&general.text, params.few_shot));
         async move {
@@ -280,22 +283,22 @@ async fn replies(
             };
             let answer = work.player.ask(&ask, &format!("{}/general/{}/{n}", role.id, general.id)).await;
             done();
-            (general.id.as_str(), n, answer)
+            (place, n, answer)
         }
     });
-    let mut answers: BTreeMap<&str, Vec<(u32, String)>> = BTreeMap::new();
-    for (id, n, answer) in asked.buffered(AT_ONCE).collect::<Vec<_>>().await {
-        let row = format!("{}/general/{id}/{n}", role.id);
+    let mut answers: BTreeMap<usize, Vec<(u32, String)>> = BTreeMap::new();
+    for (place, n, answer) in asked.buffered(AT_ONCE).collect::<Vec<_>>().await {
+        let row = format!("{}/general/{}/{n}", role.id, own[place].id);
         if let Some(reply) = answered(answer, &row, rejects)? {
-            answers.entry(id).or_default().push((n, reply.trim().to_owned()));
+            answers.entry(place).or_default().push((n, reply.trim().to_owned()));
         }
     }
     let names = role.names();
     let mut rows = Vec::new();
-    for general in own {
+    for (place, general) in own.iter().enumerate() {
         let id = format!("{}/general/{}", role.id, general.id);
         let (mut generated, mut baseline) = (Vec::new(), None);
-        for (n, reply) in answers.remove(general.id.as_str()).unwrap_or_default() {
+        for (n, reply) in answers.remove(&place).unwrap_or_default() {
             // With one reply there is no other to compare it with.
             if params.replies > 1 && n + 1 == params.replies {
                 baseline = Some(reply);

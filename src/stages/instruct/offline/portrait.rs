@@ -187,9 +187,7 @@ mod tests {
             others: others.to_vec(),
         };
         assert_eq!(grade(&ask(&pirate, &plain)).distinctness, Distinctness::Extremely);
-        let (even, odd): (Vec<_>, Vec<_>) = plain.iter().cloned().enumerate().partition(|(at, _)| at % 2 == 0);
-        let texts = |part: Vec<(usize, String)>| part.into_iter().map(|(_, line)| line).collect::<Vec<_>>();
-        assert!(grade(&ask(&texts(even), &texts(odd))).distinctness < Distinctness::Extremely);
+        assert_eq!(grade(&ask(&plain, &plain)).distinctness, Distinctness::Not, "they talk alike");
         assert_eq!(grade(&ask(&pirate, &[])).distinctness, Distinctness::Not, "nobody to tell it from");
     }
 }
