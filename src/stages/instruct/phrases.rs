@@ -1,6 +1,6 @@
 //! What a role says much more often than others: candidates for its catchphrases, by Dunning's log-likelihood ratio (G²).
 //!
-//! A phrase is two to six English words or two to eight Chinese characters within one clause. It is one when the role says it in enough
+//! A phrase is two to six English words or three to eight Chinese characters within one clause. It is one when the role says it in enough
 //! turns, at a higher rate than the others, and with a G² above the floor: 2 Σ o·ln(o / e) over its count with the role and with
 //! the others, where e is what each would have if all spoke alike.
 
@@ -15,7 +15,7 @@ use crate::text::{content_words, float, is_han, plain};
 /// Lengths of a phrase, in English words.
 const WORDS: std::ops::RangeInclusive<usize> = 2..=6;
 /// Lengths of a phrase, in Chinese characters.
-const CHARACTERS: std::ops::RangeInclusive<usize> = 2..=8;
+const CHARACTERS: std::ops::RangeInclusive<usize> = 3..=8;
 /// The most candidates that a model is shown.
 const MOST: usize = 12;
 
