@@ -11,6 +11,7 @@ mod diagnostics;
 mod environment;
 mod exit;
 mod forecast;
+mod formats;
 mod interrupt;
 mod invocation;
 mod journal;
@@ -65,7 +66,10 @@ fn command(command: Command) -> Exit {
         Command::Synthesize(run) => road(&run, false, Stage::Synthesize),
         Command::Simulate(run) => road(&run, false, Stage::Simulate),
         Command::Instruct(run) => road(&run, false, Stage::Instruct),
-        Command::Export(run) => road(&run, false, Stage::Export),
+        Command::Export(arguments) => match arguments.format {
+            Some(format) => formats::formats(&arguments, format),
+            None => road(&arguments.run, false, Stage::Export),
+        },
         Command::Pool(command) => pool::pool(&command),
         Command::Schema { dir, check } => schemas::schema(&dir, check),
     }

@@ -4,6 +4,7 @@
 //! is used. After a crash at any point, opening again finds what was acknowledged. This room decides nothing about the work.
 
 mod atomic;
+mod dataset;
 mod error;
 mod journal;
 mod parquet;
@@ -11,6 +12,7 @@ mod pool;
 mod run;
 
 pub use atomic::write;
+pub use dataset::tables;
 pub use error::StoreError;
 pub use journal::{FileJournal, JournalOptions, JournalView};
 pub use parquet::Table;

@@ -15,6 +15,7 @@ mod extraction;
 mod faults;
 mod hostile;
 mod hosts;
+mod instruct;
 mod journal;
 mod llm;
 mod money;

@@ -207,6 +207,7 @@ pub(super) fn records() -> Records {
                 model: None,
             },
         ],
+        roles: crate::stages::export::RoleRows::default(),
         rejects: vec![
             Reject::new("simulate", "ada-crane/writer/0", "quality", "the reviewer rated it `moderate`"),
             Reject::new("extract", "渡口/2", "no_dialogue", "对白少于 4 句"),

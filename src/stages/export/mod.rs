@@ -8,11 +8,13 @@ mod columns;
 mod features;
 #[cfg(test)]
 mod fixture;
+mod formats;
 mod front;
 mod roles;
 mod tables;
 
 pub use card::{About, AboutBook, AboutPart, card};
+pub use formats::{CONFIGS, Format, Frame, format};
 pub use roles::{RoleRows, RoleTally};
 pub use tables::{Records, Table, scenes, tables};
 

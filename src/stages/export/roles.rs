@@ -151,3 +151,116 @@ pub(super) fn section(tallies: &[RoleTally]) -> String {
     text.push('\n');
     text
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::features::notes;
+    use super::*;
+    use crate::schema::Confidence;
+
+    /// A role in each language, a question to the one and an instruction for the other.
+    pub(crate) fn rows() -> RoleRows {
+        let profile = |role: &str, language, description: &str, catchphrases: &[&str]| RoleProfile {
+            role: role.to_owned(),
+            language,
+            source: "a-book".to_owned(),
+            description: description.to_owned(),
+            catchphrases: catchphrases.iter().map(|phrase| (*phrase).to_owned()).collect(),
+            rounds: 1,
+            turns: 2,
+            role_id: crate::schema::slug(role),
+            portrait: String::new(),
+            distinctness: (language == Language::Zh).then_some(Distinctness::Very),
+            role_split: if language == Language::Zh { Split::Test } else { Split::Train },
+            dialogue: vec![
+                DialogueTurn { act: 0, round: 0, role: "narrator".to_owned(), content: "It rained.".to_owned() },
+                DialogueTurn { act: 0, round: 0, role: role.to_owned(), content: "So.".to_owned() },
+            ],
+            model: "m".to_owned(),
+        };
+        let specific = RoleSpecific {
+            id: "ann/0-0/0".to_owned(),
+            role: "Ann".to_owned(),
+            language: Language::En,
+            kind: TripletKind::ScriptBased,
+            question: "Ann, is it late?".to_owned(),
+            generated: vec!["It is.".to_owned()],
+            confidence: Confidence::High,
+            rationale: "It is clear.".to_owned(),
+            segment: "0-0".to_owned(),
+            similarity: None,
+            model: "m".to_owned(),
+            role_id: "ann".to_owned(),
+            role_split: Some(Split::Train),
+            split: Split::Train,
+        };
+        let general = RoleGeneral {
+            id: "阿满/general/1".to_owned(),
+            role: "阿满".to_owned(),
+            language: Language::Zh,
+            question: "天晚时云是什么颜色？".to_owned(),
+            answer: "红。".to_owned(),
+            generated: vec!["红，像灯。".to_owned(), "你抬头看。".to_owned()],
+            baseline: Some("红色。".to_owned()),
+            form: Form::FewShotDialogue,
+            model: "m".to_owned(),
+            role_id: "阿满".to_owned(),
+            instruction: "1".to_owned(),
+            role_split: Some(Split::Test),
+            split: Split::Test,
+        };
+        let profiles = vec![
+            profile("阿满", Language::Zh, "你撑船。", &["水不骗人"]),
+            profile("Ann", Language::En, "You keep bees.", &[]),
+        ];
+        RoleRows { profiles, specific: vec![specific], general: vec![general], tallies: Vec::new() }
+    }
+
+    #[test]
+    fn tables_of_roles_have_the_columns_of_the_contract_first() {
+        let tables = tables(&rows()).unwrap();
+        let configs: Vec<(&str, &str)> = tables.iter().map(|table| (table.config, table.split)).collect();
+        assert_eq!(configs, [("roles", "train"), ("role_specific", "train"), ("role_general", "test")]);
+        let columns = |table: &Table| -> Vec<String> {
+            notes(table.config, &table.frame).iter().map(|note| format!("{} {}", note.path, note.kind)).collect()
+        };
+        let contract = [
+            "role string, language string, source string, description string, catchphrases list<string>, rounds int32, turns int32, ",
+            "id string, role string, language string, kind string, question string, generated list<string>, confidence string, \
+             rationale string, segment string, similarity float64, model string, ",
+            "id string, role string, language string, question string, answer string, generated list<string>, baseline string, \
+             form string, model string, ",
+        ];
+        for (table, contract) in tables.iter().zip(contract) {
+            let columns = columns(table);
+            assert!(columns.join(", ").starts_with(contract), "{columns:?}");
+        }
+        for table in &tables {
+            assert!(
+                notes(table.config, &table.frame).iter().all(|note| !note.description.is_empty()),
+                "{}",
+                table.config
+            );
+        }
+        let names = tables[0].frame.column("role").unwrap().str().unwrap().iter().flatten().collect::<Vec<_>>();
+        assert_eq!(names, ["Ann", "阿满"], "sorted by id");
+        assert!(super::tables(&RoleRows::default()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn the_card_tells_what_is_alike_across_sides() {
+        let tally = RoleTally {
+            language: Language::En,
+            roles: 9,
+            held_out: 1,
+            candidates: 400,
+            filtered: 120,
+            removed: 180,
+            shared_specific: 0,
+            shared_general: 0,
+            shared_by_role: 3,
+        };
+        assert!(section(&[tally]).ends_with("| en | 9 | 1 | 400 | 120 | 180 | 0, 0, 3 |\n\n"));
+        assert!(section(&[]).is_empty());
+    }
+}
