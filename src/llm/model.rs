@@ -373,7 +373,8 @@ fn read<A: Ask>(ask: &A, shape: &Shape, reply: &Reply, desk: &Desk) -> Result<A:
         // The limit may fall right after the last bracket.
         Shape::Json(schema) => {
             let value = json_of(&reply.text).map_err(unfit)?;
-            validate(schema, &value, desk).map_err(unfit)?;
+            let meant = |fault| ask.meant(&value).map_or(Err(fault), |meant| validate(schema, &meant, desk));
+            validate(schema, &value, desk).or_else(meant).map_err(unfit)?;
             value
         }
     };

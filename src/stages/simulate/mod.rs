@@ -14,6 +14,7 @@ mod reply;
 mod sample;
 mod script;
 mod setting;
+mod speaker;
 mod transcript;
 
 #[cfg(test)]
@@ -21,7 +22,7 @@ mod fixtures;
 
 pub use asks::{Direct, Direction, Rate, Rating, SceneReply, TestReply};
 pub use dwrs::Counts;
-pub use lane::{LanePlayed, Progress, Scenes, Stage, drawn, meets_own_book, play_lane};
+pub use lane::{LaneEnd, Places, Played, Progress, Scenes, Stage, drawn, meets_own_book, play_lane};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
