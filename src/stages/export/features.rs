@@ -125,8 +125,9 @@ impl ArrowBytes {
         match series.dtype() {
             DataType::List(_) => self.add_series(&series.list().expect(typed).get_inner(), at),
             DataType::Struct(_) => {
-                let fields = series.struct_().expect(typed).fields_as_series();
-                fields.iter().for_each(|field| self.add_series(field, at));
+                for field in series.struct_().expect(typed).fields_as_series() {
+                    self.add_series(&field, at);
+                }
             }
             _ => {}
         }

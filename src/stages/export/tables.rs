@@ -52,7 +52,9 @@ pub fn table<T: Row, E: From<ExportError>>(
         }
         let frame = T::frame(&step)?;
         let table = table.get_or_insert_with(|| Table::new(T::CONFIG, T::SPLIT, &frame));
-        step.iter().for_each(|row| row.count(&mut table.tally));
+        for row in &step {
+            row.count(&mut table.tally);
+        }
         drop(step);
         let bytes = table.add(&frame);
         let (whole, held) = match group.take() {
@@ -113,7 +115,9 @@ impl Row for Conversation {
 
     fn count(&self, tally: &mut Tally) {
         tally.language(self.language);
-        self.turns.iter().filter_map(|turn| turn.score).for_each(|score| tally.score(score));
+        for score in self.turns.iter().filter_map(|turn| turn.score) {
+            tally.score(score);
+        }
     }
 }
 
