@@ -2,7 +2,7 @@
 
 use polars::frame::DataFrame;
 
-use super::tables::{Row, table};
+use super::groups::{Row, table};
 use super::{About, AboutBook, AboutPart, ExportError, Table};
 use crate::schema::{
     Attribute, ByLanguage, Candidate, CastMember, Character, CharacterType, Conversation, Dimension, EndedBy, Grounded,

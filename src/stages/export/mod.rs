@@ -10,11 +10,12 @@ mod features;
 #[cfg(test)]
 mod fixture;
 mod front;
+mod groups;
 mod tables;
 mod tally;
 
 pub use card::{About, AboutBook, AboutPart, card};
-pub use tables::{Row, table};
+pub use groups::{Row, table};
 pub use tally::{Table, Tally};
 
 use polars::error::PolarsError;
