@@ -3,11 +3,13 @@
 //! They work on the script of each character, so nothing assumes white space between words. This room imports only
 //! `schema`; it asks no model and keeps no state but its word lists, which are parsed once.
 
+mod cues;
 mod paragraphs;
 mod signs;
 mod topics;
 mod words;
 
+pub use cues::{Cue, CueMark, cue, is_several};
 pub use paragraphs::{Shape, is_wrapped, paragraph_starts};
 pub use signs::{Sign, asks, signs};
 pub use topics::{Topic, topics};
