@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use super::super::tables::Chars;
+use super::super::tables::{CHINESE, Chars};
 use super::clauses::{clause_end, head, sentence_end};
 use super::evidence::follows;
 use super::names::Names;
 use super::statements::{Kind, Told, hints, told, trimmed};
-use super::words::{begins_with, role};
+use super::words::{begins_with, role, title};
 
 /// A name that a statement gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,6 +161,9 @@ fn before(text: &[char], names: &Names, from: usize, told: &Told, within: bool) 
     }
     let words = head(&text[first..marker]);
     let words = if names.ending(words).is_some() { words } else { trimmed(words) };
+    if titled(words) {
+        return Before::Name(words.to_vec());
+    }
     if let Some(name) = names.ending(words) {
         return Before::Name(names.list[name].form.clone());
     }
@@ -175,6 +178,12 @@ fn before(text: &[char], names: &Names, from: usize, told: &Told, within: bool) 
     } else {
         Before::Other
     }
+}
+
+/// Whether a stretch is a surname with a title: `林校长`.
+fn titled(words: &[char]) -> bool {
+    let surname = CHINESE.surnames.head(words);
+    surname > 0 && words.len() > surname + 1 && title(&words[surname..]).is_some()
 }
 
 /// Whether people say the name: `都唤他作`.
@@ -274,6 +283,7 @@ pub(super) fn proven(text: &[char], namings: &mut Vec<Naming>, known: &BTreeMap<
         let once = |form: &Alias| tied && seen(form).is_some_and(|(total, _)| total < 2);
         let forms = naming.forms.iter().filter(|form| !form.weak && (shown(form) || once(form)));
         told.extend(forms.map(|form| form.form.clone()));
+        told.extend(naming.bearer.iter().filter(|bearer| !known.contains_key(*bearer)).cloned());
     }
     for naming in namings.iter_mut() {
         naming.forms.retain(|form| !form.weak || known.contains_key(&form.form));
