@@ -58,7 +58,8 @@ impl BookFacts {
             open_cues(&mut reading);
         }
         for person in &mut reading.people {
-            person.aliases.retain(|alias| !Words::is_group(language, alias));
+            // Anybody is 人.
+            person.aliases.retain(|alias| !Words::is_group(language, alias) && alias != "人");
         }
         drop_doubtful(&mut reading, language);
         let names = Names::new(&reading.people);

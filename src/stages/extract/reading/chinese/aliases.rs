@@ -70,7 +70,10 @@ impl Names {
             // Surname and given name are what somebody is called by, whatever title the book prefers.
             if full(&name.form).is_some()
                 && (name.count > 2 || own)
-                && draft.name.as_ref().is_none_or(|other| other.chars().count() < name.form.len())
+                && draft.name.as_ref().is_none_or(|other| {
+                    let known = draft.forms.get(other).copied().unwrap_or(0);
+                    (other.chars().count(), known) < (name.form.len(), name.count)
+                })
             {
                 draft.name = Some(printed.clone());
             }
@@ -306,7 +309,7 @@ pub(super) fn full(form: &[char]) -> Option<usize> {
     let surname = CHINESE.surnames.head(form);
     let given = form.len() - surname;
     let tail = &form[surname..];
-    let plain = surname > 0 && (1..=2).contains(&given) && !kin(tail) && !role(form) && tail != ['家'];
+    let plain = surname > 0 && (1..=2).contains(&given) && !kin(tail) && !role(form) && !matches!(tail, ['家' | '子']);
     (plain && (1..form.len()).all(|i| title(&form[i..]).is_none() || i + 1 == form.len())).then_some(surname)
 }
 

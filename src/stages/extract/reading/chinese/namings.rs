@@ -222,6 +222,8 @@ fn subject(text: &[char], names: &Names, from: usize, kind: Kind) -> (Option<Vec
         let rest = &words[..words.len() - form.len()];
         let alone = !(0..rest.len()).any(|k| names.at(&words[k..]).is_some_and(|other| other != name));
         let paired = rest.last().is_some_and(|c| "和与同跟及、".contains(*c));
+        // `X家过继的儿子Y`.
+        let alone = alone || person(rest) && !rest.last().is_some_and(|c| "的之".contains(*c));
         return ((alone && !paired).then(|| form.clone()), noun && !rest.is_empty());
     }
     let Some(name) = names.at(words) else { return (None, noun) };
