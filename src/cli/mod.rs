@@ -123,7 +123,9 @@ fn progress(quiet: bool, terminal: &Terminal) -> Arc<Progress> {
 
 /// Tells why a run, or something like it, did not do what it was asked.
 fn failed(error: &RunError, terminal: &Terminal) -> Exit {
-    if let RunError::Invalid(PipelineError::Invalid { sources, problems }) = error {
+    if let RunError::Invalid(PipelineError::Invalid { sources, problems })
+    | RunError::Aliases(PipelineError::Invalid { sources, problems }) = error
+    {
         to_stderr(&diagnostics::problems(sources, problems, terminal.color));
     }
     let hint = diagnostics::hint(error, &invocation::invocation(std::env::args_os(), None));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::models::Models;
-use super::summary::{FaultCounts, by_model};
+use super::summary::{FaultCounts, PerSample, by_model};
 use super::{Loaded, Summary};
 use crate::llm::{AskError, Desk, Usage};
 use crate::schema::{Book, Language};
@@ -45,6 +45,10 @@ pub(super) struct Manifest {
     /// The same by model and ask.
     asks: Vec<ManifestAsk>,
     rows: BTreeMap<String, BTreeMap<String, u64>>,
+    /// What conversations took for each sample that came of them.
+    per_sample: Option<PerSample>,
+    /// How many lanes ended before a dimension had its τ counts, by dimension.
+    short: BTreeMap<String, u64>,
     rejected: BTreeMap<String, BTreeMap<String, u64>>,
     /// SHA-256 of each file of the data set, by its path in there.
     files: BTreeMap<String, String>,
@@ -132,6 +136,8 @@ impl Manifest {
             usd: totals.usd,
             asks: asks.collect(),
             rows: summary.rows.clone(),
+            per_sample: summary.per_sample,
+            short: summary.short.clone(),
             rejected: summary.rejected.clone(),
             files,
         }

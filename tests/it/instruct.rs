@@ -214,18 +214,15 @@ async fn a_served_model_is_asked_for_triplets_and_its_faults_are_named() {
     assert!(rows.iter().all(|row| row["generated"] == json!(["A penny either way."])), "{rows:?}");
     assert!(!rows.is_empty());
     let bodies: Vec<Value> = server.bodies();
-    // The description goes first without the name, and comes back in the second person.
+    // She has no book here, so that her description is all there is; he has his dialogue.
     assert!(
         bodies.iter().any(|body| body.to_string().contains("Write 10 questions to Keziah Marl")),
         "ten on a description"
     );
-    assert!(
-        bodies.iter().any(|body| body.to_string().contains("Write 3 questions to Keziah Marl about this excerpt")),
-        "three on a segment"
-    );
-    let general = bodies.iter().find(|body| {
-        body["messages"][0]["content"].as_str().is_some_and(|text| text.starts_with("You are Keziah Marl."))
-    });
+    assert!(bodies.iter().any(|body| body.to_string().contains("就这段对白，向温仲筹提3个问题")), "three on a segment");
+    let general = bodies
+        .iter()
+        .find(|body| body["messages"][0]["content"].as_str().is_some_and(|text| text.starts_with("你是温仲筹。")));
     let general = general.expect("the role is played");
     let roles: Vec<&str> =
         general["messages"].as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();

@@ -9,6 +9,7 @@
 mod borders;
 mod build;
 mod characters;
+mod chat;
 mod cli;
 mod docs;
 mod extraction;

@@ -218,14 +218,12 @@ impl Columns<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::roles::{RoleRows, tests::rows};
+    use super::super::roles::RoleRows;
+    use super::super::roles::tests::{frames, rows};
     use super::*;
 
     fn made(form: Format, rows: &RoleRows) -> BTreeMap<String, String> {
-        let tables = super::super::roles::tables(rows).unwrap();
-        let frames: Vec<Frame> =
-            tables.into_iter().map(|table| (table.config.to_owned(), table.split.to_owned(), table.frame)).collect();
-        format(form, &frames)
+        format(form, &frames(rows))
     }
 
     fn first(files: &BTreeMap<String, String>, path: &str) -> Value {

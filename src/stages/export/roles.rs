@@ -2,16 +2,18 @@
 
 use std::fmt::Write as _;
 
-use polars::prelude::{Column, PolarsResult};
+use polars::prelude::{Column, DataFrame, PolarsResult};
 
+use super::ExportError;
 use super::columns::{ColumnError, Lists, number, share, text};
-use super::tables::{sorted, table};
-use super::{ExportError, Table};
+use super::groups::Row;
+use super::tables::framed;
+use super::tally::Tally;
 use crate::schema::{
     DialogueTurn, Distinctness, Form, Language, RoleGeneral, RoleProfile, RoleSpecific, Split, TripletKind,
 };
 
-/// Rows about roles, in any order.
+/// Rows about roles, sorted by id.
 #[derive(Debug, Clone, Default)]
 pub struct RoleRows {
     /// Rows of `roles`.
@@ -47,20 +49,73 @@ pub struct RoleTally {
     pub shared_by_role: u64,
 }
 
-/// Builds the tables, sorted by id. A table without rows is absent.
-pub(super) fn tables(rows: &RoleRows) -> Result<Vec<Table>, ExportError> {
-    let mut tables = vec![table("roles", "train", &sorted(&rows.profiles, |row| &row.role_id), roles)?];
-    for split in [Split::Train, Split::Test] {
-        let mut own = sorted(&rows.specific, |row| &row.id);
-        own.retain(|row| row.split == split);
-        tables.push(table("role_specific", split.name(), &own, specific)?);
+/// A row that is held out: of the split `test`, where the row alone is one of `train`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldOut<T>(pub T);
+
+impl Row for RoleProfile {
+    const CONFIG: &'static str = "roles";
+    const SPLIT: &'static str = "train";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        framed(Self::CONFIG, &rows.iter().collect::<Vec<_>>(), roles)
     }
-    for split in [Split::Train, Split::Test] {
-        let mut own = sorted(&rows.general, |row| &row.id);
-        own.retain(|row| row.split == split);
-        tables.push(table("role_general", split.name(), &own, general)?);
+
+    fn count(&self, tally: &mut Tally) {
+        tally.language(self.language);
     }
-    Ok(tables.into_iter().flatten().collect())
+}
+
+impl Row for RoleSpecific {
+    const CONFIG: &'static str = "role_specific";
+    const SPLIT: &'static str = "train";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        framed(Self::CONFIG, &rows.iter().collect::<Vec<_>>(), specific)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.language(self.language);
+    }
+}
+
+impl Row for RoleGeneral {
+    const CONFIG: &'static str = "role_general";
+    const SPLIT: &'static str = "train";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        framed(Self::CONFIG, &rows.iter().collect::<Vec<_>>(), general)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.language(self.language);
+    }
+}
+
+impl Row for HeldOut<RoleSpecific> {
+    const CONFIG: &'static str = RoleSpecific::CONFIG;
+    const SPLIT: &'static str = "test";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        framed(Self::CONFIG, &rows.iter().map(|row| &row.0).collect::<Vec<_>>(), specific)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        self.0.count(tally);
+    }
+}
+
+impl Row for HeldOut<RoleGeneral> {
+    const CONFIG: &'static str = RoleGeneral::CONFIG;
+    const SPLIT: &'static str = "test";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        framed(Self::CONFIG, &rows.iter().map(|row| &row.0).collect::<Vec<_>>(), general)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        self.0.count(tally);
+    }
 }
 
 fn roles(rows: &[&RoleProfile]) -> Result<Vec<Column>, ColumnError> {
@@ -216,35 +271,46 @@ pub(super) mod tests {
         RoleRows { profiles, specific: vec![specific], general: vec![general], tallies: Vec::new() }
     }
 
+    /// Returns the tables of rows: config, split, rows.
+    pub(crate) fn frames(rows: &RoleRows) -> Vec<(String, String, DataFrame)> {
+        fn of<T: Row>(rows: Vec<T>) -> Option<(String, String, DataFrame)> {
+            let frame = (!rows.is_empty()).then(|| T::frame(&rows).unwrap())?;
+            Some((T::CONFIG.to_owned(), T::SPLIT.to_owned(), frame))
+        }
+        let (test_specific, specific): (Vec<_>, Vec<_>) =
+            rows.specific.iter().cloned().partition(|row| row.split == Split::Test);
+        let (test_general, general): (Vec<_>, Vec<_>) =
+            rows.general.iter().cloned().partition(|row| row.split == Split::Test);
+        let tables = [
+            of(rows.profiles.clone()),
+            of(specific),
+            of(test_specific.into_iter().map(HeldOut).collect::<Vec<_>>()),
+            of(general),
+            of(test_general.into_iter().map(HeldOut).collect::<Vec<_>>()),
+        ];
+        tables.into_iter().flatten().collect()
+    }
+
     #[test]
     fn tables_of_roles_have_the_columns_of_the_contract_first() {
-        let tables = tables(&rows()).unwrap();
-        let configs: Vec<(&str, &str)> = tables.iter().map(|table| (table.config, table.split)).collect();
+        let tables = frames(&rows());
+        let configs: Vec<(&str, &str)> =
+            tables.iter().map(|(config, split, _)| (config.as_str(), split.as_str())).collect();
         assert_eq!(configs, [("roles", "train"), ("role_specific", "train"), ("role_general", "test")]);
-        let columns = |table: &Table| -> Vec<String> {
-            notes(table.config, &table.frame).iter().map(|note| format!("{} {}", note.path, note.kind)).collect()
-        };
         let contract = [
-            "role string, language string, source string, description string, catchphrases list<string>, rounds int32, turns int32, ",
+            "role string, language string, source string, description string, catchphrases list<string>, rounds int32, turns \
+             int32, ",
             "id string, role string, language string, kind string, question string, generated list<string>, confidence string, \
              rationale string, segment string, similarity float64, model string, ",
             "id string, role string, language string, question string, answer string, generated list<string>, baseline string, \
              form string, model string, ",
         ];
-        for (table, contract) in tables.iter().zip(contract) {
-            let columns = columns(table);
+        for ((config, _, frame), contract) in tables.iter().zip(contract) {
+            let notes = notes(config, frame);
+            let columns: Vec<String> = notes.iter().map(|note| format!("{} {}", note.path, note.kind)).collect();
             assert!(columns.join(", ").starts_with(contract), "{columns:?}");
+            assert!(notes.iter().all(|note| !note.description.is_empty()), "{notes:?}");
         }
-        for table in &tables {
-            assert!(
-                notes(table.config, &table.frame).iter().all(|note| !note.description.is_empty()),
-                "{}",
-                table.config
-            );
-        }
-        let names = tables[0].frame.column("role").unwrap().str().unwrap().iter().flatten().collect::<Vec<_>>();
-        assert_eq!(names, ["Ann", "阿满"], "sorted by id");
-        assert!(super::tables(&RoleRows::default()).unwrap().is_empty());
     }
 
     #[test]
