@@ -46,11 +46,11 @@ pub(super) fn formats(arguments: &ExportArguments, wanted: RoleFormat) -> Exit {
             return fault(&error);
         }
     }
-    tell(&out, files.keys().map(String::as_str).collect(), lines, options.json, options.quiet);
+    tell(&out, &files.keys().map(String::as_str).collect::<Vec<_>>(), lines, options.json, options.quiet);
     Exit::Done
 }
 
-fn tell(out: &Path, files: Vec<&str>, lines: usize, as_json: bool, quiet: bool) {
+fn tell(out: &Path, files: &[&str], lines: usize, as_json: bool, quiet: bool) {
     if as_json {
         to_stdout(&format!("{}\n", json!({"out": out, "files": files, "lines": lines})));
     } else if !quiet {

@@ -71,7 +71,7 @@ pub fn reveals_model(text: &str) -> bool {
             || phrase.chars().any(|c| !c.is_ascii() && c != '’')
     };
     let said = |phrase: &&str| lower.match_indices(*phrase).any(|(at, _)| is_whole(at, phrase));
-    OUT_OF_PART.iter().any(|phrase| said(&phrase))
+    OUT_OF_PART.iter().any(said)
 }
 
 /// Whether a text declines to answer as an assistant does.

@@ -150,13 +150,11 @@ impl Roles {
                 let (name, is_chinese) = (text("role"), text("language") == "zh");
                 let mut description = text("description");
                 let phrases = columns.texts("catchphrases", place);
-                if !phrases.is_empty() {
-                    description.push_str(&if is_chinese {
-                        format!("你常说：{}。", phrases.iter().map(|phrase| format!("“{phrase}”")).collect::<String>())
-                    } else {
-                        let phrases: Vec<String> = phrases.iter().map(|phrase| format!("“{phrase}”")).collect();
-                        format!(" You often say {}.", phrases.join(", "))
-                    });
+                let phrases: Vec<String> = phrases.iter().map(|phrase| format!("“{phrase}”")).collect();
+                match (phrases.is_empty(), is_chinese) {
+                    (true, _) => {}
+                    (false, true) => description.extend(["你常说：", &phrases.concat(), "。"]),
+                    (false, false) => description.extend([" You often say ", &phrases.join(", "), "."]),
                 }
                 let system = if is_chinese {
                     format!("你是{name}。{description}")

@@ -273,8 +273,8 @@ pub(super) mod tests {
 
     /// Returns the tables of rows: config, split, rows.
     pub(crate) fn frames(rows: &RoleRows) -> Vec<(String, String, DataFrame)> {
-        fn of<T: Row>(rows: Vec<T>) -> Option<(String, String, DataFrame)> {
-            let frame = (!rows.is_empty()).then(|| T::frame(&rows).unwrap())?;
+        fn of<T: Row>(rows: &[T]) -> Option<(String, String, DataFrame)> {
+            let frame = (!rows.is_empty()).then(|| T::frame(rows).unwrap())?;
             Some((T::CONFIG.to_owned(), T::SPLIT.to_owned(), frame))
         }
         let (test_specific, specific): (Vec<_>, Vec<_>) =
@@ -282,11 +282,11 @@ pub(super) mod tests {
         let (test_general, general): (Vec<_>, Vec<_>) =
             rows.general.iter().cloned().partition(|row| row.split == Split::Test);
         let tables = [
-            of(rows.profiles.clone()),
-            of(specific),
-            of(test_specific.into_iter().map(HeldOut).collect::<Vec<_>>()),
-            of(general),
-            of(test_general.into_iter().map(HeldOut).collect::<Vec<_>>()),
+            of(&rows.profiles),
+            of(&specific),
+            of(&test_specific.into_iter().map(HeldOut).collect::<Vec<_>>()),
+            of(&general),
+            of(&test_general.into_iter().map(HeldOut).collect::<Vec<_>>()),
         ];
         tables.into_iter().flatten().collect()
     }

@@ -130,7 +130,7 @@ fn is_addressed(question: &str, names: &[&str], language: Language) -> bool {
 }
 
 /// Rows with whatever each was too much like.
-type Removed = Vec<(RoleSpecific, String)>;
+pub(super) type Removed = Vec<(RoleSpecific, String)>;
 
 /// Returns the rows of a group that are kept, and those that are removed with the ids of the nearest kept ones. Rows are
 /// taken by confidence, then by content, so that it does not matter which call made them.

@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use rand::Rng as _;
 
 use super::duplicates::families;
+use super::harvest::Removed;
 use super::{Harvest, Params, SplitRule};
 use crate::schema::{Language, RoleSpecific, Split};
 use crate::seed::seeded;
@@ -20,11 +21,8 @@ pub(super) struct Sides<'a> {
 
 /// Returns the removed rows that are test data by the paper's rule, and the others: of each role all, or the least alike to
 /// what was kept where there are more than a bound.
-pub(super) fn least_alike(
-    params: &Params,
-    removed: Vec<(RoleSpecific, String)>,
-) -> (Vec<(RoleSpecific, String)>, Vec<(RoleSpecific, String)>) {
-    let mut by_role: BTreeMap<String, Vec<(RoleSpecific, String)>> = BTreeMap::new();
+pub(super) fn least_alike(params: &Params, removed: Removed) -> (Removed, Removed) {
+    let mut by_role: BTreeMap<String, Removed> = BTreeMap::new();
     for row in removed {
         by_role.entry(row.0.role_id.clone()).or_default().push(row);
     }
