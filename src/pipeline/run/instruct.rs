@@ -281,3 +281,36 @@ fn enough(params: &instruct::Params, book: &str, roles: Vec<Role>, rejects: &mut
 fn unreadable(path: &std::path::Path, error: &dyn std::error::Error) -> Reject {
     Reject::new("instruct", path.display().to_string(), UNREADABLE, chain(error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Book;
+
+    /// A script in which two people talk in turn, and a third says little.
+    fn script(turns: usize) -> Book {
+        let mut text = String::new();
+        for n in 0..turns {
+            text.push_str(&format!("MARA: The wheel has stood still since day {n}, and I say so.\n"));
+            text.push_str(&format!("TOBIN: Then oil it, count {n} drops, and be done.\n"));
+        }
+        text.push_str("EBEN: Goodnight to you both, then.\n");
+        Book { slug: "the-mill".to_owned(), text, script: true, ..Book::default() }
+    }
+
+    #[test]
+    fn appendix_d_a_role_has_at_least_25_turns() {
+        let params = instruct::Params::default();
+        let named = |turns| {
+            let mut rejects = Vec::new();
+            let roles = script_roles(&params, &script(turns), &mut rejects);
+            (roles.into_iter().map(|role| (role.id, role.own_turns)).collect::<Vec<_>>(), rejects)
+        };
+        let (roles, rejects) = named(25);
+        assert_eq!(roles, [("mara@the-mill".to_owned(), 25), ("tobin@the-mill".to_owned(), 25)]);
+        assert_eq!((rejects.len(), rejects[0].reason.as_str()), (1, "too_few_turns"));
+        assert!(rejects[0].detail.contains("Eben (1)"), "{}", rejects[0].detail);
+        let (roles, rejects) = named(24);
+        assert!(roles.is_empty() && rejects[0].detail.contains("3 people have fewer than 25 turns"), "{rejects:?}");
+    }
+}

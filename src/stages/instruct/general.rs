@@ -104,6 +104,11 @@ impl Exchanges {
         Self { index: Index::new(&texts), pairs }
     }
 
+    /// Whether the role answers nobody.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
     /// Returns the exchanges nearest to an instruction, the nearest last, where a model heeds it most. Where fewer share a
     /// word with it, others fill up, spread over the dialogue: they still show how the role speaks.
     pub(super) fn nearest(&self, instruction: &str, n: u32) -> Vec<Exchange> {

@@ -16,7 +16,7 @@ use crate::llm::{AskError, Model};
 use crate::schema::{Distinctness, Form, Reject, RoleGeneral, RoleProfile, RoleSpecific, Split, TripletKind};
 
 /// Calls about a role that are in flight at once; the model's own bounds are narrower.
-const AT_ONCE: usize = 256;
+const AT_ONCE: usize = 128;
 
 /// Who is asked, and by which figures.
 #[derive(Debug, Clone)]
@@ -263,7 +263,10 @@ async fn replies(
     if own.is_empty() {
         return Ok(Vec::new());
     }
-    let exchanges = (params.form != Form::ZeroShot).then(|| Exchanges::new(role));
+    // Who answers nobody in the book has no examples to show, whatever form is asked for.
+    let exchanges = (params.form != Form::ZeroShot && params.few_shot > 0).then(|| Exchanges::new(role));
+    let exchanges = exchanges.filter(|exchanges| !exchanges.is_empty());
+    let form = if exchanges.is_some() { params.form } else { Form::ZeroShot };
     let draws: Vec<(usize, u32)> =
         (0..own.len()).flat_map(|place| (0..params.replies).map(move |n| (place, n))).collect();
     let (own, exchanges) = (&own, &exchanges);
@@ -277,7 +280,7 @@ async fn replies(
                 name: role.name.clone(),
                 description: told.description.to_owned(),
                 catchphrases: told.catchphrases.to_vec(),
-                form: params.form,
+                form,
                 examples,
                 instruction: general.text.clone(),
             };
@@ -321,7 +324,7 @@ async fn replies(
             answer: general.answer.clone(),
             generated,
             baseline,
-            form: params.form,
+            form,
             model: work.player.id().to_owned(),
             role_id: role.id.clone(),
             instruction: general.id.clone(),
