@@ -46,9 +46,9 @@ pub fn characters(path: &Path) -> Result<Vec<Given>, CharactersError> {
 
 /// What the files of a pipeline file's characters give.
 #[derive(Debug, Default)]
-pub(super) struct Characters {
+pub(super) struct GivenCharacters {
     /// The characters, in order of their files.
-    pub(super) characters: Vec<Character>,
+    pub(super) all: Vec<Character>,
     /// The file of each, by id.
     pub(super) paths: BTreeMap<String, PathBuf>,
     /// What was left out without being wrong.
@@ -58,15 +58,15 @@ pub(super) struct Characters {
 impl Reader {
     /// Returns the characters that `[synthesize] established` names by files, with the file of each by id. A picture without
     /// a card that stands beside others in a folder or a glob is passed over with a note.
-    pub(super) fn characters(&mut self, document: &Document) -> Characters {
-        let Characters { mut characters, paths: mut by_id, mut notes } = Characters::default();
+    pub(super) fn characters(&mut self, document: &Document) -> GivenCharacters {
+        let GivenCharacters { all: mut characters, paths: mut by_id, mut notes } = GivenCharacters::default();
         let mut pictures: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         let mut read: BTreeSet<String> = BTreeSet::new();
         let patterns = document.strings("/synthesize/established");
         let patterns: Vec<_> = patterns.into_iter().filter(|(_, pattern)| *pattern != Established::POOL).collect();
         let most = document.value.pointer("/synthesize/established_per_book").and_then(Value::as_u64);
         let most = most.unwrap_or_else(|| synthesize::Params::default().established_per_book.into());
-        let named: BTreeSet<PathBuf> = patterns.iter().map(|(_, pattern)| canonical(Path::new(pattern))).collect();
+        let direct: BTreeSet<PathBuf> = patterns.iter().map(|(_, pattern)| canonical(Path::new(pattern))).collect();
         for (place, path) in self.files(document, &patterns, paths::CHARACTERS) {
             let bytes = match bytes(&path) {
                 Ok(bytes) => bytes,
@@ -85,7 +85,7 @@ impl Reader {
             let is_wrapped = established::is_wrapped(&bytes);
             let text = match established::text(bytes) {
                 Ok(text) => text,
-                Err(Fault::NoCard) if !named.contains(&canonical(&path)) => {
+                Err(Fault::NoCard) if !direct.contains(&canonical(&path)) => {
                     pictures.entry(place).or_default().push(path);
                     continue;
                 }
@@ -113,13 +113,15 @@ impl Reader {
         for (place, paths) in pictures {
             // A pattern that gives nothing else meant these.
             if !read.contains(&place) {
-                paths.iter().for_each(|path| self.no_character_file(path, &Fault::NoCard));
+                for path in &paths {
+                    self.no_character_file(path, &Fault::NoCard);
+                }
                 continue;
             }
             let names = paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ");
             notes.push(format!("no character card in {names}: taken for pictures and left out"));
         }
-        Characters { characters, paths: by_id, notes }
+        GivenCharacters { all: characters, paths: by_id, notes }
     }
 
     /// Says why a file has no text of a character.

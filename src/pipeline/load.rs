@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::characters::Characters;
+use super::characters::GivenCharacters;
 use super::document::Document;
 use super::problems::{At, PipelineError, Problem};
 use super::reader::Reader;
@@ -123,7 +123,7 @@ pub(super) fn load_text(
         reached.insert(name.clone(), checks::reach(&document, name, needed, environment, &mut reader.problems));
     }
     let book_paths = reader.books(&document);
-    let Characters { characters, paths: character_paths, notes } = reader.characters(&document);
+    let GivenCharacters { all: characters, paths: character_paths, notes } = reader.characters(&document);
     let prompts = reader.prompts(&document);
     let dimensions = reader.dimensions(&document);
 

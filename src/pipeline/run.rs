@@ -397,7 +397,9 @@ impl Road {
         records: &mut Records,
     ) -> Result<Vec<Character>, RunError> {
         let params = &self.loaded.file.synthesize;
-        self.loaded.notes.iter().for_each(|note| self.reporter.report(Event::Note(note.clone())));
+        for note in &self.loaded.notes {
+            self.reporter.report(Event::Note(note.clone()));
+        }
         let mut characters = self.loaded.characters.clone();
         for book in books.iter().filter(|_| params.established.has_pool()) {
             let most = params.established_per_book as usize;

@@ -553,10 +553,11 @@ struct Passage {
 /// Returns the stretches of a passage's pieces that a line of so many runs may stand in, by how many of the runs each piece has:
 /// those that have a fifth of the line and no less than the stretches beside them.
 fn likely(shared: &[u32], length: usize) -> Vec<(u32, Range<usize>)> {
-    let span = (length / PIECE + 2).min(shared.len());
-    if span == 0 {
+    // Most passages share next to nothing.
+    if shared.is_empty() || (shared.iter().sum::<u32>() as usize) * 5 < length {
         return Vec::new();
     }
+    let span = (length / PIECE + 2).min(shared.len());
     let sums: Vec<u32> = shared.windows(span).map(|pieces| pieces.iter().sum()).collect();
     let highest = |at: usize| {
         let before = at.checked_sub(1).is_some_and(|before| sums[before] >= sums[at]);

@@ -86,7 +86,8 @@ impl Draft {
     /// Adds the part of the scene that stands in the next stretch.
     pub(super) fn join(&mut self, rest: Self, blank: &str) {
         self.stretch.1 = rest.stretch.1;
-        self.summary = format!("{}{blank}{}", self.summary, rest.summary).trim().to_owned();
+        let summary = format!("{}{blank}{}", self.summary, rest.summary);
+        summary.trim().clone_into(&mut self.summary);
         self.prominence = self.prominence.max(rest.prominence);
         for name in rest.characters {
             if !self.characters.contains(&name) {
