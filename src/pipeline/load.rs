@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::characters::GivenCharacters;
 use super::document::Document;
 use super::problems::{At, PipelineError, Problem};
 use super::reader::Reader;
@@ -35,6 +36,8 @@ pub struct Loaded {
     pub characters: Vec<Character>,
     /// The file of each of them, by id.
     pub character_paths: BTreeMap<String, PathBuf>,
+    /// What the files that are named hold beside what a run uses, to be told.
+    pub notes: Vec<String>,
     /// Texts of the prompt templates that take the place of the program's, by name.
     pub prompts: BTreeMap<String, String>,
     /// The dimensions: those of the file that `[select] dimensions` names, else the paper's.
@@ -120,7 +123,7 @@ pub(super) fn load_text(
         reached.insert(name.clone(), checks::reach(&document, name, needed, environment, &mut reader.problems));
     }
     let book_paths = reader.books(&document);
-    let (characters, character_paths) = reader.characters(&document);
+    let GivenCharacters { all: characters, paths: character_paths, notes } = reader.characters(&document);
     let prompts = reader.prompts(&document);
     let dimensions = reader.dimensions(&document);
 
@@ -142,6 +145,7 @@ pub(super) fn load_text(
         book_paths,
         characters,
         character_paths,
+        notes,
         prompts,
         dimensions,
         endpoints,

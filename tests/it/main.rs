@@ -25,4 +25,5 @@ mod reading;
 mod schemas;
 mod served;
 mod support;
+mod telling;
 mod tidy;
