@@ -15,7 +15,7 @@ static KINDS: LazyLock<ByLanguage<Vec<Kind>>> =
 #[serde(deny_unknown_fields)]
 pub(super) struct Kind {
     /// Its name in the table.
-    kind: String,
+    name: String,
     /// Words that ask so, parted by `|`; none where it is what is left.
     asked: String,
     /// Words that answer so.
@@ -32,19 +32,19 @@ pub(super) fn asked(text: &str, language: Language) -> Option<&'static Kind> {
     let question = sentences(text).into_iter().next_back().filter(|sentence| asks(sentence))?;
     let kinds = KINDS.get(language);
     let spaced = spaced(question);
-    let heads: Vec<String> = question.split([',', ';', ':', '—']).map(|clause| head(clause)).collect();
+    let heads: Vec<String> = question.split([',', ';', ':', '—']).map(head).collect();
     let fits = |kind: &&Kind| {
         let mut words = kind.asked.split('|').filter(|word| !word.is_empty());
         match language {
             Language::Zh => words.any(|word| question.contains(word)),
-            Language::En if ANYWHERE.contains(&kind.kind.as_str()) => {
+            Language::En if ANYWHERE.contains(&kind.name.as_str()) => {
                 words.any(|word| spaced.contains(&format!(" {word} ")))
             }
             Language::En => words.any(|word| heads.iter().any(|head| head.starts_with(&format!(" {word} ")))),
         }
     };
     // What names a feeling, a turn or what was said asks for that, however it asks.
-    let named = |kind: &&Kind| ANYWHERE.contains(&kind.kind.as_str());
+    let named = |kind: &&Kind| ANYWHERE.contains(&kind.name.as_str());
     let first = kinds.iter().filter(named).find(fits);
     first.or_else(|| kinds.iter().find(fits)).or_else(|| kinds.last())
 }
@@ -73,7 +73,7 @@ impl Kind {
             }
         };
         // Common words show little by themselves: yes and no stand at the head, and the rest needs the question's matter.
-        match self.kind.as_str() {
+        match self.name.as_str() {
             "yes" => stated[0].split(['，', '。', ',', '.', ';']).next().is_some_and(|head| shown(&head)) || taken > 1,
             "why" | "number" | "feeling" | "recall" => stated.iter().any(shown),
             "when" => stated.iter().any(shown) && (taken > 0 || language == Language::En),
@@ -127,7 +127,7 @@ mod tests {
             (Language::Zh, "船上有邬家的人没有？", "yes"),
             (Language::Zh, "换作是你，你会怎么办？", "opinion"),
         ] {
-            assert_eq!(asked(question, language).expect("it asks").kind, kind, "{question}");
+            assert_eq!(asked(question, language).expect("it asks").name, kind, "{question}");
         }
         assert!(asked("Who knows? It rains.", Language::En).is_none());
     }
@@ -156,7 +156,7 @@ mod tests {
             for kind in KINDS.get(language) {
                 assert!(
                     kind.say.len() > 1
-                        && kind.say.iter().all(|say| sentences(say).len() == 1 && !asks(say) || kind.kind == "number")
+                        && kind.say.iter().all(|say| sentences(say).len() == 1 && !asks(say) || kind.name == "number")
                 );
             }
             assert_eq!(KINDS.get(language).last().expect("kinds").kind, "open");
