@@ -159,7 +159,7 @@ mod tests {
                         && kind.say.iter().all(|say| sentences(say).len() == 1 && !asks(say) || kind.name == "number")
                 );
             }
-            assert_eq!(KINDS.get(language).last().expect("kinds").kind, "open");
+            assert_eq!(KINDS.get(language).last().expect("kinds").name, "open");
         }
     }
 }
