@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# What `dramaturg chunk` holds at its peak, beside the text that it reads: for one large book in each language, and for 10 and
-# 1,000 books, which must come to the same.
+# What `dramaturg chunk` and `dramaturg extract` hold at their peak, beside the text that they read: for one large book in each
+# language, and for few and many books, which must come to the same.
 #
 #   benches/memory.sh [BOOK…]
 #
-# The large books are each BOOK, a text, repeated up to 50 MB and measured as UTF-8, the many copies of the first and the
-# last; the shipped books when none is given. Runs
-# target/release/dramaturg, or what DRAMATURG names. Needs GNU time. Ends with 1 when a bound is broken: 4 times the text,
-# and a tenth more for 1,000 books than for 10.
+# The large books are each BOOK, a text, repeated up to 50 MB (`chunk`) and 10 MB (`extract`, offline) and measured as UTF-8,
+# the many copies of the first and the last: 10 and 1,000 for `chunk`, 40 and 160 for `extract`; the shipped books when none is
+# given. Runs target/release/dramaturg, or what DRAMATURG names. Needs GNU time. Ends with 1 when a bound is broken: 4 times the
+# text for `chunk`, 24 times for `extract` (each person and line of the book is known before its first scene is asked for), and
+# a tenth more for many books than for few.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
-program=${DRAMATURG:-target/release/dramaturg}
+program=$(realpath "${DRAMATURG:-target/release/dramaturg}")
 [ -x "$program" ] || { echo "no $program: run cargo build --release" >&2; exit 2; }
 [ -x /usr/bin/time ] || { echo "GNU time is not there" >&2; exit 2; }
 [ $# -gt 0 ] || set -- books/a_penny_either_way.txt books/lian_wen_ji.txt
@@ -25,41 +26,95 @@ peak() {
     cat "$folder/peak"
 }
 
-for book in "$@"; do
-    large="$folder/large.${book##*.}"
+# Repeats a text until it has so many bytes.
+repeated() {
+    local large="$folder/large.${1##*.}"
     : >"$large"
-    while [ "$(stat -c %s "$large")" -lt 50000000 ]; do
-        cat "$book" >>"$large"
+    while [ "$(stat -c %s "$large")" -lt "$2" ]; do
+        cat "$1" >>"$large"
     done
-    encoding=$("$program" chunk "$large" --json --limit 1 | grep -o '"encoding":"[^"]*"' | head -n 1 | cut -d '"' -f 4)
-    text=$(iconv -c -f "$encoding" -t UTF-8 "$large" | wc -c)
+    echo "$large"
+}
+
+# Prints the bytes of a text as UTF-8.
+bytes() {
+    local encoding
+    encoding=$("$program" chunk "$1" --json --limit 1 | grep -o '"encoding":"[^"]*"' | head -n 1 | cut -d '"' -f 4)
+    iconv -c -f "$encoding" -t UTF-8 "$1" | wc -c
+}
+
+# Says how a peak in kB stands to a text in bytes: times at most, and of what.
+judge() {
+    local verdict=""
+    if [ $(($1 * 1024)) -gt $(($2 * $3)) ]; then
+        verdict=" BROKEN"
+        failed=1
+    fi
+    awk -v peak="$1" -v text="$2" -v of="$4" -v verdict="$verdict" \
+        'BEGIN { printf "%7.1f MB, %5.2f times %5.1f MB  %s%s\n", peak * 1.024e-3, peak * 1024 / text, text / 1e6, of, verdict }'
+}
+
+# Says whether many books hold more than few: two peaks, two counts, and what was done.
+flat() {
+    local verdict=""
+    if [ $(($2 * 10)) -gt $(($1 * 11)) ]; then
+        verdict=" NOT FLAT"
+        failed=1
+    fi
+    awk -v few="$1" -v many="$2" -v of="$5: $3 and $4 books" -v verdict="$verdict" \
+        'BEGIN { printf "%7.1f MB, %7.1f MB  %s%s\n", few * 1.024e-3, many * 1.024e-3, of, verdict }'
+}
+
+# Makes a folder of copies, the first book and the last in turn.
+copies() {
+    mkdir -p "$folder/$1"
+    local number book
+    for number in $(seq "$1"); do
+        book=$3
+        [ $((number % 2)) -eq 0 ] || book=$2
+        cp "$book" "$folder/$1/book-$number.${book##*.}"
+    done
+}
+
+# Prints the peak in kB of the offline extraction of books into a pool of their own.
+extraction() {
+    rm -rf "$folder/run"
+    mkdir "$folder/run"
+    cat >"$folder/run/memory.toml" <<TOML
+name = "memory"
+seed = 7
+books = { paths = ["$1"] }
+extract = { pool = "$folder/run/pool" }
+[models.rules]
+provider = "offline"
+[cast]
+extractor = "rules"
+synthesizers = ["rules"]
+director = "rules"
+scene = "rules"
+sources = ["rules"]
+base = "rules"
+judge = "rules"
+TOML
+    peak "$program" extract "$folder/run/memory.toml" --out "$folder/run/out" --quiet
+    rm -rf "$folder/run"
+}
+
+for book in "$@"; do
+    large=$(repeated "$book" 50000000)
+    text=$(bytes "$large")
     for options in "--json" "" "--chapters" "--chapters --json"; do
         # shellcheck disable=SC2086
-        kilobytes=$(peak "$program" chunk "$large" $options)
-        verdict=""
-        if [ $((kilobytes * 1024)) -gt $((text * 4)) ]; then
-            verdict=" BROKEN"
-            failed=1
-        fi
-        awk -v peak="$kilobytes" -v text="$text" -v of="$(basename "$book") chunk $options" -v verdict="$verdict" \
-            'BEGIN { printf "%6.1f MB, %4.2f times %5.1f MB  %s%s\n", peak * 1.024e-3, peak * 1024 / text, text / 1e6, of, verdict }'
+        judge "$(peak "$program" chunk "$large" $options)" "$text" 4 "$(basename "$book") chunk $options"
     done
+    large=$(repeated "$book" 10000000)
+    judge "$(extraction "$large")" "$(bytes "$large")" 24 "$(basename "$book") extract"
     rm "$large"
 done
 
-declare -A peaks
-for count in 10 1000; do
-    mkdir "$folder/$count"
-    for number in $(seq "$count"); do
-        book=${!#}
-        [ $((number % 2)) -eq 0 ] || book=$1
-        cp "$book" "$folder/$count/book-$number.${book##*.}"
-    done
-    peaks[$count]=$(peak "$program" chunk "$folder/$count" --json)
-    awk -v peak="${peaks[$count]}" -v count="$count" 'BEGIN { printf "%6.1f MB for %d books\n", peak * 1.024e-3, count }'
+for count in 10 1000 40 160; do
+    copies "$count" "$1" "${!#}"
 done
-if [ $((peaks[1000] * 10)) -gt $((peaks[10] * 11)) ]; then
-    echo "not flat"
-    failed=1
-fi
+flat "$(peak "$program" chunk "$folder/10" --json)" "$(peak "$program" chunk "$folder/1000" --json)" 10 1000 chunk
+flat "$(extraction "$folder/40")" "$(extraction "$folder/160")" 40 160 extract
 exit $failed

@@ -115,6 +115,7 @@ Examples:
   dramaturg pool card                                 the main characters of every book
   dramaturg pool card 薛嵩 'Keziah Marl' --out cards
   dramaturg pool card --book my-novel --pool novels/pool
+  dramaturg pool card --pool outputs/mine --out cards all test characters of a run, made-up ones too
   dramaturg pool card mara.png | jq .data.name        any card as V3
 ";
 
@@ -278,7 +279,7 @@ pub(super) enum RoleFormat {
 /// What is done with a scene pool.
 #[derive(Debug, Subcommand)]
 pub(super) enum PoolCommand {
-    /// Shows a line for each scene that counts, sorted by id.
+    /// Shows a line for each scene that counts.
     List {
         #[command(flatten)]
         pool: PoolArguments,
@@ -287,6 +288,9 @@ pub(super) enum PoolCommand {
         /// Shows scenes of this kind alone.
         #[arg(long)]
         kind: Option<Kind>,
+        /// What comes first; scenes that are equal in it are sorted by id.
+        #[arg(long, value_name = "BY", default_value = "id")]
+        sort: Sort,
     },
     /// Shows one scene whole.
     Show {
@@ -322,8 +326,9 @@ pub(super) enum PoolCommand {
     },
     /// Writes characters as Tavern cards (V3, JSON).
     ///
-    /// They are people of the pool, as its scenes show them, or those of character files: ours, Tavern cards of any version in
-    /// JSON, PNG or `.charx`, files of CoSER and `PingPong`. A card keeps every key that it has.
+    /// They are people of the pool, as its scenes show them, test characters of a run, picked or made up, or those of character
+    /// files: ours, Tavern cards of any version in JSON, PNG or `.charx`, files of CoSER and `PingPong`. A card keeps every key
+    /// that it has, and one of ours comes back in as the character that it was made of.
     #[command(after_help = CARD_EXAMPLES)]
     Card(CardArguments),
 }
@@ -331,11 +336,15 @@ pub(super) enum PoolCommand {
 /// What `pool card` takes.
 #[derive(Debug, Clone, Args)]
 pub(super) struct CardArguments {
-    /// Names of people in the pool, or paths of character files; the two main characters of each book when silent.
+    /// Names of people in the pool or the run, or paths of character files. When silent, the two main characters of each book
+    /// of a pool, and all of a run.
     #[arg(value_name = "CHARACTER")]
     pub(super) characters: Vec<String>,
-    /// The folder of the pool.
-    #[arg(long, value_name = "DIR", default_value = "scene_pool")]
+    /// Everybody: of a pool all who say and show enough to play.
+    #[arg(long, conflicts_with = "characters")]
+    pub(super) all: bool,
+    /// The folder of the pool, or of a run.
+    #[arg(long, value_name = "POOL|RUN", default_value = "scene_pool")]
     pub(super) pool: PathBuf,
     /// Looks into this book alone; can be given again.
     #[arg(long = "book", value_name = "SLUG")]
@@ -368,6 +377,19 @@ pub(super) struct SceneFilter {
     /// Takes scenes of this book alone; can be given again.
     #[arg(long = "book", value_name = "SLUG")]
     pub(super) books: Vec<String>,
+}
+
+/// The order of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Sort {
+    /// By id.
+    Id,
+    /// What matters most to its book first, what nobody has judged last.
+    Prominence,
+    /// The least grounded first, those by hand last.
+    Grounding,
+    /// The longest first.
+    Lines,
 }
 
 /// A kind of scene.
@@ -477,8 +499,9 @@ pub(super) struct RunOptions {
     /// The run's folder; `outputs/<name>` when silent.
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
-    /// Keeps every stage small: the first N chunks per book, characters per language (N given and N made up) and
-    /// conversations per lane. A later full run uses its calls again, with 1 all of them.
+    /// Keeps every stage small: the first N chunks per book, N given or picked and N made-up characters per language,
+    /// and N conversations per lane. A later full run uses its calls again, with 1 all of them, unless it picks other
+    /// characters: it knows more of the books.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) limit: Option<u32>,
     /// Prints what the run left as one JSON object on stdout, and nothing else there.

@@ -100,6 +100,9 @@ fn text(path: &Path, examined: &Examined, probed: bool) -> String {
             }
         }
     }
+    for note in &examined.notes {
+        let _ = writeln!(text, "note: {}", visible(note));
+    }
     if findings(examined).next().is_none() {
         text.push_str(if probed {
             "nothing is in the way of a run\n"

@@ -10,7 +10,7 @@ use super::arguments::{CardArguments, PoolCommand};
 use super::controls::visible;
 use super::{Exit, Terminal, diagnostics, scenes, to_stderr};
 use crate::pipeline::{self, BookError, CharactersError, PipelineError};
-use crate::schema::{Character, Scene};
+use crate::schema::{Character, Scene, slug};
 use crate::stages::synthesize::Params;
 use crate::stages::synthesize::established::{card, card_of, named, pick};
 use crate::store::{self, Pool, StoreError};
@@ -30,8 +30,12 @@ enum Fault {
     NoBook { path: PathBuf, book: String },
     #[error("nobody in the pool `{}` is called `{name}`", path.display())]
     Nobody { path: PathBuf, name: String },
-    #[error("`{name}` is somebody of several books: {books}")]
+    #[error("`{name}` is somebody of several: {books}")]
     Several { name: String, books: String },
+    #[error("the run `{}` has no test character{}", path.display(), name.as_ref().map_or_else(String::new, |name| format!(" called `{name}`")))]
+    NotInRun { path: PathBuf, name: Option<String>, nearest: Option<String> },
+    #[error("the run `{}` has not come as far as its characters", path.display())]
+    Unfinished { path: PathBuf },
     #[error("two of the characters would be `{id}.json`")]
     Twice { id: String },
     #[error("`{}` holds something else", path.display())]
@@ -44,7 +48,7 @@ enum Fault {
 pub(super) fn pool(command: &PoolCommand) -> Exit {
     let done = match command {
         PoolCommand::Card(arguments) => cards(arguments),
-        PoolCommand::List { pool, filter, kind } => return scenes::list(pool, filter, *kind),
+        PoolCommand::List { pool, filter, kind, sort } => return scenes::list(pool, filter, *kind, *sort),
         PoolCommand::Show { id, pool } => return scenes::show(id, pool),
         PoolCommand::Check { pool } => return scenes::check(pool),
         PoolCommand::Add { file, pool, replace } => return scenes::add(file, pool, *replace),
@@ -60,6 +64,7 @@ pub(super) fn pool(command: &PoolCommand) -> Exit {
 
 fn tell(fault: &Fault) -> Exit {
     let color = Terminal::new().color;
+    let meant;
     let hint = match fault {
         Fault::Invalid(PipelineError::Invalid { sources, problems }) => {
             to_stderr(&diagnostics::problems(sources, problems, color));
@@ -68,7 +73,14 @@ fn tell(fault: &Fault) -> Exit {
         Fault::Folder { .. } => Some("`extract` fills a pool; `--pool DIR` names its folder"),
         Fault::NoBook { .. } => Some("a book is called as its file in the pool, without `.jsonl`"),
         Fault::Nobody { .. } => Some("`scene_pool/aliases/` has the names of a book's people"),
-        Fault::Several { .. } => Some("say which with `--book`"),
+        Fault::NotInRun { nearest: Some(nearest), .. } => {
+            meant = format!("did you mean `{nearest}`?");
+            Some(meant.as_str())
+        }
+        Fault::Unfinished { .. } => {
+            Some("`dramaturg synthesize` goes on to them; people of its scenes are in the pool")
+        }
+        Fault::Several { .. } => Some("say which with `--book`, or by its id"),
         Fault::Twice { .. } => Some("write them one after the other, into folders of their own"),
         Fault::Taken { .. } => Some("name another folder, or write over it with `--force`"),
         _ => None,
@@ -81,9 +93,17 @@ fn tell(fault: &Fault) -> Exit {
 fn cards(arguments: &CardArguments) -> Result<Exit, Fault> {
     let mut cards: Vec<(String, Value)> = Vec::new();
     let mut exit = Exit::Done;
-    if arguments.characters.is_empty() {
+    let people: Vec<&String> = arguments.characters.iter().filter(|name| !is_file(name)).collect();
+    let wants_run = store::is_run(&arguments.pool) && (arguments.characters.is_empty() || !people.is_empty());
+    let played = if wants_run { played(arguments)? } else { Vec::new() };
+    if arguments.characters.is_empty() && wants_run {
+        cards.extend(played.iter().map(|one| (one.id.clone(), card(one))));
+    } else if arguments.characters.is_empty() {
+        let most = if arguments.all { usize::MAX } else { Params::default().established_per_book as usize };
         each(arguments, |slug, scenes| {
-            let picked = pick(slug, scenes, Params::default().established_per_book as usize, &[]);
+            let mut picked = pick(slug, scenes, most, &[]);
+            // Of everybody some always have too little to say.
+            picked.rejects.retain(|reject| !arguments.all || reject.reason == "no_character");
             for reject in &picked.rejects {
                 to_stderr(&format!("note: {}: {}\n", visible(&reject.id), visible(&reject.detail)));
                 exit = Exit::Failures;
@@ -91,9 +111,12 @@ fn cards(arguments: &CardArguments) -> Result<Exit, Fault> {
             cards.extend(picked.characters.iter().map(|one| (one.id.clone(), card(one))));
         })?;
     }
-    let people: Vec<&String> = arguments.characters.iter().filter(|name| !is_file(name)).collect();
     let mut found: BTreeMap<&String, Vec<Character>> = BTreeMap::new();
-    if !people.is_empty() {
+    if wants_run {
+        for &name in &people {
+            found.insert(name, called(&played, name));
+        }
+    } else if !people.is_empty() {
         each(arguments, |slug, scenes| {
             for &name in &people {
                 found.entry(name).or_default().extend(named(slug, scenes, name));
@@ -110,16 +133,52 @@ fn cards(arguments: &CardArguments) -> Result<Exit, Fault> {
             continue;
         }
         match found.get(name).map_or(&[][..], Vec::as_slice) {
+            [] if wants_run => return Err(not_in_run(arguments, Some(name), &played)),
             [] => return Err(Fault::Nobody { path: arguments.pool.clone(), name: name.clone() }),
             [one] => cards.push((one.id.clone(), card(one))),
             several => {
-                let books: Vec<&str> = several.iter().filter_map(|one| one.book.as_deref()).collect();
+                let books: Vec<&str> = several.iter().map(|one| one.book.as_deref().unwrap_or(&one.id)).collect();
                 return Err(Fault::Several { name: name.clone(), books: books.join(", ") });
             }
         }
     }
     write(&cards, arguments)?;
     Ok(exit)
+}
+
+/// Returns the test characters of the run, those of the books that are asked for.
+fn played(arguments: &CardArguments) -> Result<Vec<Character>, Fault> {
+    let path = &arguments.pool;
+    if !store::characters_path(path).exists() {
+        return Err(Fault::Unfinished { path: path.clone() });
+    }
+    let mut played = store::characters(path)?;
+    if let Some(book) = arguments.books.iter().find(|book| !played.iter().any(|one| one.book.as_ref() == Some(*book))) {
+        return Err(Fault::NoBook { path: path.clone(), book: book.clone() });
+    }
+    played.retain(|one| {
+        arguments.books.is_empty() || one.book.as_ref().is_some_and(|book| arguments.books.contains(book))
+    });
+    if played.is_empty() { Err(not_in_run(arguments, None, &played)) } else { Ok(played) }
+}
+
+/// Returns who goes by a name: by id, else by name, else by another name.
+fn called(played: &[Character], name: &str) -> Vec<Character> {
+    let wanted = slug(name);
+    let ranks = |one: &Character| {
+        [one.id == name, slug(&one.name) == wanted, one.aliases.iter().any(|alias| slug(alias) == wanted)]
+    };
+    let of_rank = |rank| played.iter().filter(|one| ranks(one)[rank]).cloned().collect::<Vec<Character>>();
+    (0..3).map(of_rank).find(|found| !found.is_empty()).unwrap_or_default()
+}
+
+fn not_in_run(arguments: &CardArguments, name: Option<&String>, played: &[Character]) -> Fault {
+    let likeness = |one: &&Character, name: &str| strsim::jaro_winkler(&slug(&one.name), &slug(name));
+    let nearest = name.and_then(|name| {
+        let best = played.iter().max_by(|one, other| likeness(one, name).total_cmp(&likeness(other, name)))?;
+        (likeness(&best, name) >= 0.75).then(|| best.name.clone())
+    });
+    Fault::NotInRun { path: arguments.pool.clone(), name: name.cloned(), nearest }
 }
 
 /// Calls a function with each book of the pool that is asked for and its scenes, one book in memory at a time.

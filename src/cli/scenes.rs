@@ -1,5 +1,6 @@
 //! Scenes of a pool for people and scripts: lists, single scenes, sums, and what is wrong with them.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::json;
 
-use super::arguments::{Kind, PoolArguments, SceneFilter};
+use super::arguments::{Kind, PoolArguments, SceneFilter, Sort};
 use super::books::{is_pipeline, usage};
 use super::controls::{visible, visible_lines};
 use super::summary::thousands;
@@ -26,14 +27,14 @@ enum Fault {
 }
 
 /// Shows a line for each scene.
-pub(super) fn list(arguments: &PoolArguments, filter: &SceneFilter, kind: Option<Kind>) -> Exit {
+pub(super) fn list(arguments: &PoolArguments, filter: &SceneFilter, kind: Option<Kind>, sort: Sort) -> Exit {
     with_index(arguments, |index| {
         let mut out = out();
-        for place in chosen(index, filter) {
+        let is_kind = |place: &usize| kind.is_none_or(|kind| self::kind(kind) == index.origin(*place).1);
+        let mut places: Vec<usize> = chosen(index, filter).filter(is_kind).collect();
+        sorted(&mut places, index, sort);
+        for place in places {
             let (path, of, line) = index.origin(place);
-            if kind.is_some_and(|kind| self::kind(kind) != of) {
-                continue;
-            }
             let head = index.head(place);
             if arguments.json {
                 let listed = Listed { head, kind: of, path, line };
@@ -41,10 +42,11 @@ pub(super) fn list(arguments: &PoolArguments, filter: &SceneFilter, kind: Option
                 writeln!(out)?;
             } else {
                 let grounding = head.grounding.map_or_else(|| "-".to_owned(), |share| format!("{share:.2}"));
-                let cast = head.cast.join(", ");
+                let prominence = head.prominence.map_or_else(|| "-".to_owned(), |prominence| prominence.to_string());
+                let cast = visible(&head.cast.join(", ")).into_owned();
                 let (id, chapter, language) = (visible(&head.id), visible(&head.chapter), head.language);
                 let (kind, lines) = (of.name(), thousands(head.lines.into()));
-                writeln!(out, "{id}\t{language}\t{kind}\t{lines} lines\t{grounding}\t{}\t{chapter}", visible(&cast))?;
+                writeln!(out, "{id}\t{language}\t{kind}\t{lines} lines\t{grounding}\t{prominence}\t{cast}\t{chapter}")?;
             }
         }
         Ok(out.flush()?)
@@ -312,6 +314,20 @@ fn chosen(index: &PoolIndex, filter: &SceneFilter) -> impl Iterator<Item = usize
             && (filter.books.is_empty() || filter.books.contains(&head.book))
     };
     index.heads().enumerate().filter(move |(_, head)| takes(head)).map(|(place, _)| place)
+}
+
+/// Sorts places, which come sorted by id.
+fn sorted(places: &mut [usize], index: &PoolIndex, sort: Sort) {
+    let head = |place: &usize| index.head(*place);
+    match sort {
+        Sort::Id => {}
+        Sort::Prominence => places.sort_by_key(|place| Reverse(head(place).prominence)),
+        Sort::Lines => places.sort_by_key(|place| Reverse(head(place).lines)),
+        Sort::Grounding => {
+            let share = |place: &usize| head(place).grounding.unwrap_or(f64::INFINITY);
+            places.sort_by(|one, other| share(one).total_cmp(&share(other)));
+        }
+    }
 }
 
 /// Returns the pool that is meant; tells when there is none.

@@ -23,6 +23,7 @@ enum Format {
 
 /// Which form of a request an endpoint takes, as far as its errors have told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a thing of its own that a server knows or does not")]
 pub(super) struct Form {
     format: Format,
     new_length_key: bool,

@@ -1,13 +1,13 @@
 //! Reads the character files that a pipeline file names, in whatever form they are, and gathers what is wrong with them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::document::Document;
 use super::problems::{At, PipelineError, Problem};
-use super::reader::Reader;
+use super::reader::{Reader, canonical};
 use super::{BookError, paths};
 use crate::schema::{Character, CharacterFile, slug};
 use crate::stages::synthesize;
@@ -33,28 +33,45 @@ pub fn characters(path: &Path) -> Result<Vec<Given>, CharactersError> {
     }
     let bytes = bytes(path).map_err(|source| BookError::Open { path: path.to_owned(), source })?;
     let mut reader = Reader { sources: Vec::new(), problems: Vec::new() };
-    let (given, _) = reader.character_file(path, bytes, usize::MAX);
+    let is_wrapped = established::is_wrapped(&bytes);
+    let given = match established::text(bytes) {
+        Ok(text) => reader.character_file(path, text, is_wrapped, usize::MAX).0,
+        Err(fault) => {
+            reader.no_character_file(path, &fault);
+            Vec::new()
+        }
+    };
     if reader.problems.is_empty() { Ok(given) } else { Err(reader.invalid().into()) }
 }
 
+/// What the files of a pipeline file's characters give.
+#[derive(Debug, Default)]
+pub(super) struct GivenCharacters {
+    /// The characters, in order of their files.
+    pub(super) all: Vec<Character>,
+    /// The file of each, by id.
+    pub(super) paths: BTreeMap<String, PathBuf>,
+    /// What was left out without being wrong.
+    pub(super) notes: Vec<String>,
+}
+
 impl Reader {
-    /// Returns the characters that `[synthesize] established` names by files, with the file of each by id.
-    pub(super) fn characters(&mut self, document: &Document) -> (Vec<Character>, BTreeMap<String, PathBuf>) {
+    /// Returns the characters that `[synthesize] established` names by files.
+    pub(super) fn characters(&mut self, document: &Document) -> GivenCharacters {
         self.characters_of(document, "/synthesize/established", &[Established::POOL])
     }
 
-    /// Returns the characters of the files that a key names, with the file of each by id; some words name no file.
-    pub(super) fn characters_of(
-        &mut self,
-        document: &Document,
-        key: &str,
-        words: &[&str],
-    ) -> (Vec<Character>, BTreeMap<String, PathBuf>) {
-        let (mut characters, mut by_id) = (Vec::new(), BTreeMap::<String, PathBuf>::new());
+    /// Returns the characters of the files that a key names, with the file of each by id; some words name no file. A picture
+    /// without a card that stands beside others in a folder or a glob is passed over with a note.
+    pub(super) fn characters_of(&mut self, document: &Document, key: &str, words: &[&str]) -> GivenCharacters {
+        let GivenCharacters { all: mut characters, paths: mut by_id, mut notes } = GivenCharacters::default();
+        let mut pictures: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+        let mut read: BTreeSet<String> = BTreeSet::new();
         let patterns = document.strings(key);
         let patterns: Vec<_> = patterns.into_iter().filter(|(_, pattern)| !words.contains(pattern)).collect();
         let most = document.value.pointer("/synthesize/established_per_book").and_then(Value::as_u64);
         let most = most.unwrap_or_else(|| synthesize::Params::default().established_per_book.into());
+        let direct: BTreeSet<PathBuf> = patterns.iter().map(|(_, pattern)| canonical(Path::new(pattern))).collect();
         for (place, path) in self.files(document, &patterns, paths::CHARACTERS) {
             let bytes = match bytes(&path) {
                 Ok(bytes) => bytes,
@@ -70,7 +87,22 @@ impl Reader {
                     continue;
                 }
             };
-            let (given, names) = self.character_file(&path, bytes, usize::try_from(most).unwrap_or(usize::MAX));
+            let is_wrapped = established::is_wrapped(&bytes);
+            let text = match established::text(bytes) {
+                Ok(text) => text,
+                Err(Fault::NoCard) if !direct.contains(&canonical(&path)) => {
+                    pictures.entry(place).or_default().push(path);
+                    continue;
+                }
+                Err(fault) => {
+                    self.no_character_file(&path, &fault);
+                    read.insert(place);
+                    continue;
+                }
+            };
+            let most = usize::try_from(most).unwrap_or(usize::MAX);
+            let (given, names) = self.character_file(&path, text, is_wrapped, most);
+            read.insert(place);
             for (at, name) in names {
                 let id = slug(&name);
                 if id == "-" {
@@ -83,24 +115,38 @@ impl Reader {
             }
             characters.extend(given.into_iter().map(|given| Character::from(given.file)));
         }
-        (characters, by_id)
+        for (place, paths) in pictures {
+            // A pattern that gives nothing else meant these.
+            if !read.contains(&place) {
+                for path in &paths {
+                    self.no_character_file(path, &Fault::NoCard);
+                }
+                continue;
+            }
+            let names = paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ");
+            notes.push(format!("no character card in {names}: taken for pictures and left out"));
+        }
+        GivenCharacters { all: characters, paths: by_id, notes }
     }
 
-    /// Reads the characters of a file, with the places of their names. Of a book of CoSER at most `most` are taken.
-    fn character_file(&mut self, path: &Path, bytes: Vec<u8>, most: usize) -> (Vec<Given>, Vec<(At, String)>) {
+    /// Says why a file has no text of a character.
+    fn no_character_file(&mut self, path: &Path, fault: &Fault) {
+        let at = At::whole(self.sources.len());
+        self.sources.push((path.display().to_string(), String::new()));
+        self.problems.push(Problem::new(at, fault.to_string()).expected(fault.expected()));
+    }
+
+    /// Reads the characters of a file's text, with the places of their names. Of a book of CoSER at most `most` are taken.
+    fn character_file(
+        &mut self,
+        path: &Path,
+        text: String,
+        is_wrapped: bool,
+        most: usize,
+    ) -> (Vec<Given>, Vec<(At, String)>) {
         let before = self.problems.len();
         let source = self.sources.len();
-        let is_wrapped = established::is_wrapped(&bytes);
         let name = format!("{}{}", path.display(), if is_wrapped { " (the card in it)" } else { "" });
-        let text = match established::text(bytes) {
-            Ok(text) => text,
-            Err(fault) => {
-                self.sources.push((path.display().to_string(), String::new()));
-                let expected = fault.expected();
-                self.problems.push(Problem::new(At::whole(source), fault.to_string()).expected(expected));
-                return (Vec::new(), Vec::new());
-            }
-        };
         let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
         let is_json = is_json || is_wrapped || text.trim_start().starts_with('{');
         self.sources.push((name, text));

@@ -18,6 +18,8 @@ pub struct Examined {
     pub books: Vec<ExaminedBook>,
     /// The models of the cast, by name.
     pub models: Vec<ExaminedModel>,
+    /// What the files that it names hold beside what a run uses.
+    pub notes: Vec<String>,
 }
 
 /// A book of a pipeline file.
@@ -109,7 +111,7 @@ pub fn examine(loaded: &Loaded) -> Result<Examined, RunError> {
             addresses: Vec::new(),
         },
     });
-    Ok(Examined { books, models: models.collect() })
+    Ok(Examined { books, models: models.collect(), notes: loaded.notes.clone() })
 }
 
 /// Asks every address of every served model of the cast, all at once: one tiny call and the list of models at each.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::characters::GivenCharacters;
 use super::document::Document;
 use super::problems::{At, PipelineError, Problem};
 use super::reader::Reader;
@@ -35,6 +36,8 @@ pub struct Loaded {
     pub characters: Vec<Character>,
     /// The file of each of them, by id.
     pub character_paths: BTreeMap<String, PathBuf>,
+    /// What the files that are named hold beside what a run uses, to be told.
+    pub notes: Vec<String>,
     /// The roles that `[instruct] roles` names by files.
     pub roles: Vec<Character>,
     /// The scripts whose roles are taken.
@@ -129,8 +132,10 @@ pub(super) fn load_text(
         reached.insert(name.clone(), checks::reach(&document, name, needed, environment, &mut reader.problems));
     }
     let book_paths = reader.books(&document);
-    let (characters, character_paths) = reader.characters(&document);
-    let (roles, scripts) = (reader.roles(&document), reader.scripts(&document));
+    let GivenCharacters { all: characters, paths: character_paths, mut notes } = reader.characters(&document);
+    let GivenCharacters { all: roles, notes: of_roles, .. } = reader.roles(&document);
+    notes.extend(of_roles);
+    let scripts = reader.scripts(&document);
     let instructions = reader.instructions(&document);
     let prompts = reader.prompts(&document);
     let dimensions = reader.dimensions(&document);
@@ -153,6 +158,7 @@ pub(super) fn load_text(
         book_paths,
         characters,
         character_paths,
+        notes,
         roles,
         scripts,
         instructions,

@@ -227,7 +227,7 @@ impl Reader {
 }
 
 /// Returns what tells a file from others, however it is named.
-fn canonical(path: &Path) -> PathBuf {
+pub(super) fn canonical(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 

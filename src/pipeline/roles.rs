@@ -3,18 +3,19 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use super::characters::GivenCharacters;
 use super::document::Document;
 use super::paths;
 use super::problems::{At, Problem};
 use super::reader::Reader;
-use crate::schema::{Character, Instruction};
+use crate::schema::Instruction;
 use crate::stages::instruct::Roles;
 
 impl Reader {
     /// Returns the characters that `[instruct] roles` names by files.
-    pub(super) fn roles(&mut self, document: &Document) -> Vec<Character> {
+    pub(super) fn roles(&mut self, document: &Document) -> GivenCharacters {
         let words = [Roles::POOL, Roles::CHARACTERS];
-        self.characters_of(document, "/instruct/roles", &words).0
+        self.characters_of(document, "/instruct/roles", &words)
     }
 
     /// Returns the scripts that `[instruct] scripts` names.

@@ -29,7 +29,7 @@ use crate::schema::{Book, Character, CharacterType, Chunk, Language, Reject, Sce
 use crate::stages::export;
 use crate::stages::synthesize::established;
 use crate::stages::{self, chunk, extract, simulate, synthesize};
-use crate::store::{Pool, PoolIndex, RunFolder, Written};
+use crate::store::{self, Pool, PoolIndex, RunFolder, Written};
 
 /// Runs a pipeline up to and including a stage, and returns what it left.
 ///
@@ -72,6 +72,9 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
     records.rejects.dedup();
     folder.write_rejected(&records.rejects)?;
     let Walked { books, pool } = walked?;
+    if !matches!(road.options.until, Stage::Chunk | Stage::Extract) {
+        store::write_characters(folder.path(), &records.characters)?;
+    }
 
     let mut summary = Summary::new(folder.path(), &road.desk.ledger, &records.rejects);
     summary.short.clone_from(&records.short);
@@ -405,6 +408,9 @@ impl Road {
         records: &mut Records,
     ) -> Result<Vec<Character>, RunError> {
         let params = &self.loaded.file.synthesize;
+        for note in &self.loaded.notes {
+            self.reporter.report(Event::Note(note.clone()));
+        }
         let mut characters = self.loaded.characters.clone();
         for book in books.iter().filter(|_| params.established.has_pool()) {
             let most = params.established_per_book as usize;

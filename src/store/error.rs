@@ -109,6 +109,17 @@ pub enum StoreError {
         #[source]
         source: PolarsError,
     },
+    /// A character of a run is not as the schema says.
+    #[error("read the character in `{}`, line {line}", path.display())]
+    Character {
+        /// The path.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        #[source]
+        source: serde_json::Error,
+    },
     /// A record does not become JSON.
     #[error("write `{}`", path.display())]
     Json {

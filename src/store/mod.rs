@@ -4,6 +4,7 @@
 //! is used. After a crash at any point, opening again finds what was acknowledged. This room decides nothing about the work.
 
 mod atomic;
+mod characters;
 mod dataset;
 mod error;
 mod journal;
@@ -13,6 +14,7 @@ mod run;
 mod spool;
 
 pub use atomic::write;
+pub use characters::{characters, characters_path, is_run, write_characters};
 pub use dataset::tables;
 pub use error::StoreError;
 pub use journal::{FileJournal, JournalOptions, JournalView};

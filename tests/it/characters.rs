@@ -340,3 +340,80 @@ fn what_is_no_character_is_told_with_its_place() {
         "{errors}"
     );
 }
+
+#[test]
+fn test_characters_of_a_run_come_out_as_cards_and_back_in() {
+    let run = TestRun::new();
+    let refused = run.run(&["extract", "small.toml", "--quiet"]);
+    assert_eq!(refused.status.code(), Some(0), "{}", String::from_utf8_lossy(&refused.stderr));
+    let refused = run.run(&["pool", "card", "--pool", "outputs/small"]);
+    let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && errors.contains("not come as far as its characters"), "{errors}");
+    run.build(&[], 0);
+    let from_run = |more: &[&str]| cards(&run, &[&["--pool", "outputs/small"], more].concat());
+    let all = from_run(&[]);
+    let own = |card: &Value| card["data"]["extensions"]["dramaturg"]["character"].clone();
+    let made_up: Vec<&Value> = all.iter().filter(|card| own(card)["type"] == "synthesized").collect();
+    assert_eq!((all.len(), made_up.len()), (4, 2), "{all:?}");
+    for card in &made_up {
+        let file = own(card);
+        assert!(file["worldview"].is_string() && file["profile"].as_array().is_some_and(|one| one.len() > 2), "{file}");
+        // By name and by id, and to nobody else.
+        let name = card["data"]["name"].as_str().expect("a name");
+        assert_eq!(from_run(&[name]), [(*card).clone()]);
+    }
+    assert_eq!(from_run(&["--all"]), all);
+    let languages: Vec<Value> = made_up.iter().map(|card| own(card)["language"].clone()).collect();
+    assert!(languages.contains(&json!("en")) && languages.contains(&json!("zh")), "{languages:?}");
+    // Another run takes them as its established ones, and its cards are the same.
+    let written = run.run(&["pool", "card", "--pool", "outputs/small", "--out", "cards"]);
+    assert_eq!(written.status.code(), Some(0), "{}", String::from_utf8_lossy(&written.stderr));
+    let sets = ["synthesize.established=[\"cards\"]", "synthesize.count={ en = 0, zh = 0 }"];
+    let again =
+        run.run(&["build", "small.toml", "--quiet", "--out", "outputs/again", "--set", sets[0], "--set", sets[1]]);
+    assert_eq!(again.status.code(), Some(0), "{}", String::from_utf8_lossy(&again.stderr));
+    assert_eq!(cards(&run, &["--pool", "outputs/again"]), all);
+    let name = all[0]["data"]["name"].as_str().expect("a name");
+    let almost: String = name.chars().chain(['x']).collect();
+    let refused = run.run(&["pool", "card", &almost, "--pool", "outputs/small"]);
+    let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && errors.contains("no test character called"), "{errors}");
+    assert!(errors.contains(&format!("did you mean `{name}`?")), "{errors}");
+    // Of a pool, everybody is more than the two main ones of each book.
+    let (main, everybody) = (cards(&run, &[]), cards(&run, &["--all"]));
+    assert!(everybody.len() > main.len() && main.iter().all(|card| everybody.contains(card)), "{}", everybody.len());
+}
+
+#[test]
+fn portraits_beside_cards_are_passed_over_with_a_note() {
+    let run = run("skerry.txt", ENGLISH, "\"people\"");
+    let people = run.path().join("people");
+    std::fs::create_dir(&people).expect("a folder");
+    let portrait = b"\x89PNG\r\n\x1a\n\0\0\0\0IEND\xae\x42\x60\x82";
+    std::fs::write(people.join("ivo.png"), portrait).expect("a portrait");
+    let synthesized = |established: &str| {
+        let set = format!("synthesize.established={established}");
+        let output = run.run(&["synthesize", "small.toml", "--set", &set]);
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, errors) = synthesized("\"people\"");
+    assert!(code == Some(2) && errors.contains("ivo.png") && errors.contains("holds no character card"), "{errors}");
+    let ivo = json!({"char_name": "Ivo", "system_prompt": "Ivo sells salt from a cart.", "initial_message": "Salt?"});
+    std::fs::write(people.join("ivo.json"), ivo.to_string()).expect("a file");
+    for established in ["\"people\"", "\"people/*\""] {
+        let (code, errors) = synthesized(established);
+        assert_eq!(code, Some(0), "{errors}");
+        assert!(errors.contains("no character card in `people/ivo.png`"), "{errors}");
+    }
+    let checked = run.run(&["check", "small.toml"]);
+    let text = String::from_utf8_lossy(&checked.stdout).into_owned();
+    assert!(checked.status.code() == Some(0) && text.contains("note: no character card in `people/ivo.png`"), "{text}");
+    // What is named by itself is meant, and what is broken is no portrait.
+    for established in ["[\"people\", \"people/ivo.png\"]", "[\"people/*.json\", \"people/*.png\"]"] {
+        let (code, errors) = synthesized(established);
+        assert!(code == Some(2) && errors.contains("holds no character card"), "{established}: {errors}");
+    }
+    std::fs::write(people.join("mara.png"), &portrait[..12]).expect("a broken picture");
+    let (code, errors) = synthesized("\"people\"");
+    assert!(code == Some(2) && errors.contains("mara.png") && errors.contains("breaks off"), "{errors}");
+}

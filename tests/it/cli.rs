@@ -139,9 +139,10 @@ fn help_of_build_has_examples() {
                                strings need quotes, which the shell takes away unless the whole stands
                                in single quotes, as 'cast.judge="strong"'
           --out <DIR>          The run's folder; `outputs/<name>` when silent
-          --limit <N>          Keeps every stage small: the first N chunks per book, characters per
-                               language (N given and N made up) and conversations per lane. A later full
-                               run uses its calls again, with 1 all of them
+          --limit <N>          Keeps every stage small: the first N chunks per book, N given or picked
+                               and N made-up characters per language, and N conversations per lane. A
+                               later full run uses its calls again, with 1 all of them, unless it picks
+                               other characters: it knows more of the books
           --json               Prints what the run left as one JSON object on stdout, and nothing else
                                there
       -q, --quiet              Prints errors and nothing else

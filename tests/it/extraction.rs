@@ -13,7 +13,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 /// Makes of an offline reply what the model says instead: (draw, reply).
-type Rule = dyn Fn(&str, &str, Value) -> Value + Send + Sync;
+pub(super) type Rule = dyn Fn(&str, &str, Value) -> Value + Send + Sync;
 
 /// A journal that keeps what a rule makes of the replies that it is given: the rule is the model.
 struct Script {
@@ -51,14 +51,14 @@ impl Script {
 }
 
 /// A book as the stage has it.
-struct Read {
-    language: Language,
-    chunks: Vec<Chunk>,
+pub(super) struct Read {
+    pub(super) language: Language,
+    pub(super) chunks: Vec<Chunk>,
     facts: BookFacts,
     text: String,
 }
 
-fn read(name: &str, bytes: &[u8], max_tokens: Option<u32>) -> Read {
+pub(super) fn read(name: &str, bytes: &[u8], max_tokens: Option<u32>) -> Read {
     let book = chunk::read(name, bytes, None).expect("reads");
     let mut params = chunk::Params::default();
     if let Some(max_tokens) = max_tokens {
@@ -77,7 +77,7 @@ fn shipped(name: &str) -> Read {
 }
 
 /// Extracts a book with a model that a rule plays.
-async fn extracted(
+pub(super) async fn extracted(
     read: &Read,
     params: &extract::Params,
     rule: impl Fn(&str, &str, Value) -> Value + Send + Sync + 'static,
@@ -525,7 +525,7 @@ async fn planted_inventions_are_told_from_true_lines() {
 }
 
 /// A talk of two that nothing interrupts: its lines as (speaker, speech), and the book that tells it.
-fn talk(language: Language, count: usize) -> (Vec<(String, String)>, Arc<Read>, u32) {
+pub(super) fn talk(language: Language, count: usize) -> (Vec<(String, String)>, Arc<Read>, u32) {
     let (lines, told) = crate::support::talk(language, count);
     let tokens = dramaturg::llm::estimate_tokens(&told);
     let read = read("a_book.txt", told.as_bytes(), (count > 30).then_some(tokens * 2 / 5));
@@ -534,7 +534,7 @@ fn talk(language: Language, count: usize) -> (Vec<(String, String)>, Arc<Read>, 
 }
 
 /// A scene as a model gives it.
-fn scene(lines: &[(String, String)]) -> FoundScene {
+pub(super) fn scene(lines: &[(String, String)]) -> FoundScene {
     let line = |(speaker, speech): &(String, String)| FoundLine {
         speaker: speaker.clone(),
         speech: Some(speech.clone()),
@@ -559,7 +559,7 @@ async fn answered(read: &Read, first: FoundScenes, second: FoundScenes) -> (Vec<
     extracted(read, &extract::Params::default(), rule).await
 }
 
-fn reasons(rejects: &[Reject]) -> Vec<&str> {
+pub(super) fn reasons(rejects: &[Reject]) -> Vec<&str> {
     rejects.iter().map(|reject| reject.reason.as_str()).collect()
 }
 

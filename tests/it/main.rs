@@ -26,4 +26,5 @@ mod reading;
 mod schemas;
 mod served;
 mod support;
+mod telling;
 mod tidy;

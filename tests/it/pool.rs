@@ -81,6 +81,17 @@ fn a_pool_is_listed_shown_summed_up_and_sound() {
         let book = some[0]["book"].as_str().expect("a book");
         assert_eq!(json(&run, &["list", "--book", book]), some, "{book}");
     }
+    // What the offline engine counts tells scenes apart, and lists can begin with what matters.
+    let by = |sort: &str, key: &str| -> Vec<f64> {
+        let scenes = json(&run, &["list", "--sort", sort]);
+        scenes.iter().map(|scene| scene[key].as_f64().expect("a number")).collect()
+    };
+    let prominence = by("prominence", "prominence");
+    assert_eq!(prominence.len(), scenes.len());
+    assert!(prominence.is_sorted_by(|one, next| one >= next), "{prominence:?}");
+    assert!(prominence[0] <= 100.0 && prominence[0] > prominence[prominence.len() - 1], "{prominence:?}");
+    assert!(by("lines", "lines").is_sorted_by(|one, next| one >= next));
+    assert!(by("grounding", "grounding").is_sorted());
     let stats = &json(&run, &["stats"])[0];
     assert_eq!(stats["scenes"], scenes.len());
     assert_eq!(stats["books"].as_array().map(Vec::len), Some(2), "{stats}");

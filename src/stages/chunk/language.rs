@@ -299,7 +299,7 @@ mod tests {
         assert!(!is_script(
             &"姓名：程婴\n年龄：三十\n\n他把那张纸看了两遍，放在桌上，没有说话。\n\n外面下着雨。\n\n".repeat(6)
         ));
-        let list: String = (0..12).map(|n| format!("Item {n}: a lamp, of iron.\n")).collect();
+        let list = (0..12).map(|n| format!("Item {n}: a lamp, of iron.")).collect::<Vec<_>>().join("\n");
         assert!(!is_script(&format!("{list}\n{}", "She read the list, and put it by.\n\n".repeat(8))));
         assert!(!is_script(&"程婴道：孩子在哪里？\n公孙笑道：在山里。\n".repeat(6)));
         assert!(!is_script(&"Yes. She had gone.\n\nNo. He would not.\n\nWell: there it was.\n\n".repeat(6)));

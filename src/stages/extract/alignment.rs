@@ -3,6 +3,8 @@
 //! Another name, another number, a denial more or less make another line of it, however alike the two are; a slip of the pen,
 //! a missing `oh` or a contraction do not. Searches nothing: the passage is given.
 
+use std::collections::HashMap;
+
 use super::wording::{Begins, Kind, Word, is_common};
 use crate::schema::Language;
 
@@ -84,6 +86,17 @@ pub(super) fn align(line: &[Word], passage: &[Word], language: Language, is_used
 }
 
 impl Step {
+    /// Returns the step so many words further on.
+    const fn behind(self, own: usize, other: usize) -> Self {
+        match self {
+            Self::Same(line, book) => Self::Same(line + own, book + other),
+            Self::Slip(line, book) => Self::Slip(line + own, book + other),
+            Self::Other(line, book) => Self::Other(line + own, book + other),
+            Self::Added(line) => Self::Added(line + own),
+            Self::Missing(book) => Self::Missing(book + other),
+        }
+    }
+
     const fn line(self) -> Option<usize> {
         match self {
             Self::Same(line, _) | Self::Slip(line, _) | Self::Other(line, _) | Self::Added(line) => Some(line),
@@ -99,8 +112,75 @@ impl Step {
     }
 }
 
-/// Finds the cheapest way to make the line of a stretch of the passage; what stands before and after it costs nothing.
+/// Up to how many pairs of words are held against each other; beyond it what is said word for word parts the two first.
+const MOST_PAIRS: usize = 1 << 18;
+
+/// How many words in a row tell a place of a long line, and how many characters.
+const ANCHOR: (usize, usize) = (3, 6);
+
+/// Finds a cheap way to make the line of a stretch of the passage; what stands before and after it costs nothing. It is the
+/// cheapest where neither is long.
 fn steps(line: &[Word], passage: &[Word]) -> Vec<Step> {
+    if line.len() * passage.len() <= MOST_PAIRS {
+        return block(line, passage, [true, true]);
+    }
+    let mut steps = Vec::with_capacity(line.len() + 16);
+    let (mut own, mut book) = (0, 0);
+    let anchors = anchors(line, passage);
+    let first = anchors.first().copied();
+    for (next, other) in anchors.into_iter().chain([(line.len(), passage.len())]) {
+        let is_free = [first.is_none_or(|first| (next, other) == first), next == line.len()];
+        let (lines, books) = (&line[own..next], &passage[book..other]);
+        let found = if lines.len() * books.len() <= MOST_PAIRS {
+            block(lines, books, is_free)
+        } else {
+            unlike(lines.len(), books.len(), is_free)
+        };
+        steps.extend(found.into_iter().map(|step| step.behind(own, book)));
+        (own, book) = (next, other);
+    }
+    steps
+}
+
+/// Returns where words in a row stand that each of two texts has once, in the order of both.
+fn anchors(line: &[Word], passage: &[Word]) -> Vec<(usize, usize)> {
+    fn places(words: &[Word], length: usize) -> HashMap<Vec<&str>, Option<usize>> {
+        let mut places: HashMap<Vec<&str>, Option<usize>> = HashMap::new();
+        for (at, run) in words.windows(length).enumerate() {
+            let run: Vec<&str> = run.iter().map(|word| word.text.as_str()).collect();
+            places.entry(run).and_modify(|place| *place = None).or_insert(Some(at));
+        }
+        places
+    }
+    let length = if line.iter().any(Word::is_han) { ANCHOR.1 } else { ANCHOR.0 };
+    let others = places(passage, length);
+    let mut pairs: Vec<(usize, usize)> =
+        places(line, length).into_iter().filter_map(|(run, place)| Some((place?, (*others.get(&run)?)?))).collect();
+    pairs.sort_unstable();
+    // The longest chain that goes forward in both: of each length the chain that ends earliest, and what stands before each.
+    let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), Vec::with_capacity(pairs.len()));
+    for (at, (_, place)) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|end: &usize| pairs[*end].1 < *place);
+        before.push(length.checked_sub(1).map(|last| ends[last]));
+        if length == ends.len() { ends.push(at) } else { ends[length] = at }
+    }
+    let mut chain: Vec<(usize, usize)> =
+        std::iter::successors(ends.last().copied(), |at| before[*at]).map(|at| pairs[at]).collect();
+    chain.reverse();
+    chain
+}
+
+/// Returns the steps from words to words that are not looked at: all are others.
+fn unlike(line: usize, book: usize, is_free: [bool; 2]) -> Vec<Step> {
+    let both = line.min(book);
+    // What is free stands before or after and is left out.
+    let book = if is_free.contains(&true) { both } else { book };
+    let others = (0..both).map(|at| Step::Other(at, at));
+    others.chain((both..line).map(Step::Added)).chain((both..book).map(Step::Missing)).collect()
+}
+
+/// Finds the cheapest way to make words of words; what is free of the passage, before or after, costs nothing.
+fn block(line: &[Word], passage: &[Word], [before, after]: [bool; 2]) -> Vec<Step> {
     const SLIP: u32 = 2;
     // What counts is rather another of its kind than too much here and missing there.
     let other_way = |a: &Word, b: &Word| if a.kind == b.kind && a.kind != Kind::Plain { 4 } else { 7 };
@@ -109,6 +189,9 @@ fn steps(line: &[Word], passage: &[Word]) -> Vec<Step> {
     let mut costs = vec![0_u32; (line.len() + 1) * width];
     // What was done to come to a cell: 0 the words are the same, 1 a slip, 2 another, 3 added, 4 missing.
     let mut ways = vec![4_u8; costs.len()];
+    for (column, word) in passage.iter().enumerate().filter(|_| !before) {
+        costs[column + 1] = costs[column] + skip(word);
+    }
     for (row, word) in line.iter().enumerate() {
         let (above, here) = (row * width, (row + 1) * width);
         costs[here] = costs[above] + skip(word);
@@ -124,20 +207,21 @@ fn steps(line: &[Word], passage: &[Word]) -> Vec<Step> {
             let mut best = (costs[above + column] + cost, way);
             let added = costs[above + column + 1] + skip(word);
             let missing = costs[here + column] + skip(other);
-            if added < best.0 {
-                best = (added, 3);
-            }
-            if missing < best.0 {
-                best = (missing, 4);
+            // A line rather lacks its second word than that its first is too much.
+            let gap = if missing <= added { (missing, 4) } else { (added, 3) };
+            if gap.0 < best.0 {
+                best = gap;
             }
             (costs[here + column + 1], ways[here + column + 1]) = best;
         }
     }
     let end = line.len() * width;
-    let mut book = (0..width).min_by_key(|column| (costs[end + column], *column)).unwrap_or(0);
+    let last = width - 1;
+    let cheapest = (0..width).min_by_key(|column| (costs[end + column], *column)).unwrap_or(0);
+    let mut book = if after { cheapest } else { last };
     let mut own = line.len();
     let mut steps = Vec::with_capacity(own + 4);
-    while own > 0 {
+    while own > 0 || !before && book > 0 {
         let way = ways[own * width + book];
         let step = match way {
             3 => Step::Added(own - 1),
@@ -342,13 +426,14 @@ mod tests {
                 ("I never paid Mr. Lunt more than nine pounds, and he was not happy about it", None),
                 ("I never payed Mr. Lunt more then nine pounds and he wasn't hapy about it", None),
                 ("I never paid Mr. Lnut more than nine pounds", None),
-                ("I paid Mr. Lunt more than nine pounds", Some(("", "i never"))),
+                ("I paid Mr. Lunt more than nine pounds", Some(("", "never"))),
                 ("I never paid Mr. Stott more than nine pounds", Some(("stott", "lunt"))),
                 ("I never paid Mr. Lunt more than ninety pounds", Some(("90", "9"))),
                 ("and he was happy about it", Some(("", "not"))),
                 ("and he wasn’t unhappy about it", Some(("unhappy", "happy"))),
                 ("paid Mr. Lunt more than nine pounds", Some(("", "i never"))),
                 ("Splended weather we have", None),
+                ("Splendid we have", None),
             ],
         );
     }
@@ -368,5 +453,49 @@ mod tests {
                 ("不，我明日再走到青阳去", Some(("青阳", "潮州"))),
             ],
         );
+    }
+
+    /// What is long is laid side by side in parts, as if it were short.
+    #[test]
+    fn long_lines_are_parted_where_both_say_the_same() {
+        let names = Names::new(&[]);
+        for (language, sentence, from, to) in [
+            (
+                Language::En,
+                "on day N the ferry left the weir with oil for the lamp and came back late. ",
+                "late",
+                "empty",
+            ),
+            (Language::Zh, "第N日渡船载着桐油离了坝口，到晚上又折回来。", "晚上", "清早"),
+        ] {
+            let text: String = (100..200).map(|n| sentence.replace('N', &n.to_string())).collect();
+            let passage = words(&text, 0, &names, false);
+            assert!(passage.len() * passage.len() > MOST_PAIRS, "{language}");
+            let align = |line: &str| {
+                let found = align(&words(line, 0, &names, false), &passage, language, &|_| false);
+                found.expect("something in common")
+            };
+            let same = align(&text);
+            assert_eq!((same.similarity, same.alteration, same.words), (1.0, None, (0, passage.len())));
+            // A part of it, with a word otherwise in the midst.
+            let part: String = (110..190).map(|n| sentence.replace('N', &n.to_string())).collect();
+            let found = align(&part.replace("150", "151"));
+            let expected = Some(Alteration { line: "151".to_owned(), book: "150".to_owned() });
+            assert_eq!(found.alteration, expected, "{language}");
+            let found = align(&part.replacen(from, to, 1));
+            assert!(found.similarity > 0.98 && found.covered > 0.98, "{language}: {found:?}");
+            let per = passage.len() / 100;
+            assert!(found.words.0 == 10 * per && found.words.1 == 90 * per, "{language}: {:?}", found.words);
+        }
+    }
+
+    #[test]
+    fn what_is_long_and_unlike_is_not_laid_side_by_side() {
+        let names = Names::new(&[]);
+        let line: String = "a1a a2a a3a ".repeat(200);
+        let book: String = "bob bib bub ".repeat(200);
+        let (line, book) = (words(&line, 0, &names, false), words(&book, 0, &names, false));
+        assert!(line.len() * book.len() > MOST_PAIRS);
+        assert_eq!(align(&line, &book, Language::En, &|_| false), None);
     }
 }

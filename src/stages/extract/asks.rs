@@ -17,6 +17,8 @@ pub(super) struct CastHint {
     pub(super) aliases: Vec<String>,
     /// How many quotations of this stretch are theirs.
     pub(super) lines: u32,
+    /// How many of the whole book.
+    pub(super) all_lines: u32,
 }
 
 /// A quotation as the reading by rule has it.
@@ -110,6 +112,9 @@ pub struct FindScenes {
     /// The name of whoever tells the book as `I`.
     #[serde(skip)]
     pub(super) teller: Option<String>,
+    /// How many quotations of the whole book are whose, the most first; for the offline engine.
+    #[serde(skip)]
+    pub(super) lines_by_rank: Vec<u32>,
 }
 
 /// The scenes of a stretch, in order.
@@ -128,6 +133,10 @@ pub struct FoundScene {
     pub first_words: String,
     /// What happens in it, in two or three sentences.
     pub summary: String,
+    /// How much what happens matters to the whole book, from 1 (in passing) to 100 (what the book turns on); null where
+    /// that cannot be told.
+    #[schemars(range(min = 1, max = 100))]
+    pub prominence: Option<u8>,
     /// Everyone who takes part.
     pub characters: Vec<String>,
     /// What is said and done, in order.

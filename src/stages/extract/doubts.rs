@@ -110,6 +110,17 @@ pub(super) fn is_foreign(text: &str, language: Language) -> bool {
     }
 }
 
+/// Whether a few words are in another language than a book's: they have no letter of its script.
+pub(super) fn is_foreign_phrase(text: &str, language: Language) -> bool {
+    let han = text.chars().filter(|c| is_han(*c)).count();
+    let latin = text.chars().filter(|c| c.is_alphabetic() && !is_han(*c)).count();
+    let is_other = match language {
+        Language::En => han > 0 && latin == 0,
+        Language::Zh => latin > 3 && han == 0,
+    };
+    is_other || is_foreign(text, language)
+}
+
 fn is_english(text: &str) -> bool {
     whatlang::detect(text)
         .is_none_or(|found| found.lang() == whatlang::Lang::Eng || !found.is_reliable() || found.confidence() < 0.95)
@@ -136,6 +147,16 @@ mod tests {
             ),
         ] {
             assert_eq!(is_foreign(text, language), expected, "{text}");
+        }
+        for (text, language, expected) in [
+            ("nods", Language::Zh, true),
+            ("点头", Language::Zh, false),
+            ("点头", Language::En, true),
+            ("nods", Language::En, false),
+            ("拿起 iPad", Language::Zh, false),
+            ("…", Language::En, false),
+        ] {
+            assert_eq!(is_foreign_phrase(text, language), expected, "{text}");
         }
     }
 }

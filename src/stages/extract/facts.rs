@@ -39,6 +39,8 @@ pub struct BookFacts {
     hearsay: Vec<Vec<(u32, String)>>,
     /// What a script's list of persons says of each.
     billed: BTreeMap<usize, String>,
+    /// How many lines those have who speak most, the most first.
+    lines_by_rank: Vec<u32>,
 }
 
 const STEP: usize = 256;
@@ -48,6 +50,9 @@ const DOUBTFUL: u32 = 5;
 
 /// How many of the last talks count for with whom a person talks most.
 const TALKS: usize = 120;
+
+/// How many of those who speak most a cast is held against; no scene has more that matter.
+const RANKS: usize = 16;
 
 impl BookFacts {
     /// Indexes a book as told in a language. Takes time in proportion to its length. `text` is the book's, which may be gone
@@ -78,6 +83,9 @@ impl BookFacts {
         let talks = talks(&reading);
         let world = world::counted(story(&text, &reading), script, &names);
         let teller = teller(&narration, &reading);
+        let mut lines_by_rank: Vec<u32> = reading.people.iter().map(|person| person.lines).collect();
+        lines_by_rank.sort_by_key(|lines| std::cmp::Reverse(*lines));
+        lines_by_rank.truncate(RANKS);
         let (slug, title) = (book.slug.clone(), book.title.clone());
         Self {
             slug,
@@ -96,7 +104,13 @@ impl BookFacts {
             world,
             hearsay,
             billed,
+            lines_by_rank,
         }
+    }
+
+    /// Returns how many lines those have who speak most, the most first.
+    pub(super) fn lines_by_rank(&self) -> &[u32] {
+        &self.lines_by_rank
     }
 
     /// Returns the script that the book is written in.

@@ -7,6 +7,7 @@ use super::borders::{Cut, Gap, cuts, most_characters, turns};
 use super::deeds::{deed, event, is_thought, phrase};
 use super::lexicon::Words;
 use super::narration::one_line;
+use super::prominence::prominence;
 use super::standing::written;
 use super::summary::summary;
 use crate::schema::{Language, Utterance};
@@ -106,6 +107,7 @@ pub(super) fn scenes(ask: &FindScenes) -> FoundScenes {
             continues: scenes.is_empty() && continues(ask, run.lines),
             first_words: words(words_of, ask.language, false),
             summary: summary(&text, start, end, &characters, run.lines),
+            prominence: Some(prominence(&text, end, run.lines)),
             characters,
             dialogue: dialogue(&text, run.lines),
             last_words: words(words_of, ask.language, true),

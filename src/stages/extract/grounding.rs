@@ -3,9 +3,11 @@
 //! A stretch is indexed once; each line is then a few searches in it, and it is laid beside the few passages that share most with
 //! it. A line that differs by a name, a number or a denial is not found, however alike the rest is.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::OnceLock;
+
+use memchr::memmem::Finder;
 
 use super::alignment::{Alignment, Alteration, align, cut};
 use super::facts::BookFacts;
@@ -44,18 +46,42 @@ impl Found {
 
 /// The places at which lines have been found. A line of the book is said once.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Taken(Vec<(u32, u32)>);
+pub(super) struct Taken {
+    places: BTreeSet<(u32, u32)>,
+    /// How long the longest of them is.
+    longest: u32,
+}
 
 impl Taken {
     pub(super) fn add(&mut self, place: (u32, u32)) {
-        self.0.push(place);
+        self.longest = self.longest.max(place.1 - place.0);
+        self.places.insert(place);
     }
 
     /// Whether most of a place has been taken.
     pub(super) fn has(&self, (start, end): (u32, u32)) -> bool {
         let shared = |(from, to): &(u32, u32)| (*to).min(end).saturating_sub((*from).max(start));
-        self.0.iter().any(|taken| shared(taken) * 2 > (end - start).min(taken.1 - taken.0))
+        let near = self.places.range((start.saturating_sub(self.longest), 0)..(end, 0));
+        near.into_iter().any(|taken| shared(taken) * 2 > (end - start).min(taken.1 - taken.0))
     }
+}
+
+/// Says how lines of speech stand in a stretch of a book, in code points: how each was found, and its likeness to what stands
+/// there. As in a scene, each is looked for behind the one before it first, and no place is given to two.
+#[must_use]
+pub fn ground(book: &BookFacts, stretch: Range<u32>, lines: &[String], min_similarity: f64) -> Vec<(Grounded, f64)> {
+    let ground = Ground::new(book, stretch.start, stretch.end);
+    let (mut taken, mut after) = (Taken::default(), stretch.start);
+    let mut found = Vec::with_capacity(lines.len());
+    for line in lines {
+        let line = ground.find(line, after, min_similarity, &taken);
+        if let Some(place) = line.place {
+            taken.add(place);
+            after = place.1;
+        }
+        found.push((line.grounded, line.similarity));
+    }
+    found
 }
 
 /// Parts what must not be matched across.
@@ -133,9 +159,9 @@ pub(super) struct Ground<'a> {
     end: u32,
     whole: Plain,
     talk: Plain,
-    /// Passages that a likeness is measured against: (in the talk, first character, end).
-    passages: Vec<(bool, usize, usize)>,
-    /// Which passages hold a run of characters. Only looked up, never walked.
+    /// Passages that a likeness is measured against.
+    passages: Vec<Passage>,
+    /// Which pieces of passages hold a run of characters. Only looked up, never walked.
     postings: HashMap<u64, Vec<u32>>,
     run: usize,
     /// Whether a line's end parts what stands before and after it.
@@ -174,11 +200,9 @@ impl<'a> Ground<'a> {
     fn add_passages(&mut self) {
         let (book, start, end) = (self.book, self.start, self.end);
         let mut begun = 0;
-        for (at, c) in self.talk.chars.iter().enumerate() {
-            if *c == BORDER {
-                self.passages.push((true, begun, at));
-                begun = at + 1;
-            }
+        for at in (0..self.talk.chars.len()).filter(|at| self.talk.chars[*at] == BORDER).collect::<Vec<usize>>() {
+            self.add_passage(true, begun..at);
+            begun = at + 1;
         }
         let paragraphs = &book.reading.paragraphs;
         for paragraph in &paragraphs[paragraphs.partition_point(|paragraph| paragraph.end <= start)..] {
@@ -187,17 +211,25 @@ impl<'a> Ground<'a> {
             }
             let from = self.whole.points.partition_point(|point| *point < paragraph.start);
             let to = self.whole.points.partition_point(|point| *point < paragraph.end);
-            self.passages.push((false, from, to));
+            self.add_passage(false, from..to);
         }
-        for (passage, &(talk, from, to)) in (0_u32..).zip(&self.passages) {
-            let plain = if talk { &self.talk } else { &self.whole };
-            for gram in grams(&plain.chars[from..to], self.run) {
-                let list = self.postings.entry(gram).or_default();
-                if list.last() != Some(&passage) {
-                    list.push(passage);
+    }
+
+    fn add_passage(&mut self, talk: bool, chars: Range<usize>) {
+        let first = self.passages.last().map_or(0, |before| before.pieces.end);
+        let plain = if talk { &self.talk } else { &self.whole };
+        let grams = grams(&plain.chars[chars.clone()], self.run);
+        let pieces = first..first + grams.len().div_ceil(PIECE);
+        for (piece, grams) in (first..).zip(grams.chunks(PIECE)) {
+            let piece = u32::try_from(piece).expect("a book has fewer pieces");
+            for gram in grams {
+                let list = self.postings.entry(*gram).or_default();
+                if list.last() != Some(&piece) {
+                    list.push(piece);
                 }
             }
         }
+        self.passages.push(Passage { talk, chars, pieces });
     }
 
     /// Looks for a line of speech where none was found yet. Of several places the one after `after` counts first, and one that is
@@ -309,7 +341,13 @@ impl<'a> Ground<'a> {
         let search = |talk: bool| {
             let ground = self.plain(talk);
             let mut best: Option<((bool, bool, bool, bool), Exact)> = None;
-            for (byte, _) in ground.text.match_indices(&plain.text).take(400) {
+            // What stands behind comes first, so that what is said a thousand times is not gone through each time.
+            let behind = ground.points.partition_point(|point| *point < after);
+            let behind = ground.bytes.get(behind).copied().unwrap_or(ground.text.len());
+            let finder = Finder::new(&plain.text);
+            let later = finder.find_iter(&ground.text.as_bytes()[behind..]).map(|byte| behind + byte).take(MOST_PLACES);
+            let earlier = finder.find_iter(ground.text.as_bytes()).take_while(|byte| *byte < behind).take(MOST_PLACES);
+            for byte in later.chain(earlier) {
                 let from = ground.index(byte);
                 let to = from + length;
                 let letter = |at: Option<usize>| {
@@ -451,32 +489,41 @@ impl<'a> Ground<'a> {
         if own.len() < 3 {
             return Vec::new();
         }
-        let mut shared: Vec<u32> = vec![0; self.passages.len()];
+        let mut shared: Vec<u32> = vec![0; self.passages.last().map_or(0, |last| last.pieces.end)];
         for gram in &own {
-            for passage in self.postings.get(gram).into_iter().flatten() {
-                shared[*passage as usize] += 1;
+            for piece in self.postings.get(gram).into_iter().flatten() {
+                shared[*piece as usize] += 1;
             }
         }
-        let mut order: Vec<usize> = (0..shared.len()).filter(|at| shared[*at] as usize * 5 >= own.len()).collect();
-        order.sort_by_key(|at| (std::cmp::Reverse(shared[*at]), *at));
+        let mut order: Vec<(u32, usize, Range<usize>)> = Vec::new();
+        for (at, passage) in self.passages.iter().enumerate() {
+            let most = likely(&shared[passage.pieces.clone()], own.len());
+            order.extend(most.into_iter().map(|(sum, pieces)| (sum, at, pieces)));
+        }
+        order.sort_by_key(|(sum, at, pieces)| (std::cmp::Reverse(*sum), *at, pieces.start));
         let mut wanted: HashMap<u64, i32> = HashMap::new();
         for gram in &own {
             *wanted.entry(*gram).or_default() += 1;
         }
         let mut candidates: Vec<(f64, Candidate)> = Vec::new();
-        for passage in order.into_iter().take(4) {
-            let (talk, from, to) = self.passages[passage];
-            let ground = self.plain(talk);
+        for (_, passage, pieces) in order.into_iter().take(4) {
+            let Passage { talk, chars: within, .. } = &self.passages[passage];
+            let ground = self.plain(*talk);
+            let from = within.start + pieces.start * PIECE;
+            let to = (within.start + pieces.end * PIECE + self.run - 1).min(within.end);
             let (similarity, start, end) = window(&grams(&ground.chars[from..to], self.run), own.len(), &wanted);
             let alike = from + start..(from + end + self.run - 1).min(to);
             if similarity > 0.0 && !alike.is_empty() {
-                candidates.push((similarity, Candidate { talk, alike, within: from..to }));
+                candidates.push((similarity, Candidate { talk: *talk, alike, within: within.clone() }));
             }
         }
         candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
         candidates
     }
 }
+
+/// The most places, behind what was found last and before it, that are looked at for a line.
+const MOST_PLACES: usize = 400;
 
 /// How far apart the parts of a speech may stand, in code points.
 const FAR: u32 = 600;
@@ -489,6 +536,36 @@ const NEAREST: f64 = 0.999;
 
 /// How much of a clause is read beside a line, in code points.
 const REST: u32 = 60;
+
+/// How many runs of characters a piece of a passage has: a paragraph may be a whole book.
+const PIECE: usize = 4096;
+
+/// What a likeness is measured against.
+#[derive(Debug)]
+struct Passage {
+    /// Whether it is of the talk, or of the whole.
+    talk: bool,
+    chars: Range<usize>,
+    /// Its pieces, counted over all passages.
+    pieces: Range<usize>,
+}
+
+/// Returns the stretches of a passage's pieces that a line of so many runs may stand in, by how many of the runs each piece has:
+/// those that have a fifth of the line and no less than the stretches beside them.
+fn likely(shared: &[u32], length: usize) -> Vec<(u32, Range<usize>)> {
+    // Most passages share next to nothing.
+    if shared.is_empty() || (shared.iter().sum::<u32>() as usize) * 5 < length {
+        return Vec::new();
+    }
+    let span = (length / PIECE + 2).min(shared.len());
+    let sums: Vec<u32> = shared.windows(span).map(|pieces| pieces.iter().sum()).collect();
+    let highest = |at: usize| {
+        let before = at.checked_sub(1).is_some_and(|before| sums[before] >= sums[at]);
+        !before && sums.get(at + 1).is_none_or(|after| *after <= sums[at])
+    };
+    let enough = |at: &usize| sums[*at] as usize * 5 >= length && highest(*at);
+    (0..sums.len()).filter(enough).map(|at| (sums[at], at..at + span)).collect()
+}
 
 /// A place that has a line's characters.
 #[derive(Debug, Clone, Copy)]
@@ -628,5 +705,53 @@ mod tests {
         let (similarity, start, end) = window(&grams(&chars("zzabcxyz"), 2), 3, &wanted);
         assert!((similarity - 2.0 / 3.0).abs() < 1e-9 && (start..end).contains(&2), "{similarity} {start} {end}");
         assert!((window(&grams(&chars("abab"), 2), 3, &wanted).0 - 1.0 / 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_said_a_thousand_times_is_found_in_its_turn() {
+        for (language, said, people) in [(Language::En, "Yes.", EN_PEOPLE), (Language::Zh, "是的。", ZH_PEOPLE)] {
+            let text = format!("“{said}”\n").repeat(1000);
+            let book = facts(language, &text, reading(&text, people, &[]));
+            let lines = vec![said.to_owned(); 1001];
+            let found = ground(&book, 0..length(&text), &lines, 0.6);
+            assert!(found[..1000].iter().all(|(grounded, _)| *grounded == Grounded::Exact), "{language}");
+            assert_eq!(found[1000].0, Grounded::Absent);
+        }
+    }
+
+    #[test]
+    fn a_book_without_paragraphs_is_searched_in_pieces() {
+        for (language, sentence) in [
+            (Language::En, "On day N the ferry left the weir with N + 1 sacks and came back for the lamp. "),
+            (Language::Zh, "第N日，渡船载着货离了坝口，到N + 1更时分又折回来取那盏灯。"),
+        ] {
+            let told = |n: usize| sentence.replace("N + 1", &(n + 1).to_string()).replace('N', &n.to_string());
+            let mut text: String = (100..900).map(told).collect();
+            let (line, near) = match language {
+                Language::En => ("Nobody ever asked me what the lamp was for, and I did not say.", "ever "),
+                Language::Zh => ("从来没有人问过我这盏灯是做什么用的，我也就没有说。", "过"),
+            };
+            let middle = text.char_indices().nth(text.chars().count() / 2).expect("long").0;
+            text.insert_str(middle, &format!("“{line}”"));
+            let people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE };
+            let book = facts(language, &text, reading(&text, people, &[0]));
+            let ground = Ground::new(&book, 0, length(&text));
+            assert!(ground.passages.iter().any(|passage| passage.pieces.len() > 4), "{language}");
+            let found = ground.find(&line.replacen(near, "", 1), 0, 0.6, &Taken::default());
+            assert_eq!(found.grounded, Grounded::Near, "{language}: {found:?}");
+            let (start, end) = found.place.expect("near");
+            assert!(line.contains(book.slice(start, end)), "{language}: {}", book.slice(start, end));
+        }
+    }
+
+    #[test]
+    fn pieces_that_share_most_are_looked_at() {
+        assert_eq!(likely(&[], 10), []);
+        assert_eq!(likely(&[3], 10), [(3, 0..1)]);
+        assert_eq!(likely(&[1], 10), []);
+        // A line may lie over two pieces, and of stretches beside each other one is enough.
+        assert_eq!(likely(&[0, 4, 5, 0, 0, 6, 0], 10), [(9, 1..3), (6, 4..6)]);
+        assert_eq!(likely(&[9, 9, 9], 3 * PIECE), []);
+        assert_eq!(likely(&[3000, 3000, 3000, 0, 0, 0], 3 * PIECE), [(9000, 0..5)]);
     }
 }

@@ -279,6 +279,7 @@ impl Words {
                     || name.ends_with(['们', '們', '等'])
                     || bare.starts_with(['些', '众', '眾'])
                     || name == "大家"
+                    || name.contains('、')
             }
         }
     }
@@ -559,6 +560,7 @@ mod tests {
             (Language::Zh, "二人", true),
             (Language::Zh, "有人", true),
             (Language::Zh, "丫头们", true),
+            (Language::Zh, "大爷、二爷", true),
             (Language::Zh, "夫人", false),
             (Language::Zh, "道人", false),
         ] {

@@ -20,6 +20,7 @@ mod motives;
 mod naming;
 mod narration;
 mod portray;
+mod prominence;
 pub mod reading;
 mod repair;
 #[cfg(test)]
@@ -33,6 +34,7 @@ mod world;
 pub use acts::acts;
 pub use asks::{DescribeScene, FindScenes, FoundLine, FoundScene, FoundScenes, Profile, SceneDescription};
 pub use facts::BookFacts;
+pub use grounding::ground;
 pub use repair::{RepairLines, RepairedLine, RepairedLines};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -295,7 +297,8 @@ fn find_scenes(params: &Params, book: &BookFacts, chunk: &Chunk, carried: Option
         .into_iter()
         .map(|(person, lines)| {
             let person = book.person(person);
-            CastHint { name: person.name.clone(), aliases: person.aliases.clone(), lines }
+            let (name, aliases) = (person.name.clone(), person.aliases.clone());
+            CastHint { name, aliases, lines, all_lines: person.lines }
         })
         .collect();
     cast.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.name.cmp(&b.name)));
@@ -346,6 +349,7 @@ fn find_scenes(params: &Params, book: &BookFacts, chunk: &Chunk, carried: Option
         narration: book.narration(chunk.start, chunk.end).iter().map(|sentence| hint(book, sentence)).collect(),
         script: book.script(),
         teller: book.teller().map(str::to_owned),
+        lines_by_rank: book.lines_by_rank().to_vec(),
     }
 }
 

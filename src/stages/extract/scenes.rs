@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Params;
 use super::asks::{DescribeScene, FoundLine, FoundScene, FoundScenes, SceneDescription};
-use super::doubts::is_foreign;
+use super::doubts::{is_foreign, is_foreign_phrase};
 use super::facts::BookFacts;
 use super::grounding::{Ground, Taken};
 use super::lexicon::Key;
@@ -19,6 +19,7 @@ pub(super) struct Draft {
     /// The stretch of text that it plays in.
     pub(super) stretch: (u32, u32),
     pub(super) summary: String,
+    pub(super) prominence: Option<u8>,
     pub(super) characters: Vec<String>,
     pub(super) dialogue: Vec<Utterance>,
     pub(super) continues: bool,
@@ -85,7 +86,9 @@ impl Draft {
     /// Adds the part of the scene that stands in the next stretch.
     pub(super) fn join(&mut self, rest: Self, blank: &str) {
         self.stretch.1 = rest.stretch.1;
-        self.summary = format!("{}{blank}{}", self.summary, rest.summary);
+        let summary = format!("{}{blank}{}", self.summary, rest.summary);
+        summary.trim().clone_into(&mut self.summary);
+        self.prominence = self.prominence.max(rest.prominence);
         for name in rest.characters {
             if !self.characters.contains(&name) {
                 self.characters.push(name);
@@ -202,14 +205,23 @@ impl Reader<'_> {
         let again: Vec<String> = dialogue.iter().map(|line| plain(line.speech.as_deref())).collect();
         let most = said.len().min(again.len());
         let seam = (1..=most).rev().find(|count| said[said.len() - count..] == again[..*count]).unwrap_or(0);
-        // Where the stretch begins with these very words, they are said twice.
-        let first = dialogue.first().and_then(|line| line.speech.as_deref()).filter(|_| seam > 0);
-        let opens = first.is_some_and(|speech| {
-            let found = self.ground.find(unquoted(speech), self.chunk.start, self.params.min_similarity, &self.taken);
-            let opening = self.book.quotations(self.chunk.start, self.chunk.end).first();
-            opening.zip(found.place).is_some_and(|(opening, place)| place.0 == opening.start)
-        });
-        if opens { 0 } else { seam }
+        // The stretch may begin with these very words, so that they are said twice: what follows tells.
+        if self.opening(&again) > self.opening(&again[seam..]) { 0 } else { seam }
+    }
+
+    /// Returns how many of some lines, one after the other, are those that the stretch begins with.
+    fn opening(&self, lines: &[String]) -> usize {
+        let quotations = self.book.quotations(self.chunk.start, self.chunk.end);
+        let mut said = quotations.iter().map(|quotation| crate::text::plain(&quotation.text)).peekable();
+        let stands = |line: &&String| {
+            // A speech may stand in several quotations.
+            let mut rest = line.as_str();
+            while let Some(quotation) = said.next_if(|quotation| !quotation.is_empty() && rest.starts_with(quotation)) {
+                rest = &rest[quotation.len()..];
+            }
+            rest.len() < line.len()
+        };
+        lines.iter().take_while(stands).count()
     }
 
     fn draft(&mut self, scene: FoundScene, after: u32, goes_on: bool) -> Draft {
@@ -217,8 +229,11 @@ impl Reader<'_> {
         let mut cursor = after;
         let mut dialogue = Vec::with_capacity(scene.dialogue.len());
         let (mut strangers, mut repeated) = (Vec::<(String, u32)>::new(), Vec::<(String, u32)>::new());
-        let mut seam = 0;
-        for line in scene.dialogue {
+        let (mut seam, mut foreign) = (0, 0_u32);
+        for mut line in scene.dialogue {
+            for told in [&mut line.thought, &mut line.action] {
+                foreign += u32::from(told.take_if(|told| is_foreign_phrase(told, book.language)).is_some());
+            }
             match self.line(line, cursor) {
                 Read::Said(utterance) => {
                     cursor = utterance.end.unwrap_or(cursor);
@@ -236,6 +251,9 @@ impl Reader<'_> {
         }
         for (speech, count) in &repeated {
             notes.push(("repeated_line", format!("“{speech}” is said {count} times less in the book")));
+        }
+        if foreign > 0 {
+            notes.push(("other_language", format!("{foreign} actions and thoughts of its lines were left out")));
         }
         let mut characters: Vec<String> = Vec::new();
         let mut unknown: Vec<&str> = Vec::new();
@@ -278,6 +296,7 @@ impl Reader<'_> {
             chapter: heading.unwrap_or_else(|| chunk.chapter.clone()),
             stretch: (start, end),
             summary,
+            prominence: scene.prominence,
             characters,
             dialogue,
             continues: scene.continues,
@@ -467,7 +486,7 @@ pub(super) fn scene(
         grounding: Some(round(draft.grounding())),
         chapter: draft.chapter,
         summary: draft.summary,
-        prominence: None,
+        prominence: draft.prominence,
         // The world does not end where a model forgets to tell of it.
         worldview: Some(answer.worldview.trim())
             .filter(|told| !told.is_empty())

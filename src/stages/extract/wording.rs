@@ -4,8 +4,6 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use serde::Deserialize;
-
 use super::narration::Names;
 use crate::text::is_han;
 
@@ -66,23 +64,10 @@ pub(super) fn folded(c: char) -> char {
     match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
         '‘' | '’' => '\'',
-        c if is_han(c) => SIMPLIFIED.get(&c).copied().unwrap_or(c),
+        c if is_han(c) => super::reading::folded(c),
         c => c,
     }
 }
-
-#[derive(Deserialize)]
-struct Scripts {
-    traditional: String,
-    simplified: String,
-}
-
-/// Only looked up.
-static SIMPLIFIED: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
-    let scripts: Scripts = toml::from_str(include_str!("words/scripts.toml")).expect("the shipped table is valid");
-    let chars = |text: &str| text.chars().filter(|c| is_han(*c)).collect::<Vec<_>>();
-    chars(&scripts.traditional).into_iter().zip(chars(&scripts.simplified)).collect()
-});
 
 const NEGATIONS: &str = "not no never none nobody nothing nowhere neither nor without hardly scarcely barely seldom";
 const HAN_NEGATIONS: &str = "不没未无莫别非勿毋休弗否甭";

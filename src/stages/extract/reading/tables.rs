@@ -238,7 +238,13 @@ struct ChineseFile {
     writes: String,
     greetings: String,
     closings: String,
-    variants: String,
+}
+
+/// Characters of one script, and in the same order those of the other that they are read as.
+#[derive(Deserialize)]
+struct ScriptsFile {
+    traditional: String,
+    simplified: String,
 }
 
 /// A set of short words, looked up at the ends of a clause.
@@ -362,22 +368,23 @@ pub(super) struct Chinese {
     pub(super) greetings: Words,
     /// What letters end with.
     pub(super) closings: Words,
-    variants: HashMap<char, char>,
+    simplified: HashMap<char, char>,
     folded: Chars,
 }
+
+/// Marks within a foreign name, read as `·`.
+const DOTS: [char; 4] = ['•', '・', '‧', '∙'];
 
 impl Chinese {
     fn load() -> Self {
         let file: ChineseFile =
             toml::from_str(include_str!("../words/chinese.toml")).expect("the shipped table is valid");
-        let variants: HashMap<char, char> = file
-            .variants
-            .split_whitespace()
-            .filter_map(|pair| {
-                let mut chars = pair.chars();
-                Some((chars.next()?, chars.next()?))
-            })
-            .collect();
+        let scripts: ScriptsFile =
+            toml::from_str(include_str!("../words/scripts.toml")).expect("the shipped table is valid");
+        let chars = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<Vec<char>>();
+        let simplified = chars(&scripts.simplified).into_iter().chain(DOTS.map(|_| '·'));
+        let simplified: HashMap<char, char> =
+            chars(&scripts.traditional).into_iter().chain(DOTS).zip(simplified).collect();
         Self {
             speech: Words::new(&file.speech),
             manner: Words::new(&file.manner),
@@ -411,14 +418,14 @@ impl Chinese {
             writes: Words::new(&file.writes),
             greetings: Words::new(&file.greetings),
             closings: Words::new(&file.closings),
-            folded: Chars::of(variants.keys().copied()),
-            variants,
+            folded: Chars::of(simplified.keys().copied()),
+            simplified,
         }
     }
 
     /// Returns the simplified form of a character that the tables know, or the character.
     pub(super) fn fold(&self, c: char) -> char {
-        if self.folded.has(c) { self.variants.get(&c).copied().unwrap_or(c) } else { c }
+        if self.folded.has(c) { self.simplified.get(&c).copied().unwrap_or(c) } else { c }
     }
 
     /// Whether a folded clause ends in a verb of speech, particles aside.

@@ -1,12 +1,15 @@
 //! Who speaks next: whoever was spoken to, else whoever has said least.
 
+use std::collections::BTreeSet;
+
 use rand::RngExt as _;
 
 use super::super::{Direct, Direction};
 use super::frames::frames;
 use super::talk::mentions;
 use crate::llm::Offline;
-use crate::text::{Sign, asks, float, signs, spoken};
+use crate::schema::Line;
+use crate::text::{Sign, asks, content_words, float, signs, spoken};
 
 /// How many lines a talk needs before it may run out by itself.
 const RIPE: usize = 12;
@@ -38,11 +41,25 @@ fn end(ask: &Direct, offline: &mut Offline<'_>) -> Option<&'static str> {
     if farewell {
         chance += 0.08 * late;
     }
+    if !open && late > 0.0 && is_dry(ask) {
+        chance += 0.25;
+    }
     if ask.turns_left <= 1 && !open {
         chance += 0.5;
     }
     let ends = offline.rng.random_bool(chance.clamp(0.0, 1.0));
     ends.then_some(if farewell { "end_farewell" } else { "end_late" })
+}
+
+/// Whether the last lines bring hardly anything that was not said before.
+fn is_dry(ask: &Direct) -> bool {
+    const LAST: usize = 4;
+    let Some(split) = ask.history.len().checked_sub(LAST) else { return false };
+    let words = |line: &Line| content_words(spoken(&line.content));
+    let known: BTreeSet<String> = ask.history[..split].iter().flat_map(words).collect();
+    let fresh: BTreeSet<String> =
+        ask.history[split..].iter().flat_map(words).filter(|word| !known.contains(word)).collect();
+    fresh.len() < 2 * LAST
 }
 
 /// Returns how much somebody has a claim to the turn, and the reason that counts most.
@@ -87,7 +104,7 @@ mod tests {
     use super::super::super::{Direct, Direction};
     use super::*;
     use crate::llm::OfflineOptions;
-    use crate::schema::{CastMember, Language, Line};
+    use crate::schema::{CastMember, Language};
     use crate::seed::seeded;
 
     fn ask(language: Language, cast: &[&str], history: &[(&str, &str)]) -> Direct {

@@ -7,6 +7,7 @@ use rand::seq::IndexedRandom as _;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
+use super::answers::says;
 use super::talk::Talk;
 use crate::schema::{ByLanguage, Language};
 use crate::text::{plain, sentences, topics};
@@ -51,12 +52,14 @@ impl Frames {
             .into_iter()
             .chain([&bridge.farewell, &bridge.thanks, &bridge.greeting])
             .chain([&self.compose.question, &self.compose.statement, &self.compose.motive]);
+        let says: Vec<&String> = says(language).collect();
         let pools = self.strategy.values().chain(self.elicit.values()).chain(self.opening.values());
         // What fills a slot is the talk's own.
         let literals = |frame: &str| frame.split(['{', '}']).step_by(2).map(str::to_owned).collect::<Vec<_>>();
         lists
             .chain(pools)
             .flatten()
+            .chain(says)
             .flat_map(|frame| literals(frame))
             .flat_map(|literal| topics(&literal, language))
             .map(|topic| topic.noun)

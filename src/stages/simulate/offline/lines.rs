@@ -36,7 +36,9 @@ pub(super) fn candidates<'a>(
             let window = &parts[start..parts.len().min(start + most)];
             let mut text = window.join(if talk.language == Language::En { " " } else { "" });
             close(&mut text, talk.language);
-            if length(&text) >= 2 && !talk.is_said(&text) {
+            // Somebody who reads aloud from a page is not talking to anybody.
+            let reads = text.starts_with(['‘', '“', '「', '『']);
+            if length(&text) >= 2 && !reads && !talk.is_said(&text) {
                 candidates.push(Candidate { text, line: at, later: start > 0, uncalled: uncalled && start == 0 });
             }
         }
@@ -136,7 +138,9 @@ fn is_call(head: &str, rest: &str, names: &BTreeSet<String>) -> bool {
         return count <= 5 && (is_title(head) || (to_you && heavy && (2..=3).contains(&count)));
     }
     let words: Vec<&str> = head.split_whitespace().collect();
-    let capital = words.iter().all(|word| word.starts_with(char::is_uppercase));
+    // `And Nether Row, by that scale`: what ties a sentence calls nobody.
+    let capital = words.iter().all(|word| word.starts_with(char::is_uppercase))
+        && !words.first().is_some_and(|word| words.len() > 1 && lead_word(word) && !is_title(word));
     // Any word opens a sentence with a capital: a call needs a title or a name that is known as one.
     let known = words.iter().any(|word| is_title(word) || names.contains(&bare(word)));
     (1..=3).contains(&words.len()) && capital && known
@@ -170,6 +174,9 @@ pub(super) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeSet<String
     }
     names
 }
+
+/// What speaks for a line that answers the question asked.
+const ANSWERS: f64 = 0.5;
 
 /// Weighs lines against the talk.
 #[derive(Debug)]
@@ -229,6 +236,9 @@ impl<'a> Scale<'a> {
                 0.0
             };
             fit += if asks(text) { -0.2 } else { 0.1 };
+            if self.talk.is_asked() && self.talk.is_answered(text) {
+                fit += ANSWERS;
+            }
         }
         let words = length(text);
         fit += if (5..=32).contains(&words) { 0.15 } else { -0.15 };
@@ -237,7 +247,68 @@ impl<'a> Scale<'a> {
             true => 0.1,
             false => 0.0,
         };
-        fit - 0.15 * float(self.strangers(text).min(3))
+        fit - 0.15 * float(self.strangers(text).min(3)) - 0.18 * float(self.pointers(text).min(3))
+    }
+
+    /// Counts what points to something that is not there: `It’s three fingers`, `Hold his foot`, `the bailer` of another day.
+    fn pointers(&self, text: &str) -> usize {
+        let heads = sentences(text).into_iter().filter(|sentence| self.points(sentence)).count();
+        let things = self.talk.things(text);
+        // What was named already, and what is the speaker's own, is known to those who hear it.
+        let foreign = things.iter().filter(|thing| {
+            let words: Vec<String> = content_words(&thing.noun);
+            !words
+                .iter()
+                .any(|word| self.situation.contains(word) || self.talk.words.iter().any(|heard| heard.contains(word)))
+        });
+        heads + foreign.count().div_ceil(2) + usize::from(self.is_of_somebody(text))
+    }
+
+    /// Whether a text tells of a third person whom neither it nor the line before names.
+    fn is_of_somebody(&self, text: &str) -> bool {
+        let third = |text: &str| match self.talk.language {
+            Language::En => text.split(|c: char| !c.is_alphanumeric()).any(|word| {
+                matches!(
+                    word.to_lowercase().as_str(),
+                    "he" | "she" | "him" | "her" | "his" | "hers" | "they" | "them" | "their"
+                )
+            }),
+            Language::Zh => text.contains(['他', '她']),
+        };
+        let named = |text: &str| {
+            third(text) || self.talk.people().any(|person| person != self.talk.name && mentions(text, person))
+        };
+        third(text)
+            && !named(self.talk.last())
+            && !self.talk.people().any(|person| mentions(text, person))
+            && self.strangers(text) == 0
+    }
+
+    /// Whether a sentence begins with what only the moment explains: a pronoun for somebody or something unnamed, or a call by a
+    /// title that nobody present bears.
+    fn points(&self, sentence: &str) -> bool {
+        const ENGLISH: &[&str] = &[
+            "he", "she", "it", "they", "him", "her", "them", "this", "these", "those", "he's", "she's", "it's",
+            "they're", "he'd", "she'd", "it'd", "they'd", "he'll", "she'll", "it'll", "they'll", "you're", "hold",
+            "put", "take", "mind", "give", "bring",
+        ];
+        const CHINESE: &[&str] = &["他", "她", "它", "这", "這", "那", "此", "其"];
+        match self.talk.language {
+            Language::En => {
+                let word = sentence.split_whitespace().next().unwrap_or_default().to_lowercase().replace('’', "'");
+                ENGLISH.contains(&word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\''))
+            }
+            Language::Zh => {
+                let head: String = sentence.chars().take(4).collect();
+                let called = (2..=4).any(|length| {
+                    let head: String = head.chars().take(length).collect();
+                    head.chars().count() == length
+                        && is_title(&head)
+                        && !self.talk.people().any(|person| mentions(&head, person) || person.contains(&head))
+                });
+                called || CHINESE.iter().any(|word| sentence.starts_with(word))
+            }
+        }
     }
 
     /// Counts names in a text that nobody has named before.

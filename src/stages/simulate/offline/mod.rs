@@ -4,6 +4,7 @@
 //! Retrieval comes first, short phrases from tables second. Every answer is a function of its ask and the seeded generator;
 //! nothing here opens a file or keeps a state.
 
+mod answers;
 mod director;
 mod frames;
 mod lines;

@@ -22,7 +22,9 @@ pub(in super::super) fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -
     let (options, rng) = (offline.options, &mut offline.rng);
     let most = most(ask.max_sentences);
     let aim = ask.dimension.as_deref().filter(|_| rng.random_bool(chance(options.diligence)));
-    let framed = most > 1 && (aim.is_some() || rng.random_bool(chance(0.15 + 0.5 * options.diligence)));
+    // Whoever is asked answers, the plain ones less often than the diligent.
+    let answers = talk.is_asked() && rng.random_bool(chance(0.4 + 0.6 * options.diligence));
+    let framed = most > 1 && (answers || aim.is_some() || rng.random_bool(chance(0.15 + 0.5 * options.diligence)));
     let lines = ask.lines.iter().map(String::as_str).enumerate();
     let told = ask.profile.iter().map(|attribute| attribute.value.as_str());
     let names = names(ask.lines.iter().map(String::as_str).chain(told));
@@ -56,7 +58,8 @@ pub(in super::super) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>)
         && rng.random_bool(chance(0.25 + 0.6 * options.diligence));
     let place = Place::new(&ask.dialogue, &ask.history);
     let after_test = talk.last_speaker() == test && test.is_some();
-    let framed = most > 1 && (elicits || (after_test && rng.random_bool(0.4)));
+    let answers = talk.is_asked() && rng.random_bool(chance(0.4 + 0.6 * options.diligence));
+    let framed = most > 1 && (elicits || answers || (after_test && rng.random_bool(0.4)));
     let lines = own().map(|(at, line)| (at, line.content.as_str()));
     let told = ask.profile.iter().map(|attribute| attribute.value.as_str());
     let mut names = names(ask.dialogue.iter().map(|line| line.content.as_str()).chain(told));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::answers::{Kind, asked};
 use super::frames::is_named;
 use crate::schema::{Language, Line};
 use crate::text::{
@@ -44,13 +45,19 @@ pub(super) struct Talk<'a> {
     pub(super) heard: Vec<&'a Line>,
     /// The content words of `heard`.
     pub(super) words: Vec<BTreeSet<String>>,
+    /// What the last line of another asks for, where it ends on a question.
+    pub(super) asked: Option<&'static Kind>,
     said: Vec<Said>,
 }
 
 /// A line of the history, laid out for comparison.
 #[derive(Debug)]
 struct Said {
+    /// Whether it is this speaker's own.
+    own: bool,
     plain: String,
+    /// Its sentences as they are compared.
+    whole: Vec<String>,
     pairs: Vec<(char, char)>,
     sentences: Vec<Vec<(char, char)>>,
 }
@@ -72,8 +79,9 @@ impl<'a> Talk<'a> {
             situation,
             history,
             words: heard.iter().map(|line| content_words(spoken(&line.content)).into_iter().collect()).collect(),
+            asked: heard.first().and_then(|line| asked(spoken(&line.content), language)),
             heard,
-            said: history.iter().map(|line| Said::new(&line.content)).collect(),
+            said: history.iter().map(|line| Said::new(&line.content, line.speaker == name)).collect(),
         }
     }
 
@@ -85,6 +93,18 @@ impl<'a> Talk<'a> {
     /// Returns who said it.
     pub(super) fn last_speaker(&self) -> Option<&'a str> {
         self.heard.first().map(|line| line.speaker.as_str())
+    }
+
+    /// Whether a text answers what the last line asks; true where it asks nothing.
+    pub(super) fn is_answered(&self, text: &str) -> bool {
+        self.asked.is_none_or(|kind| kind.is_answered(self.last(), text, self.language))
+    }
+
+    /// Whether what was asked last is for this one to answer: somebody by that name was asked, or nobody else by name.
+    pub(super) fn is_asked(&self) -> bool {
+        let last = self.last();
+        let another = |other: &&str| Some(*other) != self.last_speaker() && mentions(last, other);
+        self.asked.is_some() && (mentions(last, self.name) || !self.others.iter().any(another))
     }
 
     /// Returns what the last line does.
@@ -118,7 +138,12 @@ impl<'a> Talk<'a> {
 
     fn is_sentence_said(&self, sentence: &str) -> bool {
         let plain = plain(sentence);
-        let long = plain.chars().count() >= self.noticed();
+        let length = plain.chars().count();
+        // Nobody says even a short thing twice in one talk, but for a word or two.
+        if length * 2 >= self.noticed() && self.said.iter().any(|said| said.own && said.whole.contains(&plain)) {
+            return true;
+        }
+        let long = length >= self.noticed();
         let pairs = pairs(&plain);
         long && self.said.iter().any(|said| {
             said.plain.contains(&plain)
@@ -157,6 +182,23 @@ impl<'a> Talk<'a> {
         let mut topics = topics(text, self.language);
         let person = |noun: &str| self.people().any(|person| mentions(noun, person) || person.contains(noun));
         topics.retain(|topic| !is_named(&topic.noun, self.language) && !person(&topic.noun));
+        if self.language == Language::En {
+            // `not that alike`, `no good`, `a quarter of an hour`: a thing has an article or an owner, and is whole.
+            let lower = text.to_lowercase().replace('’', "'");
+            let told = |noun: &str| {
+                ["the", "a", "an", "my", "your", "his", "her", "our", "their"].iter().any(|article| {
+                    let phrase = format!("{article} {noun}");
+                    lower.match_indices(&phrase).any(|(at, _)| {
+                        let before = lower[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
+                        let rest = &lower[at + phrase.len()..];
+                        before && !rest.starts_with(char::is_alphanumeric) && !rest.starts_with(" of ")
+                    })
+                })
+            };
+            // `The lip fills first`: behind a noun this is rather a verb than a plural.
+            let verb = |noun: &str| noun.contains(' ') && noun.ends_with('s') && !noun.ends_with("ss");
+            topics.retain(|topic| told(&topic.noun) && !verb(&topic.noun));
+        }
         topics
     }
 
@@ -167,11 +209,12 @@ impl<'a> Talk<'a> {
 }
 
 impl Said {
-    fn new(content: &str) -> Self {
+    fn new(content: &str, own: bool) -> Self {
         let speech = spoken(content);
         let plain = plain(speech);
         let sentences = sentences(speech).into_iter().map(|sentence| pairs(&crate::text::plain(sentence))).collect();
-        Self { pairs: pairs(&plain), plain, sentences }
+        let whole = crate::text::sentences(speech).into_iter().map(crate::text::plain).collect();
+        Self { own, pairs: pairs(&plain), plain, whole, sentences }
     }
 }
 

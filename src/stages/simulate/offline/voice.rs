@@ -39,7 +39,9 @@ impl Voice<'_> {
         let compose = &frames(self.talk.language).compose;
         let first = if self.talk.act() == Act::Question { &compose.question } else { &compose.statement };
         let mut pools: Vec<&[String]> = vec![first, &compose.statement, &compose.question];
-        if !motives.is_empty() && rng.random_bool(0.4) {
+        if let Some(kind) = self.talk.asked.filter(|_| self.talk.is_asked()) {
+            pools.insert(0, &kind.say);
+        } else if !motives.is_empty() && rng.random_bool(0.4) {
             pools.insert(0, motives);
         }
         let fresh = pools.iter().find_map(|pool| pick(pool, self.slots, self.most, self.talk, rng));
@@ -76,6 +78,13 @@ impl Voice<'_> {
     /// Leads from the last line into a line that does not take it up by itself.
     pub(super) fn bridge(&self, body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
         let fits = self.scale.shared(body) + if asks(self.talk.last()) { 0.1 } else { 0.0 };
+        // What is asked of this one is answered in words of its kind.
+        if self.talk.act() == Act::Question
+            && self.talk.is_asked()
+            && let Some(kind) = self.talk.asked
+        {
+            return if self.talk.is_answered(body) { None } else { self.phrase(&kind.say, body, rng) };
+        }
         if self.talk.heard.is_empty() || fits >= FITS || signs(body, self.talk.language, Sign::Greeting) > 0 {
             return None;
         }
@@ -96,6 +105,13 @@ impl Voice<'_> {
 
     /// Returns what leads in and what follows so that a reply shows a dimension.
     pub(super) fn strategy(&self, code: &str, body: &str, rng: &mut ChaCha8Rng) -> (Option<String>, Option<String>) {
+        let (lead, tail) = self.shown(code, body, rng);
+        // Whoever is asked answers first.
+        let answers = lead.is_none() && self.talk.is_asked() && !self.talk.is_answered(body);
+        (if answers { self.bridge(body, rng) } else { lead }, tail)
+    }
+
+    fn shown(&self, code: &str, body: &str, rng: &mut ChaCha8Rng) -> (Option<String>, Option<String>) {
         let frames = frames(self.talk.language);
         let Some(pool) = frames.strategy.get(code) else { return (self.bridge(body, rng), None) };
         let shown = |sign, enough| signs(body, self.talk.language, sign) >= enough;

@@ -46,7 +46,7 @@ impl Scene<'_> {
             Knowledge {
                 read: true,
                 narrator,
-                roles: self.learn(verdicts),
+                roles: self.given_names(self.learn(verdicts)),
                 phrases: self.phrases(),
                 kin: self.relatives(verdicts),
             },
@@ -180,6 +180,23 @@ impl Scene<'_> {
                 let definite = self.cast[own].forms.keys().filter(|form| form.starts_with("the "));
                 let phrases = definite.filter(|form| !ENGLISH.is(form.rsplit(' ').next().unwrap_or_default(), GENERIC));
                 learnt.extend(phrases.map(|form| (form.clone(), name)));
+            }
+        }
+        learnt
+    }
+
+    /// Adds the phrases of those who give their own name, where one name alone is given by them.
+    fn given_names(&self, mut learnt: BTreeMap<String, usize>) -> BTreeMap<String, usize> {
+        let mut given: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+        for introduction in self.named_in_talk().into_iter().filter(|introduction| !introduction.is_passing()) {
+            given.entry(introduction.phrase).or_default().insert(introduction.person);
+        }
+        for (phrase, people) in
+            given.into_iter().filter(|(phrase, people)| people.len() == 1 && phrase.starts_with("the "))
+        {
+            let name = self.names.people.iter().position(|of| of.is_some_and(|person| people.contains(&person)));
+            if let Some(name) = name {
+                learnt.entry(phrase).or_insert(name);
             }
         }
         learnt

@@ -5,6 +5,7 @@
 mod bylines;
 mod clauses;
 mod groups;
+mod introductions;
 mod lessons;
 mod merging;
 mod names;
@@ -41,8 +42,9 @@ pub(super) fn attribute(
     drop(scene);
     // The talk has shown names to be one person's, and who tells the book: read it again with that known.
     let cast = names.settle(&book, &links, given);
-    let scene = Scene::read(chars, paragraphs, spans, &book, &names, cast, knowledge, given);
-    let verdicts = decide(&scene.turns, &scene.genders());
+    let mut scene = Scene::read(chars, paragraphs, spans, &book, &names, cast, knowledge, given);
+    let mut verdicts = decide(&scene.turns, &scene.genders());
+    scene.introduce(&mut verdicts);
     scene.finish(verdicts)
 }
 
@@ -278,6 +280,72 @@ mod tests {
         // Who tells his own story stands on the title page too.
         let own = "MY LIFE\n\nby Peter Wren\n\n“Is it deep?” said Peter Wren.\n\n“It is,” said Ruth Hallow. “Come, Peter Wren.”\n";
         assert!(person(&english(own), "Peter Wren").is_some());
+    }
+
+    #[test]
+    fn joins_a_noun_with_the_name_that_is_given_to_it() {
+        let cast = "“Who is on the water?” said Ruth Hallow. Ruth looked out.\n\n";
+        for (text, noun) in [
+            (
+                "The ferryman held up his lamp. “Step in,” said the ferryman.\n\n“Who are you?” said Ruth.\n\n“I’m Tom Garrick,” said the \
+                 ferryman. Tom Garrick laughed.\n\n“Sit down,” said the ferryman.\n",
+                "the ferryman",
+            ),
+            (
+                "By the fire sat an old woman, whose name was Mrs. Garrick. “Step in,” said the old woman.\n\n“Gladly,” said Ruth.\n\n“Sit \
+                 down,” said the woman. Mrs. Garrick laughed.\n",
+                "the woman",
+            ),
+            (
+                "“Step in,” said the stranger.\n\n“Gladly,” said Ruth.\n\nThe stranger put back his hood. It was Garrick.\n\n“Sit down,” \
+                 said Garrick.\n",
+                "the stranger",
+            ),
+            (
+                "The sexton’s name was Garrick. “Step in,” said the sexton.\n\n“Gladly,” said Ruth.\n\n“Sit down,” said Garrick.\n",
+                "the sexton",
+            ),
+        ] {
+            let reading = english(&format!("{cast}{text}"));
+            let garrick = reading.people.iter().position(|person| person.name.contains("Garrick")).expect(text);
+            let said: Vec<&str> = reading
+                .quotations
+                .iter()
+                .filter(|quotation| quotation.speaker == Some(garrick))
+                .map(|quotation| quotation.text.as_str())
+                .collect();
+            assert!(
+                said.contains(&"Step in,") && said.contains(&"Sit down,"),
+                "{noun}: {:?} {:?}",
+                reading.people,
+                said
+            );
+            assert!(reading.people.iter().all(|person| person.name != noun), "{:?}", reading.people);
+        }
+    }
+
+    #[test]
+    fn joins_no_noun_that_another_bears() {
+        // The stranger of the next scene is somebody else.
+        let text = "“Step in,” said the stranger.\n\n“Gladly,” said Ruth Hallow.\n\nThe stranger put back his hood. It was Garrick.\n\n\
+                    “Sit down,” said Garrick.\n\n* * *\n\n“Is it late?” said the stranger.\n\n“Very,” said Ruth.\n";
+        let reading = english(text);
+        assert!(reading.quotations[3].speaker == person(&reading, "the stranger"), "{:?}", reading.people);
+        assert_ne!(reading.quotations[3].speaker, person(&reading, "Garrick"));
+    }
+
+    #[test]
+    fn leaves_the_answer_to_whoever_is_called() {
+        check(
+            "Dorcas Fell looked at the door, and Tom Pell at the wheel. “It is late,” said Ruth Hallow.\n\n“Is it?” said Tom.\n\n“It is. \
+             Come here, Dorcas.”\n\n“I am coming.”\n\n“And bring the lamp, Tom,” said Ruth.\n\n“It is out.”\n",
+            &["Ruth", "Tom", "Ruth", "Dorcas", "Ruth", "Tom"],
+        );
+        check(
+            "“Five hundred,” said Tom Pell.\n\n“Again,” said Dorcas Fell.\n\n“Count it yourself, Ruth Hallow,” said Tom.\n\n“I have.”\n\n\
+             “Then we are short, Dorcas.”\n\n“I know.”\n\n“Then so be it,” said Ruth.\n",
+            &["Tom", "Dorcas", "Tom", "Ruth", "Tom", "Dorcas", "Ruth"],
+        );
     }
 
     #[test]

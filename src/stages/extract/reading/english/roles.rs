@@ -84,6 +84,9 @@ impl Scene<'_> {
                 _ => {}
             }
         }
+        for introduction in self.named_in_narration().into_iter().filter(|introduction| !introduction.is_passing()) {
+            *votes.entry(introduction.phrase).or_default().entry(introduction.person).or_default() += 2;
+        }
         // Whoever bears the word as a title is meant rather than whom a list puts beside it.
         votes.extend(ranks);
         let known = votes.into_iter().filter_map(|(phrase, people)| Some((phrase, clear(people)?))).collect();

@@ -1,0 +1,185 @@
+//! People who are told of by a noun before the book names them: `the ferryman`, `“I’m Tom Garrick,” said the ferryman`.
+//!
+//! A noun and a name are joined by a statement of the name about that noun, and by nothing else. What many may be called by turns,
+//! `the stranger`, is the one named as long as the scene lasts.
+
+use super::super::Gender;
+use super::super::people::Draft;
+use super::super::speakers::{Cue, Verdict};
+use super::super::tables::{BEAST, DETERMINER, ENGLISH, GENERIC, KIN, POSSESSIVE, ROLE};
+use super::clauses::Place;
+use super::names::Mention;
+use super::narrator::stated;
+use super::tags::{Nominal, nominal};
+use super::tokens::NONE;
+use super::turns::Scene;
+
+/// So many words may stand between a noun and `It was Hale.`
+const REACH: usize = 60;
+
+/// Somebody told of by a noun who is given a name.
+#[derive(Debug, Clone)]
+pub(super) struct Introduction {
+    /// The phrase with the noun.
+    pub(super) phrase: String,
+    /// Whose name is given.
+    pub(super) person: usize,
+    /// The token of the name.
+    at: usize,
+}
+
+impl Introduction {
+    /// Whether the noun is anybody's by turns.
+    pub(super) fn is_passing(&self) -> bool {
+        ENGLISH.is(self.phrase.rsplit(' ').next().unwrap_or_default(), GENERIC | BEAST | KIN)
+    }
+}
+
+impl Scene<'_> {
+    /// Returns who is given a name by the narration: `a woman whose name was Mrs. Hale`, `the clerk’s name was Hale`, `the clerk was
+    /// Hale`, `It was Hale.`
+    pub(super) fn named_in_narration(&self) -> Vec<Introduction> {
+        let named = self.names.mentions.iter().filter_map(|mention| {
+            let person = mention.person.filter(|_| !mention.possessive)?;
+            let told = self.book.list[mention.first].quote == NONE && !self.names.is_role(self.book, mention.name);
+            let (phrase, gender) = self.noun_of(mention).filter(|_| told)?;
+            self.agree(person, gender).then_some(Introduction { phrase, person, at: mention.first })
+        });
+        named.collect()
+    }
+
+    /// Returns who gives a name as his own: `“I’m Tom Garrick,” said the ferryman`.
+    pub(super) fn named_in_talk(&self) -> Vec<Introduction> {
+        let mut found = Vec::new();
+        for turn in &self.turns {
+            let Cue::Role(gender, own) = turn.cue else { continue };
+            let Some(phrase) = self.roles.iter().find(|(_, role)| **role == own).map(|(phrase, _)| phrase) else {
+                continue;
+            };
+            for quote in turn.first..turn.end {
+                let given = self.mentions(self.spans[quote].start, self.spans[quote].end);
+                let given = given.iter().filter(|mention| stated(self.book, mention));
+                for (mention, person) in given.filter_map(|mention| Some((mention, mention.person?))) {
+                    if self.cast[own].role && person != own && self.agree(person, gender) {
+                        found.push(Introduction { phrase: phrase.clone(), person, at: mention.first });
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn agree(&self, person: usize, gender: Gender) -> bool {
+        let known = self.cast[person].gender();
+        gender == Gender::Unknown || known == Gender::Unknown || gender == known
+    }
+
+    /// Returns the noun that a name in the narration is said to belong to.
+    fn noun_of(&self, mention: &Mention) -> Option<(String, Gender)> {
+        let book = self.book;
+        let back = |n: usize| mention.first.checked_sub(n).map_or("", |at| book.text(at));
+        if !matches!(back(1), "was" | "is") {
+            return None;
+        }
+        let verb = mention.first - 1;
+        // `It was Hale who spoke` tells which of those known it was.
+        let closed = book.list.get(mention.end).is_none_or(|token| matches!(token.mark(), '.' | '!' | ';' | ','));
+        match back(2) {
+            "it" if closed && book.opening(mention.first) == verb - 1 => return self.noun_before(verb - 1),
+            "name" => {}
+            _ if closed => return self.noun_until(verb),
+            _ => return None,
+        }
+        if back(3) == "whose" {
+            let stop = mention.first - 3;
+            let stop = stop - usize::from(book.list[stop - 1].mark() == ',');
+            return self.noun_until(stop);
+        }
+        // `the clerk’s name was Hale`
+        let owner = back(3).strip_suffix("'s").filter(|owner| ENGLISH.is(owner, ROLE))?;
+        let shown = (4..8).any(|n| mention.first.checked_sub(n).is_some_and(|at| book.class(at) & DETERMINER != 0));
+        shown.then(|| (format!("the {owner}"), Gender::Unknown))
+    }
+
+    /// Returns the noun whose phrase ends before a token.
+    fn noun_until(&self, stop: usize) -> Option<(String, Gender)> {
+        (stop.saturating_sub(6)..stop).find_map(|at| {
+            let shown = self.book.class(at) & (DETERMINER | POSSESSIVE) != 0 && self.book.list[at].quote == NONE;
+            match nominal(self.book, self.names, at, stop).filter(|_| shown)? {
+                (Nominal::Role(phrase, gender, false), end) if end == stop => Some((phrase, gender)),
+                _ => None,
+            }
+        })
+    }
+
+    /// Returns the last noun for somebody in the narration before a token, where nobody with a name has acted since.
+    fn noun_before(&self, stop: usize) -> Option<(String, Gender)> {
+        let from = stop.saturating_sub(REACH);
+        let (at, found) = (from..stop).rev().find_map(|at| {
+            if self.book.list[at].quote != NONE || self.book.class(at) & DETERMINER == 0 {
+                return None;
+            }
+            match nominal(self.book, self.names, at, stop)? {
+                (Nominal::Role(phrase, gender, false), _) => Some((at, (phrase, gender))),
+                _ => None,
+            }
+        })?;
+        let acted = |mention: &&Mention| {
+            mention.person.is_some() && mention.place == Place::Main && self.book.list[mention.first].quote == NONE
+        };
+        let after = self.names.mentions.partition_point(|mention| mention.first < at);
+        let since = self.names.mentions[after..].iter().take_while(|mention| mention.first < stop);
+        (since.filter(acted).count() == 0).then_some(found)
+    }
+
+    /// Gives the one named what the noun says in the scene that names him, where nobody else in it is called so and the name was not
+    /// heard before.
+    pub(super) fn introduce(&mut self, verdicts: &mut [Verdict]) {
+        let mut found = self.named_in_narration();
+        found.extend(self.named_in_talk());
+        found.sort_by_key(|introduction| introduction.at);
+        for introduction in &found {
+            let own = self.roles.get(&introduction.phrase).copied();
+            let Some(own) = own.filter(|&own| self.cast[own].role && !self.cast[own].sure) else { continue };
+            let (from, to) = self.scene_of(introduction.at);
+            let begins = |turn: usize| {
+                self.book.list.partition_point(|token| token.start() < self.spans[self.turns[turn].first].start)
+            };
+            let another = found.iter().any(|other| {
+                let near = (from..to).any(|turn| begins(turn) >= other.at);
+                near && other.at != introduction.at
+                    && other.phrase == introduction.phrase
+                    && other.person != introduction.person
+                    && (from..to).any(|turn| begins(turn) <= other.at + REACH)
+            });
+            let heard = (from..to).any(|turn| {
+                begins(turn) + REACH < introduction.at && self.turns[turn].cue == Cue::Named(introduction.person)
+            });
+            if another || heard {
+                continue;
+            }
+            let mut moved = 0;
+            for verdict in &mut verdicts[from..to] {
+                if verdict.speaker == Some(own) {
+                    verdict.speaker = Some(introduction.person);
+                    moved += 1;
+                }
+            }
+            if moved > 0 {
+                let Draft { role: _, forms, .. } = &mut self.cast[introduction.person];
+                *forms.entry(introduction.phrase.clone()).or_default() += moved;
+            }
+        }
+    }
+
+    /// Returns the turns of the scene that a token stands in, between borders.
+    fn scene_of(&self, at: usize) -> (usize, usize) {
+        let offset = self.book.list[at].start();
+        let paragraph = self.paragraphs.partition_point(|paragraph| paragraph.end as usize <= offset);
+        let border = |paragraph: &usize| self.paragraphs[*paragraph].border;
+        let first = (0..paragraph).rev().find(border).map_or(0, |border| border + 1);
+        let last = (paragraph..self.paragraphs.len()).find(border).unwrap_or(self.paragraphs.len());
+        let turn = |limit: usize| self.turns.partition_point(|turn| self.spans[turn.first].paragraph < limit);
+        (turn(first), turn(last))
+    }
+}

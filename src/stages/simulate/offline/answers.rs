@@ -1,0 +1,165 @@
+//! What a question asks for, whether a line answers it, and a few words that answer it where the line does not.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::schema::{ByLanguage, Language};
+use crate::text::{asks, content_words, sentences};
+
+static KINDS: LazyLock<ByLanguage<Vec<Kind>>> =
+    LazyLock::new(|| toml::from_str(include_str!("answers.toml")).expect("the embedded answers parse"));
+
+/// A kind of question.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Kind {
+    /// Its name in the table.
+    name: String,
+    /// Words that ask so, parted by `|`; none where it is what is left.
+    asked: String,
+    /// Words that answer so.
+    shown: String,
+    /// Answers in a few words.
+    pub(super) say: Vec<String>,
+}
+
+/// Kinds of question that a word tells wherever it stands: of the others it stands at the head of a clause.
+const ANYWHERE: [&str; 4] = ["feeling", "opinion", "recall", "turn"];
+
+/// Returns what the question that ends a text asks for; nothing where it ends on another word, and so wants no answer.
+pub(super) fn asked(text: &str, language: Language) -> Option<&'static Kind> {
+    let question = sentences(text).into_iter().next_back().filter(|sentence| asks(sentence))?;
+    let kinds = KINDS.get(language);
+    let spaced = spaced(question);
+    let heads: Vec<String> = question.split([',', ';', ':', '—']).map(head).collect();
+    let fits = |kind: &&Kind| {
+        let mut words = kind.asked.split('|').filter(|word| !word.is_empty());
+        match language {
+            Language::Zh => words.any(|word| question.contains(word)),
+            Language::En if ANYWHERE.contains(&kind.name.as_str()) => {
+                words.any(|word| spaced.contains(&format!(" {word} ")))
+            }
+            Language::En => words.any(|word| heads.iter().any(|head| head.starts_with(&format!(" {word} ")))),
+        }
+    };
+    // What names a feeling, a turn or what was said asks for that, however it asks.
+    let named = |kind: &&Kind| ANYWHERE.contains(&kind.name.as_str());
+    let first = kinds.iter().filter(named).find(fits);
+    first.or_else(|| kinds.iter().find(fits)).or_else(|| kinds.last())
+}
+
+/// Returns everything that is said in answer, whatever is asked.
+pub(super) fn says(language: Language) -> impl Iterator<Item = &'static String> {
+    KINDS.get(language).iter().flat_map(|kind| &kind.say)
+}
+
+impl Kind {
+    /// Whether a text answers such a question: it states something, and shows what is asked for or speaks of what the question does.
+    pub(super) fn is_answered(&self, question: &str, text: &str, language: Language) -> bool {
+        let stated: Vec<&str> = sentences(text).into_iter().filter(|sentence| !asks(sentence)).take(2).collect();
+        if stated.is_empty() {
+            return false;
+        }
+        let about = content_words(question);
+        let takes_up = |sentence: &&str| content_words(sentence).iter().filter(|word| about.contains(word)).count();
+        let taken: usize = stated.iter().map(takes_up).sum();
+        let shown = |sentence: &&str| {
+            let spaced = spaced(sentence);
+            let mut words = self.shown.split('|').filter(|word| !word.is_empty());
+            match language {
+                Language::Zh => words.any(|word| sentence.contains(word)),
+                Language::En => words.any(|word| spaced.contains(&format!(" {word} "))),
+            }
+        };
+        // Common words show little by themselves: yes and no stand at the head, and the rest needs the question's matter.
+        match self.name.as_str() {
+            "yes" => stated[0].split(['，', '。', ',', '.', ';']).next().is_some_and(|head| shown(&head)) || taken > 1,
+            "why" | "number" | "feeling" | "recall" => stated.iter().any(shown),
+            "when" => stated.iter().any(shown) && (taken > 0 || language == Language::En),
+            _ => taken > 0 && (self.shown.is_empty() || stated.iter().any(shown)),
+        }
+    }
+}
+
+/// Returns a text's words in lower case with single blanks between and around them.
+fn spaced(text: &str) -> String {
+    let mut spaced = String::from(" ");
+    for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’'))).filter(|word| !word.is_empty())
+    {
+        spaced.push_str(&word.to_lowercase().replace('’', "'"));
+        spaced.push(' ');
+    }
+    spaced
+}
+
+/// Returns a clause from its first word on that is no `and`, `well` or the like, as [`spaced`] does.
+fn head(clause: &str) -> String {
+    let words = spaced(clause);
+    let rest = words.split(' ').filter(|word| !word.is_empty());
+    let rest: Vec<&str> = rest
+        .skip_while(|word| {
+            matches!(*word, "and" | "but" | "or" | "so" | "well" | "then" | "now" | "to" | "from" | "of")
+        })
+        .collect();
+    format!(" {} ", rest.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_told_by_what_they_ask_for() {
+        for (language, question, kind) in [
+            (Language::En, "And how long have you known, Wick?", "number"),
+            (Language::En, "Wick, where did you put it?", "where"),
+            (Language::En, "Have you a clear voice?", "yes"),
+            (Language::En, "He asked me. Why now, and not a week ago?", "why"),
+            (Language::En, "Are you never afraid, Ann?", "feeling"),
+            (Language::En, "Some say yes and some say no; Ann, what say you?", "opinion"),
+            (Language::En, "Do you remember what was said when we began?", "recall"),
+            (Language::En, "Sixty-one what?", "open"),
+            (Language::Zh, "还有几里？", "number"),
+            (Language::Zh, "水里有什么？", "what"),
+            (Language::Zh, "你凭什么认定是这样？", "why"),
+            (Language::Zh, "你就没有怕的时候么？", "feeling"),
+            (Language::Zh, "船上有邬家的人没有？", "yes"),
+            (Language::Zh, "换作是你，你会怎么办？", "opinion"),
+        ] {
+            assert_eq!(asked(question, language).expect("it asks").name, kind, "{question}");
+        }
+        assert!(asked("Who knows? It rains.", Language::En).is_none());
+    }
+
+    #[test]
+    fn answers_are_told_from_other_lines() {
+        for (language, question, answer, expected) in [
+            (Language::En, "How many steps are there?", "Ninety-one, or two hundred with the cellar.", true),
+            (Language::En, "How many steps are there?", "I was frightened once.", false),
+            (Language::En, "Have you the key?", "No, Ben has it.", true),
+            (Language::En, "Have you the key?", "Sheep keep badly on a wet road.", false),
+            (Language::En, "Have you the key?", "Have you?", false),
+            (Language::En, "Where is the lamp?", "The lamp is on the nail.", true),
+            (Language::Zh, "还有几里？", "七里。", true),
+            (Language::Zh, "你凭什么认定是这样？", "因为帘子还在水里。", true),
+            (Language::Zh, "灯在哪里？", "我等得起。", false),
+        ] {
+            let kind = asked(question, language).expect("it asks");
+            assert_eq!(kind.is_answered(question, answer, language), expected, "{question} {answer}");
+        }
+    }
+
+    #[test]
+    fn every_kind_has_something_to_say() {
+        for language in Language::ALL {
+            for kind in KINDS.get(language) {
+                assert!(
+                    kind.say.len() > 1
+                        && kind.say.iter().all(|say| sentences(say).len() == 1 && !asks(say) || kind.name == "number")
+                );
+            }
+            assert_eq!(KINDS.get(language).last().expect("kinds").name, "open");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The test characters of a run, whole and as plain text beside its data set: `characters.jsonl`, one a line, sorted by id.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::run::json_lines;
+use super::{StoreError, atomic};
+use crate::schema::Character;
+
+/// Returns where the characters of a run stand; there is no such file before its stage `synthesize` has ended.
+#[must_use]
+pub fn characters_path(run: &Path) -> PathBuf {
+    run.join("characters.jsonl")
+}
+
+/// Says whether a folder is a run's, and no pool.
+#[must_use]
+pub fn is_run(folder: &Path) -> bool {
+    ["manifest.json", "status.json", "journal.jsonl", "characters.jsonl"].iter().any(|name| folder.join(name).is_file())
+}
+
+/// Replaces the characters of a run.
+pub fn write_characters(run: &Path, characters: &[Character]) -> Result<(), StoreError> {
+    let path = characters_path(run);
+    atomic::write(&path, &json_lines(&path, characters)?)
+}
+
+/// Reads the characters of a run.
+pub fn characters(run: &Path) -> Result<Vec<Character>, StoreError> {
+    let path = characters_path(run);
+    let text = fs::read_to_string(&path).map_err(StoreError::io("read", &path))?;
+    let read = |(line, text): (usize, &str)| {
+        let fault = |source| StoreError::Character { path: path.clone(), line: line + 1, source };
+        serde_json::from_str(text).map_err(fault)
+    };
+    text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()).map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{Attribute, CharacterType, Language, Visibility};
+
+    #[test]
+    fn characters_are_read_as_they_were_written() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is_run(folder.path()));
+        let character = |language: Language, name: &str| Character {
+            id: crate::schema::slug(name),
+            name: name.to_owned(),
+            aliases: vec![format!("{name}\u{2028}2")],
+            language,
+            kind: CharacterType::Synthesized,
+            book: None,
+            worldview: Some("“w”\n".to_owned()),
+            profile: vec![Attribute { key: "k".to_owned(), value: "v".to_owned(), visibility: Visibility::Private }],
+            lines: vec!["a".to_owned(), "乙".to_owned()],
+            model: Some("m".to_owned()),
+        };
+        let all = [character(Language::En, "Mara"), character(Language::Zh, "阿满")];
+        write_characters(folder.path(), &all).unwrap();
+        assert!(is_run(folder.path()));
+        assert_eq!(characters(folder.path()).unwrap(), all);
+        let path = characters_path(folder.path());
+        fs::write(&path, fs::read_to_string(&path).unwrap() + "{\"id\": 1}\n").unwrap();
+        let error = characters(folder.path()).expect_err("no character").to_string();
+        assert!(error.ends_with("characters.jsonl`, line 3"), "{error}");
+    }
+}
