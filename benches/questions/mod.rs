@@ -179,9 +179,9 @@ impl Maker {
         self.lonely += 1;
         let mut rest = self.lonely;
         if self.zh {
-            // Characters of their own planes, so that their pairs are theirs too.
-            let second = char::from_u32(0x3400 + u32::try_from(rest % 6_500).expect("small")).expect("a Han character");
-            let first = char::from_u32(0x20000 + u32::try_from(rest / 6_500).expect("small")).expect("a Han character");
+            // Characters that no other word has, the second of them in no other such word either.
+            let character = |plane: u32| char::from_u32(plane + u32::try_from(rest % 6_500).expect("small"));
+            let (first, second) = (character(0x3400).expect("Han"), character(0x20000).expect("Han"));
             return [first, second].iter().collect();
         }
         let mut word = String::from("z");

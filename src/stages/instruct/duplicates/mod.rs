@@ -74,7 +74,7 @@ pub fn duplicates<T: AsRef<str>>(questions: &[T], keep: Keep, threads: NonZeroUs
         distinct.len(),
         threads,
         || Search::new(&distinct),
-        |search, number| search.nearest(&kept, questions::to_u32(number)),
+        |search, number| search.nearest(&kept, questions::to_u32(number), 0.0),
     );
     let verdict = |(place, number): (usize, u32)| {
         let first = firsts[number as usize] as usize;
