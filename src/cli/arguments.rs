@@ -211,6 +211,10 @@ pub(super) enum Command {
     Synthesize(RunArguments),
     /// Goes on to the conversations: test characters meet scenes, and a judge picks replies.
     Simulate(RunArguments),
+    /// Goes on to role data: roles are asked about themselves, and carry out instructions.
+    ///
+    /// Roles need no conversation, so that none is played.
+    Instruct(RunArguments),
     /// Goes on to the data set; the same as `build`.
     Export(RunArguments),
     /// Looks into a run's journal, where every answered call stands.

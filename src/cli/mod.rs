@@ -64,6 +64,7 @@ fn command(command: Command) -> Exit {
         Command::Extract(extract) => quotes::extract(extract),
         Command::Synthesize(run) => road(&run, false, Stage::Synthesize),
         Command::Simulate(run) => road(&run, false, Stage::Simulate),
+        Command::Instruct(run) => road(&run, false, Stage::Instruct),
         Command::Export(run) => road(&run, false, Stage::Export),
         Command::Pool(command) => pool::pool(&command),
         Command::Schema { dir, check } => schemas::schema(&dir, check),

@@ -40,9 +40,19 @@ pub fn characters(path: &Path) -> Result<Vec<Given>, CharactersError> {
 impl Reader {
     /// Returns the characters that `[synthesize] established` names by files, with the file of each by id.
     pub(super) fn characters(&mut self, document: &Document) -> (Vec<Character>, BTreeMap<String, PathBuf>) {
+        self.characters_of(document, "/synthesize/established", &[Established::POOL])
+    }
+
+    /// Returns the characters of the files that a key names, with the file of each by id; some words name no file.
+    pub(super) fn characters_of(
+        &mut self,
+        document: &Document,
+        key: &str,
+        words: &[&str],
+    ) -> (Vec<Character>, BTreeMap<String, PathBuf>) {
         let (mut characters, mut by_id) = (Vec::new(), BTreeMap::<String, PathBuf>::new());
-        let patterns = document.strings("/synthesize/established");
-        let patterns: Vec<_> = patterns.into_iter().filter(|(_, pattern)| *pattern != Established::POOL).collect();
+        let patterns = document.strings(key);
+        let patterns: Vec<_> = patterns.into_iter().filter(|(_, pattern)| !words.contains(pattern)).collect();
         let most = document.value.pointer("/synthesize/established_per_book").and_then(Value::as_u64);
         let most = most.unwrap_or_else(|| synthesize::Params::default().established_per_book.into());
         for (place, path) in self.files(document, &patterns, paths::CHARACTERS) {

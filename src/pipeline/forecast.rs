@@ -140,7 +140,7 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
     let (_sender, stop) = watch::channel(false);
     // Of a rehearsal there is no data set.
     let limit = options.limit;
-    let road = RunOptions { out: None, limit, replay: false, until: Stage::Simulate, stop };
+    let road = RunOptions { out: None, limit, replay: false, until: Stage::Export, stop };
 
     let idle = Arc::clone(&rehearsal);
     // One thread: on it, nothing to do means that every task waits for a call or for a book.
@@ -261,6 +261,9 @@ fn rows(records: &Records, scenes: usize) -> BTreeMap<&'static str, u64> {
         ("characters", records.characters.len() as u64),
         ("conversations", records.conversations.len() as u64),
         ("samples", records.samples.len() as u64),
+        ("roles", records.roles.profiles.len() as u64),
+        ("role_specific", records.roles.specific.len() as u64),
+        ("role_general", records.roles.general.len() as u64),
     ])
 }
 

@@ -11,7 +11,7 @@ use super::problems::{At, PipelineError, Problem};
 use super::reader::Reader;
 use super::{BookPath, Environment, ModelEntry, PipelineFile, checks, paths};
 use crate::llm::{AskError, Desk, Endpoint, Model, Secret};
-use crate::schema::{Character, Dimension, Language};
+use crate::schema::{Character, Dimension, Instruction, Language};
 
 /// Whether the run may open connections; a replay does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,12 @@ pub struct Loaded {
     pub characters: Vec<Character>,
     /// The file of each of them, by id.
     pub character_paths: BTreeMap<String, PathBuf>,
+    /// The roles that `[instruct] roles` names by files.
+    pub roles: Vec<Character>,
+    /// The scripts whose roles are taken.
+    pub scripts: Vec<PathBuf>,
+    /// The general instructions.
+    pub instructions: Vec<Instruction>,
     /// Texts of the prompt templates that take the place of the program's, by name.
     pub prompts: BTreeMap<String, String>,
     /// The dimensions: those of the file that `[select] dimensions` names, else the paper's.
@@ -57,6 +63,9 @@ impl Loaded {
         for language in Language::ALL {
             let one = [&cast.extractor, &cast.director, &cast.scene, &cast.base, &cast.judge];
             names.extend(one.map(|member| member.get(language)));
+            if self.file.instruct.is_on() {
+                names.extend([cast.instructor().get(language), cast.player().get(language)]);
+            }
             let several = [&cast.synthesizers, &cast.sources];
             names.extend(several.iter().flat_map(|members| members.get(language)).map(String::as_str));
         }
@@ -121,6 +130,8 @@ pub(super) fn load_text(
     }
     let book_paths = reader.books(&document);
     let (characters, character_paths) = reader.characters(&document);
+    let (roles, scripts) = (reader.roles(&document), reader.scripts(&document));
+    let instructions = reader.instructions(&document);
     let prompts = reader.prompts(&document);
     let dimensions = reader.dimensions(&document);
 
@@ -142,6 +153,9 @@ pub(super) fn load_text(
         book_paths,
         characters,
         character_paths,
+        roles,
+        scripts,
+        instructions,
         prompts,
         dimensions,
         endpoints,

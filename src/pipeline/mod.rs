@@ -26,6 +26,7 @@ mod paths;
 mod pool;
 mod problems;
 mod reader;
+mod roles;
 mod run;
 mod schemas;
 mod sense;

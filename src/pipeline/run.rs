@@ -3,6 +3,9 @@
 //! Order, concurrency, resume and failures are decided here, once for all stages. A stage gives records; this file hands
 //! them to `store` and tells a [`Reporter`] what happens. It knows no prompt and no rule of any stage.
 
+
+mod instruct;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -75,7 +78,7 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
         let (index, pool_hash) = pool.expect("who exports has extracted");
         records.scenes = export::scenes(index.len(), |place| index.scene(place).map_err(RunError::from))?;
         let tables = export::tables(&records)?;
-        let about = about(&road.loaded, road.options.limit, &books, &road.models);
+        let about = about(&road.loaded, road.options.limit, &books, &road.models, records.roles.tallies.clone());
         let card = export::card(&road.loaded.file.export, &about, &tables);
         summary.count(&tables);
         let tables = tables.into_iter().map(|table| Table {
@@ -196,7 +199,13 @@ impl Road {
         if self.options.until == Stage::Synthesize {
             return Ok(walked);
         }
-        self.simulate(records, &index).await?;
+        // Roles need no conversation.
+        if self.options.until != Stage::Instruct {
+            self.simulate(records, &index).await?;
+        }
+        if self.options.until >= Stage::Instruct {
+            self.instruct(&walked.books, &index, records).await?;
+        }
         Ok(walked)
     }
 

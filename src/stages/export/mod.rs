@@ -9,9 +9,11 @@ mod features;
 #[cfg(test)]
 mod fixture;
 mod front;
+mod roles;
 mod tables;
 
 pub use card::{About, AboutBook, AboutPart, card};
+pub use roles::{RoleRows, RoleTally};
 pub use tables::{Records, Table, scenes, tables};
 
 use polars::error::PolarsError;

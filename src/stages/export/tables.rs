@@ -4,6 +4,7 @@
 use polars::prelude::{Column, DataFrame, PolarsResult};
 
 use super::ExportError;
+use super::roles::{self, RoleRows};
 use super::columns::{ColumnError, Lists, flag, number, score, share, text};
 use crate::schema::{
     Attribute, Candidate, CastMember, Character, Conversation, EndedBy, Grounded, Line, Message, Motivation, Quality,
@@ -35,6 +36,8 @@ pub struct Records {
     pub scenes: Option<Table>,
     /// Rows of `characters`.
     pub characters: Vec<Character>,
+    /// Rows of `roles`, `role_specific` and `role_general`.
+    pub roles: RoleRows,
     /// Rows of `rejected`.
     pub rejects: Vec<Reject>,
 }
@@ -53,9 +56,9 @@ pub fn tables(records: &Records) -> Result<Vec<Table>, ExportError> {
         )?,
         records.scenes.clone(),
         table("characters", "train", &sorted(&records.characters, |character| &character.id), characters)?,
-        table("rejected", "train", &sorted(&records.rejects, |reject| reject), rejected)?,
     ];
-    Ok(tables.into_iter().flatten().collect())
+    let rejected = table("rejected", "train", &sorted(&records.rejects, |reject| reject), rejected)?;
+    Ok(tables.into_iter().flatten().chain(roles::tables(&records.roles)?).chain(rejected).collect())
 }
 
 /// Builds the table `scenes` of a number of scenes, sorted by id, reading a few at a time: no more of them are in memory at
@@ -79,13 +82,13 @@ pub fn scenes<E: From<ExportError>>(
     Ok(whole)
 }
 
-fn sorted<'a, T, K: Ord + ?Sized + 'a>(records: &'a [T], key: impl Fn(&'a T) -> &'a K) -> Vec<&'a T> {
+pub(super) fn sorted<'a, T, K: Ord + ?Sized + 'a>(records: &'a [T], key: impl Fn(&'a T) -> &'a K) -> Vec<&'a T> {
     let mut rows: Vec<&T> = records.iter().collect();
     rows.sort_by(|one, other| key(one).cmp(key(other)));
     rows
 }
 
-fn table<'a, T>(
+pub(super) fn table<'a, T>(
     config: &'static str,
     split: &'static str,
     rows: &[&'a T],

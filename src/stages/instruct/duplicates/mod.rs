@@ -11,6 +11,7 @@
 //! kept ones reach the threshold, and every removed one has a kept one that does. No figure depends on the number of threads,
 //! nor on other groups.
 
+mod families;
 mod greedy;
 mod postings;
 mod questions;
@@ -18,6 +19,8 @@ mod share;
 mod threads;
 
 use std::num::NonZeroUsize;
+
+pub use families::families;
 
 use postings::{Postings, Search};
 use questions::Questions;
