@@ -11,6 +11,7 @@ mod diagnostics;
 mod environment;
 mod exit;
 mod forecast;
+mod instruct;
 mod interrupt;
 mod invocation;
 mod journal;
@@ -64,7 +65,7 @@ fn command(command: Command) -> Exit {
         Command::Extract(extract) => quotes::extract(extract),
         Command::Synthesize(run) => road(&run, false, Stage::Synthesize),
         Command::Simulate(run) => road(&run, false, Stage::Simulate),
-        Command::Instruct(run) => road(&run, false, Stage::Instruct),
+        Command::Instruct(instruct) => instruct::instruct(instruct),
         Command::Export(run) => road(&run, false, Stage::Export),
         Command::Pool(command) => pool::pool(&command),
         Command::Schema { dir, check } => schemas::schema(&dir, check),

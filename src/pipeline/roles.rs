@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::document::Document;
+use super::paths;
 use super::problems::{At, Problem};
 use super::reader::Reader;
-use super::paths;
 use crate::schema::{Character, Instruction};
 use crate::stages::instruct::Roles;
 

@@ -3,7 +3,6 @@
 //! Order, concurrency, resume and failures are decided here, once for all stages. A stage gives records; this file hands
 //! them to `store` and tells a [`Reporter`] what happens. It knows no prompt and no rule of any stage.
 
-
 mod instruct;
 
 use std::collections::{BTreeMap, BTreeSet};

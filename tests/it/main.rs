@@ -11,6 +11,7 @@ mod build;
 mod characters;
 mod cli;
 mod docs;
+mod duplicates;
 mod extraction;
 mod faults;
 mod hostile;

@@ -48,9 +48,7 @@ impl Road {
         let roles = self.graded(found, records).await?;
         let road = Arc::clone(self);
         let (general, rejects) = self
-            .blocking(move || {
-                instruct::general(&road.loaded.file.instruct, &road.loaded.instructions, seed, threads)
-            })
+            .blocking(move || instruct::general(&road.loaded.file.instruct, &road.loaded.instructions, seed, threads))
             .await;
         self.reject(records, rejects);
         let general = Arc::new(general);
@@ -83,8 +81,7 @@ impl Road {
         }
         tasks.ended()?;
         let road = Arc::clone(self);
-        let harvest =
-            self.blocking(move || instruct::harvest(&road.loaded.file.instruct, seed, made, threads)).await;
+        let harvest = self.blocking(move || instruct::harvest(&road.loaded.file.instruct, seed, made, threads)).await;
         self.reject(records, harvest.rejects);
         let tally = |(language, tally): (Language, instruct::Tally)| RoleTally {
             language,
@@ -120,7 +117,9 @@ impl Road {
         let params = &self.loaded.file.instruct;
         let mut given: Vec<Character> = self.loaded.roles.clone();
         if params.roles.has(Roles::CHARACTERS) {
-            given.extend(characters.iter().filter(|one| !self.loaded.roles.iter().any(|role| role.id == one.id)).cloned());
+            given.extend(
+                characters.iter().filter(|one| !self.loaded.roles.iter().any(|role| role.id == one.id)).cloned(),
+            );
         }
         let (mut roles, mut rejects) = (Vec::new(), Vec::new());
         let mut acts: BTreeMap<String, Vec<Act>> = BTreeMap::new();
@@ -238,10 +237,8 @@ fn acts_of(scenes: &[Scene], language: Option<Language>) -> Vec<Act> {
 /// Reads the roles of a script.
 fn script_roles(params: &instruct::Params, script: &Book, rejects: &mut Vec<Reject>) -> Vec<Role> {
     let reading = extract::reading::read(&script.text, script.language, true);
-    let acts: Vec<Act> = extract::acts(&reading, &script.text)
-        .iter()
-        .map(|utterances| Act::new(utterances, str::to_owned))
-        .collect();
+    let acts: Vec<Act> =
+        extract::acts(&reading, &script.text).iter().map(|utterances| Act::new(utterances, str::to_owned)).collect();
     let character = |person: &extract::reading::Person| Character {
         id: Character::picked_id(&person.name, &script.slug),
         name: person.name.clone(),

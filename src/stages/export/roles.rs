@@ -145,10 +145,8 @@ pub(super) fn section(tallies: &[RoleTally]) -> String {
         let RoleTally { language, roles, held_out, candidates, filtered, removed, .. } = tally;
         let shared = [tally.shared_specific, tally.shared_general, tally.shared_by_role];
         let shared = shared.map(|count| count.to_string()).join(", ");
-        let _ = writeln!(
-            text,
-            "| {language} | {roles} | {held_out} | {candidates} | {filtered} | {removed} | {shared} |"
-        );
+        let _ =
+            writeln!(text, "| {language} | {roles} | {held_out} | {candidates} | {filtered} | {removed} | {shared} |");
     }
     text.push('\n');
     text

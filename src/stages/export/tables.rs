@@ -4,8 +4,8 @@
 use polars::prelude::{Column, DataFrame, PolarsResult};
 
 use super::ExportError;
-use super::roles::{self, RoleRows};
 use super::columns::{ColumnError, Lists, flag, number, score, share, text};
+use super::roles::{self, RoleRows};
 use crate::schema::{
     Attribute, Candidate, CastMember, Character, Conversation, EndedBy, Grounded, Line, Message, Motivation, Quality,
     Reject, Sample, Scene, SceneCharacter, Turn, Utterance, Visibility,

@@ -111,17 +111,30 @@ pub(super) struct Search<'a> {
     number: u32,
     own: f64,
     gain: f64,
-    /// By bit: the weight of the terms that have it.
+    /// By rank: the weight of the term where it asks.
+    asked: Vec<f64>,
+    /// By bit: the weight of the terms that have it and are no rarer than the one whose list is read.
     weights: [f64; 64],
     candidates: BinaryHeap<(u32, u32)>,
 }
 
 impl<'a> Search<'a> {
     pub(super) fn new(questions: &'a Questions) -> Self {
-        Self { questions, number: 0, own: 0.0, gain: 0.0, weights: [0.0; 64], candidates: BinaryHeap::new() }
+        Self {
+            asked: vec![0.0; questions.vocabulary()],
+            questions,
+            number: 0,
+            own: 0.0,
+            gain: 0.0,
+            weights: [0.0; 64],
+            candidates: BinaryHeap::new(),
+        }
     }
 
     fn begin(&mut self, number: u32) -> f64 {
+        for term in self.questions.terms(self.number) {
+            self.asked[term.rank as usize] = 0.0;
+        }
         self.number = number;
         self.own = self.questions.own(number);
         self.gain = self.questions.scales(number).0;
@@ -129,6 +142,7 @@ impl<'a> Search<'a> {
         let mut all = 0.0;
         for term in self.questions.terms(number) {
             let weight = self.questions.weight(*term);
+            self.asked[term.rank as usize] = weight;
             self.weights[bit(term.rank)] += weight;
             all += weight;
         }
@@ -149,7 +163,8 @@ impl<'a> Search<'a> {
         let has_rare = self.questions.has_rare(number);
         for term in self.questions.terms(number) {
             // Where the rarest shared term is none of the asking question's rare ones, likeness is cut down.
-            let factor = if has_rare && !self.questions.is_rare(term.rank) { APART } else { 1.0 };
+            let is_common = !self.questions.is_rare(term.rank);
+            let factor = if has_rare && is_common { APART } else { 1.0 };
             let sought = 2.0 * (at_least - SLACK) / factor;
             for class in &postings.classes {
                 let ask = class.gain / self.own;
@@ -173,10 +188,14 @@ impl<'a> Search<'a> {
                     if (ask * weight).min(1.0) + back < sought {
                         continue;
                     }
-                    let (_, scale) = self.questions.scales(posting.number);
-                    let bound = (ask * weight).min(1.0) + (self.gain * weight * scale).min(back);
-                    if bound >= sought {
-                        self.candidates.push((to_order(bound * factor), posting.number));
+                    let (gain, scale) = self.questions.scales(posting.number);
+                    let terms = self.questions.terms(posting.number);
+                    let weight: f64 = terms.iter().map(|term| self.asked[term.rank as usize]).sum();
+                    let bound = (gain * weight / self.own).min(1.0) + (self.gain * weight * scale).min(1.0);
+                    let apart = is_common && (has_rare || self.questions.has_rare(posting.number));
+                    let bound = if apart { bound * APART } else { bound };
+                    if bound >= 2.0 * (at_least - SLACK) {
+                        self.candidates.push((to_order(bound), posting.number));
                     }
                 }
             }
@@ -232,7 +251,8 @@ impl<'a> Search<'a> {
                     continue;
                 }
                 let likeness = questions.likeness(number, other);
-                let nearer = |(first, most): (u32, f64)| likeness > most || (likeness == most && other < first);
+                let nearer =
+                    |(first, most): (u32, f64)| (likeness, std::cmp::Reverse(other)) > (most, std::cmp::Reverse(first));
                 if likeness > 0.0 && likeness >= at_least && nearest.is_none_or(nearer) {
                     nearest = Some((other, likeness));
                     best = likeness;

@@ -72,7 +72,7 @@ impl Questions {
         for (rank, term) in order.iter().enumerate() {
             ranks[*term as usize] = to_u32(rank);
         }
-        let bound = (questions / RARE).max(2);
+        let bound = (questions / RARE).max(FEW);
         let rare = order.partition_point(|term| frequencies[*term as usize] <= bound);
         let weights: Vec<f64> = order.iter().map(|term| idf(questions, frequencies[*term as usize])).collect();
 
@@ -178,11 +178,13 @@ impl Questions {
     }
 }
 
-/// A term is rare that stands in at most one of so many questions, or in two.
-const RARE: usize = 20;
+/// A term is rare that stands in at most one of so many questions, or in no more than a few.
+const RARE: usize = 100;
+/// How many questions may share a term that is rare in any group: so many may ask about one thing.
+const FEW: usize = 10;
 
 /// What is left of the likeness of questions that share none of their rare terms.
-pub(super) const APART: f64 = 0.8;
+pub(super) const APART: f64 = 0.7;
 
 /// Hands on the terms that two lists share.
 fn shared(one: &[Term], other: &[Term], mut term: impl FnMut(Term, Term)) {
