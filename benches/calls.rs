@@ -8,11 +8,10 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 mod process;
+mod server;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -23,10 +22,9 @@ use dramaturg::store::FileJournal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
 
 use self::process::{cpu_seconds, peak_megabytes, to_f64};
+use self::server::{Answer, Server, serve};
 
 /// The latency of the server that the benchmark starts.
 const LATENCY: Duration = Duration::from_millis(200);
@@ -63,7 +61,8 @@ fn main() {
     match arguments.first().map(String::as_str) {
         Some("serve") => {
             let counts = Counts::named(arguments.get(1).map_or("", String::as_str));
-            runtime.block_on(serve(Limit::new(counts, to_f64(number(2, 0)))));
+            let limit = Arc::new(Limit::new(counts, to_f64(number(2, 0))));
+            runtime.block_on(serve(move |_| answer(Arc::clone(&limit))));
             return;
         }
         Some("limits") => {
@@ -76,30 +75,6 @@ fn main() {
     let server = arguments.is_empty().then(|| Server::start(&["serve"]));
     let url = server.as_ref().map_or_else(|| arguments[0].clone(), |server| server.url.clone());
     runtime.block_on(measure(&url, calls, concurrency));
-}
-
-/// A server in a process of its own, until it is dropped.
-struct Server {
-    url: String,
-    process: Child,
-}
-
-impl Server {
-    fn start(arguments: &[&str]) -> Self {
-        let this = std::env::current_exe().expect("the benchmark has a path");
-        let mut process = Command::new(this).args(arguments).stdout(Stdio::piped()).spawn().expect("it starts");
-        let mut url = String::new();
-        BufReader::new(process.stdout.take().expect("a pipe")).read_line(&mut url).expect("an address");
-        Self { url: url.trim().to_owned(), process }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 /// Prints how much of each limit is used in a time, and how many requests are refused.
@@ -259,41 +234,13 @@ impl Limit {
     }
 }
 
-/// Answers every request after the latency, or refuses it at once, until it is killed.
-async fn serve(limit: Mutex<Limit>) {
-    let limit = Arc::new(limit);
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
-    println!("http://{}/v1", listener.local_addr().expect("a bound listener has an address"));
-    while let Ok((stream, _)) = listener.accept().await {
-        tokio::spawn(converse(stream, Arc::clone(&limit)));
+/// Answers every request after the latency, or refuses it at once.
+async fn answer(limit: Arc<Mutex<Limit>>) -> Answer {
+    let lets_in = limit.lock().expect("nobody panics").lets_in();
+    if !lets_in {
+        return Answer { head: "429 Too Many Requests\r\nretry-after: 1", body: "{}".to_owned() };
     }
-}
-
-const REFUSAL: &[u8] = b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 2\r\n\r\n{}";
-
-async fn converse(mut stream: TcpStream, limit: Arc<Mutex<Limit>>) -> std::io::Result<()> {
+    tokio::time::sleep(LATENCY).await;
     let reply = r#"{"model":"mock","choices":[{"message":{"content":"{\"why\":\"It is in his voice.\",\"score\":4}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":300,"completion_tokens":12}}"#;
-    let answer =
-        format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{reply}", reply.len());
-    let mut bytes = Vec::new();
-    loop {
-        let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
-        let length = end.map(|end| {
-            let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
-            end + 4 + length.unwrap_or(0_usize)
-        });
-        match length {
-            Some(length) if bytes.len() >= length => {
-                bytes.drain(..length);
-                let lets_in = limit.lock().expect("nobody panics").lets_in();
-                if lets_in {
-                    tokio::time::sleep(LATENCY).await;
-                }
-                stream.write_all(if lets_in { answer.as_bytes() } else { REFUSAL }).await?;
-            }
-            _ if stream.read_buf(&mut bytes).await? == 0 => return Ok(()),
-            _ => {}
-        }
-    }
+    Answer { head: "200 OK", body: reply.to_owned() }
 }

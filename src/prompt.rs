@@ -85,26 +85,47 @@ impl Prompts {
         Ok(Self { environment, hashes })
     }
 
+    /// Returns an ask's template in a language, filled in with a record. The record is read once for all parts.
+    pub fn filled<'a>(&'a self, ask: &'a str, language: Language, record: &impl Serialize) -> Filled<'a> {
+        Filled { prompts: self, ask, language, record: Value::from(Serde(record)) }
+    }
+
     /// Renders one part of an ask's template in a language, as `("simulate/direct", En, "system")`, white space around it cut.
     pub fn render(
         &self,
         ask: &str,
         language: Language,
         part: &str,
-        context: &impl Serialize,
+        record: &impl Serialize,
     ) -> Result<String, PromptError> {
-        let name = format!("{ask}.{language}#{part}");
-        let render = || self.environment.get_template(&name)?.render(Value::from(Serde(context)));
-        match render() {
-            Ok(text) => Ok(text.trim().to_owned()),
-            Err(source) => Err(PromptError::Render { name, source }),
-        }
+        self.filled(ask, language, record).part(part)
     }
 
     /// Returns the blake3 hash of each template's source by name, for the manifest.
     #[must_use]
     pub const fn hashes(&self) -> &BTreeMap<String, String> {
         &self.hashes
+    }
+}
+
+/// A template with the record that fills it in.
+#[derive(Debug)]
+pub struct Filled<'a> {
+    prompts: &'a Prompts,
+    ask: &'a str,
+    language: Language,
+    record: Value,
+}
+
+impl Filled<'_> {
+    /// Renders a part, white space around it cut.
+    pub fn part(&self, part: &str) -> Result<String, PromptError> {
+        let name = format!("{}.{}#{part}", self.ask, self.language);
+        let render = || self.prompts.environment.get_template(&name)?.render(self.record.clone());
+        match render() {
+            Ok(text) => Ok(text.trim().to_owned()),
+            Err(source) => Err(PromptError::Render { name, source }),
+        }
     }
 }
 

@@ -118,6 +118,13 @@ Examples:
   dramaturg pool card mara.png | jq .data.name        any card as V3
 ";
 
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  dramaturg export mine.toml                          the same as `build`
+  dramaturg export outputs/mine --format rolebench    its role data, to outputs/mine/rolebench
+  dramaturg export outputs/mine --format messages --out train
+";
+
 const EXTRACT_EXAMPLES: &str = "\
 Examples:
   dramaturg extract mine.toml                         a run up to its scenes
@@ -236,7 +243,10 @@ pub(super) enum Command {
     #[command(after_help = INSTRUCT_EXAMPLES, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
     Instruct(InstructArguments),
     /// Goes on to the data set; the same as `build`.
-    Export(RunArguments),
+    ///
+    /// Given `--format` and a run's folder, it writes the role data of the data set there in a form that others train on.
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(ExportArguments),
     /// Looks into a run's journal, where every answered call stands.
     ///
     /// It only reads, so that a run may be at work.
@@ -259,6 +269,30 @@ pub(super) enum Command {
         #[arg(long)]
         check: bool,
     },
+}
+
+/// What `export` takes.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ExportArguments {
+    #[command(flatten)]
+    pub(super) run: RunArguments,
+    /// Writes the role data of a data set that is there, in this form, to `--out`, else to `<run>/<form>`. PIPELINE is the
+    /// run's folder, or that of its data set.
+    #[arg(long)]
+    pub(super) format: Option<RoleFormat>,
+}
+
+/// A form of role data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum RoleFormat {
+    /// `RoleBench`'s: descriptions, dialogues and both splits.
+    Rolebench,
+    /// Alpaca's: instruction, input, output, system.
+    Alpaca,
+    /// `ShareGPT`'s: conversations of from and value.
+    Sharegpt,
+    /// Chat messages of role and content.
+    Messages,
 }
 
 /// What is done with a scene pool.

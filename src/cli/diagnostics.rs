@@ -71,6 +71,9 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
         RunError::Invalid(PipelineError::Invalid { .. }) => {
             "`schemas/pipeline.schema.json` describes every key; `dramaturg schema` writes it".to_owned()
         }
+        RunError::Aliases(_) => format!(
+            "`schemas/aliases.schema.json` describes who is who in a book; mend the file, or remove it to have it written anew, and {again}"
+        ),
         RunError::Books { .. } => {
             "books are plain text, Markdown, HTML, EPUB, Fountain or JSON Lines, in any usual encoding".to_owned()
         }
@@ -177,6 +180,17 @@ mod tests {
         1 | books.paths = ["红楼梦.txt", "三国.txt"]
           |                              ^^^^^^^^^^
         "#);
+    }
+
+    #[test]
+    fn a_hint_names_the_schema_of_the_file_that_is_wrong() {
+        let wrong =
+            |name: &str| PipelineError::Invalid { sources: vec![(name.to_owned(), String::new())], problems: vec![] };
+        let pipeline = hint(&RunError::Invalid(wrong("mine.toml")), "dramaturg build mine.toml");
+        assert!(pipeline.contains("pipeline.schema.json"), "{pipeline}");
+        let aliases = hint(&RunError::Aliases(wrong("scene_pool/aliases/tide.toml")), "dramaturg build mine.toml");
+        assert!(aliases.contains("aliases.schema.json") && !aliases.contains("pipeline.schema"), "{aliases}");
+        assert!(aliases.ends_with("run `dramaturg build mine.toml` again"), "{aliases}");
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod diagnostics;
 mod environment;
 mod exit;
 mod forecast;
+mod formats;
 mod instruct;
 mod interrupt;
 mod invocation;
@@ -66,7 +67,10 @@ fn command(command: Command) -> Exit {
         Command::Synthesize(run) => road(&run, false, Stage::Synthesize),
         Command::Simulate(run) => road(&run, false, Stage::Simulate),
         Command::Instruct(instruct) => instruct::instruct(instruct),
-        Command::Export(run) => road(&run, false, Stage::Export),
+        Command::Export(arguments) => match arguments.format {
+            Some(format) => formats::formats(&arguments, format),
+            None => road(&arguments.run, false, Stage::Export),
+        },
         Command::Pool(command) => pool::pool(&command),
         Command::Schema { dir, check } => schemas::schema(&dir, check),
     }
@@ -120,7 +124,9 @@ fn progress(quiet: bool, terminal: &Terminal) -> Arc<Progress> {
 
 /// Tells why a run, or something like it, did not do what it was asked.
 fn failed(error: &RunError, terminal: &Terminal) -> Exit {
-    if let RunError::Invalid(PipelineError::Invalid { sources, problems }) = error {
+    if let RunError::Invalid(PipelineError::Invalid { sources, problems })
+    | RunError::Aliases(PipelineError::Invalid { sources, problems }) = error
+    {
         to_stderr(&diagnostics::problems(sources, problems, terminal.color));
     }
     let hint = diagnostics::hint(error, &invocation::invocation(std::env::args_os(), None));

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::controls::visible;
 use super::invocation::quoted;
-use crate::pipeline::{FaultCounts, Summary, Tokens};
+use crate::pipeline::{FaultCounts, PerSample, Summary, Tokens};
 
 /// Writes rows, rejects, calls, tokens, dollars, the path and the next command: one that reads the data set, else `on`, which
 /// goes on to the next stage.
@@ -21,6 +21,11 @@ pub(super) fn summary(summary: &Summary, on: &str) -> String {
             reasons.iter().map(|(reason, count)| format!("{} {reason}", thousands(*count))).collect();
         let _ = writeln!(text, "{:>13}  {stage}: {}", "left out", reasons.join(", "));
     }
+    if !summary.short.is_empty() {
+        let lanes: Vec<String> =
+            summary.short.iter().map(|(code, lanes)| format!("{} {}", thousands(*lanes), visible(code))).collect();
+        let _ = writeln!(text, "{:>13}  lanes that ended before τ, by dimension: {}", "short", lanes.join(", "));
+    }
     let calls = &summary.calls;
     let failed = if calls.failed > 0 { format!(", {} failed", thousands(calls.failed)) } else { String::new() };
     let (made, journal) = (thousands(calls.made), thousands(calls.journal));
@@ -34,6 +39,14 @@ pub(super) fn summary(summary: &Summary, on: &str) -> String {
     let _ = writeln!(text, "{:>13}  {}", "tokens", tokens(&summary.tokens));
     if summary.tokens.cacheable > 0 {
         let _ = writeln!(text, "{:>13}  {}", "prefixes", prefixes(summary));
+    }
+    if let Some(PerSample { calls, billed, cacheable }) = summary.per_sample {
+        let (billed, cacheable) = (whole(billed), whole(cacheable));
+        let _ = writeln!(
+            text,
+            "{:>13}  {calls:.1} calls, {billed} tokens billed, {cacheable} of them cacheable, by the conversations",
+            "each sample"
+        );
     }
     let _ = writeln!(text, "{:>13}  {}", "cost", dollars(summary.usd));
     let _ = writeln!(text, "{:>13}  {:.1} s", "time", summary.wall_s);
@@ -111,6 +124,12 @@ pub(super) fn dollars(usd: Option<f64>) -> String {
     }
 }
 
+/// Writes a number without its decimals.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "token counts, which are below 2^63")]
+fn whole(number: f64) -> String {
+    thousands(number.round() as u64)
+}
+
 /// Writes a count with commas.
 pub(super) fn thousands(count: u64) -> String {
     let digits = count.to_string();
@@ -166,6 +185,8 @@ mod tests {
                 ("samples".to_owned(), of(&[("test", 61)])),
                 ("scenes".to_owned(), of(&[("train", 22)])),
             ]),
+            per_sample: Some(PerSample { calls: 31.46, billed: 16_400.72, cacheable: 11_475.41 }),
+            short: of(&[("CR", 2), ("FR", 1)]),
             rejected: BTreeMap::from([("extract".to_owned(), of(&[("no_dialogue", 3), ("ungrounded", 1)]))]),
             wall_s: 12.34,
         };
@@ -173,11 +194,13 @@ mod tests {
          samples  61 test
           scenes  22 train
         left out  extract: 3 no_dialogue, 1 ungrounded
+           short  lanes that ended before τ, by dimension: 2 CR, 1 FR
            calls  12,345 made, 0 from the journal, 2 failed
           faults  作者: 12 bad_reply, 640 rate_limited
          re-asks  12 replies of no use, asked for again
           tokens  1,000,000 prompt (60 % cached), 999 completion (33 % reasoning), 1 % of all estimated
         prefixes  70 % of prompt tokens extend an earlier prompt: select/judge 40 %, simulate/direct 80 %
+     each sample  31.5 calls, 16,401 tokens billed, 11,475 of them cacheable, by the conversations
             cost  unpriced
             time  12.3 s
             path  outputs/demo/dataset
@@ -189,6 +212,8 @@ mod tests {
         left.dataset = None;
         left.usd = Some(0.0012);
         left.rows.clear();
+        left.per_sample = None;
+        left.short.clear();
         insta::assert_snapshot!(summary(&left, "dramaturg synthesize pipelines/demo.toml"), @r"
         left out  extract: 3 no_dialogue, 1 ungrounded
            calls  12,345 made, 0 from the journal, 2 failed

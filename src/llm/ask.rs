@@ -34,6 +34,12 @@ pub trait Ask: Send + Sync {
         Shape::Json(schema_of::<Self::Answer>())
     }
 
+    /// Returns a value that does not fit the schema as one that does, where the ask itself knows what is meant. The answer is what
+    /// the model gave all the same.
+    fn meant(&self, _value: &Value) -> Option<Value> {
+        None
+    }
+
     /// Checks what a schema cannot say. The text of an error is shown to the model when it is asked again.
     fn check(&self, _answer: &Self::Answer) -> Result<(), String> {
         Ok(())

@@ -70,6 +70,8 @@ pub(super) struct Question<'a> {
     pub(super) has_begun: bool,
     /// Whether an earlier reply did not keep to the schema, so that the prompt has to show it.
     pub(super) spelt_out: bool,
+    /// The reasoning behind the replies in this call that are asked again, which some servers want back.
+    pub(super) thoughts: &'a [Option<String>],
     /// What a request may take at most.
     pub(super) weight: Weight,
 }
@@ -134,7 +136,7 @@ impl Client {
             let begun = *begun.get_or_insert_with(Instant::now);
             place = place.begun();
             *requests += 1;
-            let body = form.body(request, ask, seed, question.spelt_out).to_string();
+            let body = form.body(request, ask, seed, question.spelt_out, question.thoughts).to_string();
             let in_flight = flight.request();
             let result = self.exchange(request, body, &permit).await;
             drop(in_flight);

@@ -28,6 +28,7 @@ pub(super) struct Form {
     new_length_key: bool,
     seed: bool,
     system: bool,
+    reasoning: bool,
 }
 
 impl Form {
@@ -41,7 +42,13 @@ impl Form {
             1 => Format::Object,
             _ => Format::Words,
         };
-        Self { format, new_length_key: byte & 4 != 0, seed: byte & 8 == 0, system: byte & 16 == 0 }
+        Self {
+            format,
+            new_length_key: byte & 4 != 0,
+            seed: byte & 8 == 0,
+            system: byte & 16 == 0,
+            reasoning: byte & 32 != 0,
+        }
     }
 
     /// Returns the form as a byte with a bit for each thing that a server does not know: two bytes together are the form
@@ -52,7 +59,8 @@ impl Form {
             Format::Object => 1,
             Format::Words => 3,
         };
-        format | (self.new_length_key as u8) << 2 | (!self.seed as u8) << 3 | (!self.system as u8) << 4
+        let (seed, system) = ((!self.seed as u8) << 3, (!self.system as u8) << 4);
+        format | (self.new_length_key as u8) << 2 | seed | system | (self.reasoning as u8) << 5
     }
 
     /// Returns how a reply's JSON is asked for.
@@ -65,8 +73,16 @@ impl Form {
     }
 
     /// Returns the body of a request. The schema stands in the prompt too when it is `spelt_out`, for a server that took the
-    /// schema and did not keep to it.
-    pub(super) fn body(self, request: &Request, ask: &str, seed: u32, spelt_out: bool) -> Value {
+    /// schema and did not keep to it. `thoughts` are the reasoning behind the last messages of the assistant, for a server
+    /// that wants it back; it belongs to this call alone and never to what another character said.
+    pub(super) fn body(
+        self,
+        request: &Request,
+        ask: &str,
+        seed: u32,
+        spelt_out: bool,
+        thoughts: &[Option<String>],
+    ) -> Value {
         let mut body = Map::new();
         body.insert("model".to_owned(), json!(request.model));
         let wants_json = !request.schema.is_null();
@@ -77,7 +93,11 @@ impl Form {
         if !self.system {
             messages = without_system(&messages).into();
         }
-        body.insert("messages".to_owned(), json!(messages));
+        let mut messages = json!(messages);
+        if self.reasoning {
+            give_back(&mut messages, thoughts);
+        }
+        body.insert("messages".to_owned(), messages);
         for (key, value) in request.sampling.as_object().into_iter().flatten() {
             let key = if key == "max_tokens" && self.new_length_key { "max_completion_tokens" } else { key };
             body.insert(key.to_owned(), value.clone());
@@ -118,6 +138,11 @@ impl Form {
         {
             return Some(Self { new_length_key: true, ..self });
         }
+        let answered = request.messages.iter().any(|message| message.role == Role::Assistant);
+        let wanted = any(&["missing", "required", "must", "passed back", "expected"]);
+        if says.contains("reasoning_content") && wanted && answered && !self.reasoning {
+            return Some(Self { reasoning: true, ..self });
+        }
         let refused = any(&["not support", "unsupported", "only user and assistant", "must alternate", "invalid role"]);
         let has_system = request.messages.iter().any(|message| message.role == Role::System);
         if refused && any(&["system", "role"]) && self.system && has_system {
@@ -130,6 +155,16 @@ impl Form {
     /// Says whether a refusal was about the one schema, so that other schemas need not suffer for it.
     pub(super) fn is_about_one_schema(says: &str) -> bool {
         says.contains("invalid schema") || says.contains("invalid_json_schema")
+    }
+}
+
+/// Puts the reasoning behind each message of the assistant beside it; nothing is said of what has none.
+fn give_back(messages: &mut Value, thoughts: &[Option<String>]) {
+    let messages = messages.as_array_mut().into_iter().flatten().rev();
+    let answers = messages.filter(|message| message["role"] == Role::Assistant.name());
+    let thoughts = thoughts.iter().rev().map(Option::as_deref).chain(std::iter::repeat(None));
+    for (answer, thought) in answers.zip(thoughts) {
+        answer["reasoning_content"] = json!(thought.unwrap_or_default());
     }
 }
 
@@ -179,7 +214,7 @@ mod tests {
     #[test]
     fn extra_keys_win() {
         let body =
-            Form::from_byte(0).body(&request(Value::Null, json!({"temperature": 1, "top_k": 5})), "a/b", 7, false);
+            Form::from_byte(0).body(&request(Value::Null, json!({"temperature": 1, "top_k": 5})), "a/b", 7, false, &[]);
         let expected = json!({"model": "m", "messages": [{"role": "system", "content": "你是评委。"},
             {"role": "user", "content": "评一评这句话。"}], "temperature": 1, "max_tokens": 9, "seed": 7, "top_k": 5});
         assert_eq!(body, expected);
@@ -197,9 +232,28 @@ mod tests {
     #[test]
     fn a_schema_that_was_not_kept_to_is_spelt_out() {
         let request = request(json!({"type": "object"}), Value::Null);
-        let body = Form::from_byte(Form::FIRST).body(&request, "a/b", 7, true);
+        let body = Form::from_byte(Form::FIRST).body(&request, "a/b", 7, true, &[]);
         assert_eq!(body["response_format"]["type"], "json_schema");
         assert!(body["messages"][1]["content"].as_str().unwrap().ends_with("{\"type\":\"object\"}"), "{body}");
+    }
+
+    #[test]
+    fn reasoning_is_given_back_to_whom_wants_it() {
+        let mut request = request(Value::Null, Value::Null);
+        let says = "the reasoning_content in the thinking mode must be passed back to the api";
+        assert_eq!(Form::from_byte(0).after(&request, says), None, "nothing was answered yet");
+        for (answer, again) in [("earlier", "went on"), ("好。", "再答。"), ("{", "more")] {
+            request.messages.extend([Message::assistant(answer), Message::user(again)]);
+        }
+        let form = Form::from_byte(0).after(&request, says).expect("another form");
+        assert_eq!((form.byte(), form.after(&request, says)), (32, None));
+        let thoughts = [Some("想了想".to_owned()), None];
+        let body = form.body(&request, "a/b", 7, false, &thoughts);
+        let given: Vec<&Value> = [2, 4, 6].map(|place| &body["messages"][place]["reasoning_content"]).to_vec();
+        assert_eq!(given, ["", "想了想", ""]);
+        assert_eq!(body["messages"][3].get("reasoning_content"), None);
+        let plain = Form::from_byte(0).body(&request, "a/b", 7, false, &thoughts);
+        assert!(!plain.to_string().contains("想了想"), "nobody else sees it: {plain}");
     }
 
     #[test]
@@ -214,7 +268,7 @@ mod tests {
     fn each_refusal_leads_to_a_weaker_form_until_none_is_left() {
         let request = request(json!({"type": "object"}), Value::Null);
         let mut form = Form::from_byte(Form::FIRST);
-        assert_eq!(form.body(&request, "a/b", 7, false)["response_format"]["json_schema"]["name"], "a_b");
+        assert_eq!(form.body(&request, "a/b", 7, false, &[])["response_format"]["json_schema"]["name"], "a_b");
         for (says, key, value) in [
             (
                 "'response_format' of type 'json_schema' is unsupported",
@@ -229,13 +283,13 @@ mod tests {
             form = form.after(&request, says).expect(says);
             assert!(form.byte() > before.byte(), "{says}");
             assert_eq!(Form::from_byte(form.byte()), form);
-            let body = form.body(&request, "a/b", 7, false);
+            let body = form.body(&request, "a/b", 7, false, &[]);
             assert_eq!(body.get(key).unwrap_or(&Value::Null), &value, "{says}");
             assert!(body["messages"][1]["content"].as_str().unwrap().ends_with("内容：\n{\"type\":\"object\"}"));
         }
         let says = "'messages[0].role' does not support 'system' with this model";
         form = form.after(&request, says).expect(says);
-        let messages = form.body(&request, "a/b", 7, false)["messages"].clone();
+        let messages = form.body(&request, "a/b", 7, false, &[])["messages"].clone();
         assert_eq!(messages.as_array().map(Vec::len), Some(1));
         assert!(
             messages[0]["content"].as_str().unwrap().starts_with("你是评委。\n\n评一评这句话。\n\n只用"),

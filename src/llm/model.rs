@@ -155,6 +155,7 @@ impl Model {
         let mut only_journal = true;
         let (mut tries, mut reasks) = (0, 0);
         let (mut spelt_out, mut has_more_room) = (false, false);
+        let mut thoughts = Vec::new();
         loop {
             let key = if tries == 0 { parent.clone() } else { hash(&json!([parent, tries])) };
             let found = self.desk.journal.find(&key)?;
@@ -167,7 +168,7 @@ impl Model {
                 }
                 None => {
                     only_journal = false;
-                    let try_ = Try { number: tries, key, spelt_out };
+                    let try_ = Try { number: tries, key, spelt_out, thoughts: &thoughts };
                     let (record, hold) = self.answer(ask, &request, draw, try_, &flight).await?;
                     let answered = Answered::from(&record);
                     self.desk.journal.write(record).await?;
@@ -205,6 +206,7 @@ impl Model {
             if !answered.reply.text.trim().is_empty() {
                 let language = language_of(&request.messages);
                 request.messages.push(Message::assistant(answered.reply.text));
+                thoughts.push(answered.reply.reasoning);
                 request.messages.push(Message::user(again(&fault, &shape, language)));
                 spelt_out |= kind == ReplyFault::Unfit;
             }
@@ -217,7 +219,7 @@ impl Model {
         ask: &A,
         request: &Request,
         draw: &str,
-        Try { number: tries, key, spelt_out }: Try,
+        Try { number: tries, key, spelt_out, thoughts }: Try<'_>,
         flight: &Flight<'a>,
     ) -> Result<(Record, Option<Hold<'a>>), AskError> {
         let (reply, usage, requests, latency, hold) = match &self.engine {
@@ -245,7 +247,7 @@ impl Model {
                 let seed = number(self.desk.seed, &seed);
                 let has_begun = tries > 0 || is_later_turn(draw);
                 let weight = self.weigh(request);
-                let question = Question { request, ask: A::NAME, seed, has_begun, spelt_out, weight };
+                let question = Question { request, ask: A::NAME, seed, has_begun, spelt_out, thoughts, weight };
                 let exchange = served.client.complete(question, flight).await;
                 match exchange.outcome {
                     Ok((reply, usage, hold)) => (reply, usage, exchange.requests, exchange.latency, hold),
@@ -313,13 +315,15 @@ fn prompt_tokens(request: &Request) -> u64 {
 }
 
 /// Which try of a call this is.
-struct Try {
+struct Try<'a> {
     /// From 0.
     number: u32,
     /// The key of its record.
     key: String,
     /// Whether an earlier reply did not keep to the schema.
     spelt_out: bool,
+    /// The reasoning behind the replies that are asked again.
+    thoughts: &'a [Option<String>],
 }
 
 /// What is wrong with a reply.
@@ -369,7 +373,8 @@ fn read<A: Ask>(ask: &A, shape: &Shape, reply: &Reply, desk: &Desk) -> Result<A:
         // The limit may fall right after the last bracket.
         Shape::Json(schema) => {
             let value = json_of(&reply.text).map_err(unfit)?;
-            validate(schema, &value, desk).map_err(unfit)?;
+            let meant = |fault| ask.meant(&value).map_or(Err(fault), |meant| validate(schema, &meant, desk));
+            validate(schema, &value, desk).or_else(meant).map_err(unfit)?;
             value
         }
     };

@@ -87,7 +87,9 @@ async fn call(
     let request = Request { model: model.to_owned(), messages, sampling, schema, extra_body };
     let flight = desk.flight("probe").await;
     let weight = Weight::default();
-    let question = Question { request: &request, ask: "probe", seed: 0, has_begun: false, spelt_out: false, weight };
+    let (seed, thoughts) = (0, &[][..]);
+    let question =
+        Question { request: &request, ask: "probe", seed, has_begun: false, spelt_out: false, thoughts, weight };
     let exchange = client.complete(question, &flight).await;
     let (reply, ..) = exchange.outcome?;
     let fits = json_of(&reply.text).is_ok_and(|value| value == json!({"seal": "marl-0417"}));

@@ -1,5 +1,6 @@
 //! Files that say who is who in a book: read, checked and, in a pool, written where nobody has changed them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -9,9 +10,9 @@ use super::document::Document;
 use super::error::BookError;
 use super::problems::{At, PipelineError, Problem};
 use super::{RunError, paths, shape};
-use crate::schema::Book;
+use crate::schema::{Book, Language};
 use crate::stages::extract::aliases::{self, Aliases, Known};
-use crate::stages::extract::reading::{Gender, Reading, read, read_with};
+use crate::stages::extract::reading::{Gender, Person, Reading, read, read_with};
 use crate::store::Pool;
 
 /// Why a file that says who is who cannot be used.
@@ -60,22 +61,55 @@ pub fn people(path: &Path) -> Result<Aliases, AliasesError> {
     parse(path, &text, is_toml).map_err(AliasesError::Invalid)
 }
 
-/// Reads a book by rule, as its file in the pool says where somebody has changed it; else the file is written anew.
+/// Reads a book by rule in each of the languages that it has, as its file in the pool says where somebody has changed it; else
+/// the file is written anew.
 ///
-/// Also returns what to note: people of a changed file whom the book does not name. The file is that of the book's own
-/// language; what a book has in another is not read here. `text` is the book's, which may have been taken out of it.
-pub fn read_book(pool: &Pool, book: &Book, text: &str) -> Result<(Reading, Option<String>), RunError> {
+/// Also returns what to note: people of a changed file whom the book does not name. `text` is the book's, which may have been
+/// taken out of it.
+pub fn read_book(
+    pool: &Pool,
+    book: &Book,
+    text: &str,
+    languages: &BTreeSet<Language>,
+) -> Result<(BTreeMap<Language, Reading>, Option<String>), RunError> {
     let path = pool.aliases_path(&book.slug);
     if let Some(file) = pool.aliases(&book.slug)?.filter(|file| !aliases::is_as_written(file)) {
-        let aliases = parse(&path, &file, true)?;
-        let reading = read_with(text, book.language, book.script, &aliases);
-        let absent: Vec<String> = aliases.missing(&reading).into_iter().map(|name| format!("`{name}`")).collect();
+        let aliases = parse(&path, &file, true).map_err(RunError::Aliases)?;
+        let mut readings: BTreeMap<Language, Reading> =
+            languages.iter().map(|&language| (language, corrected(book, text, language, &aliases))).collect();
+        let is_here = |person: &&Person| person.mentions > 0 || person.lines > 0;
+        let here = readings.values().flat_map(|reading| reading.people.iter().filter(is_here));
+        let here: BTreeSet<&str> = here.map(|person| person.name.as_str()).collect();
+        let names = aliases.people.iter().map(|person| person.name.as_str());
+        let absent: Vec<String> = names.filter(|name| !here.contains(name)).map(|name| format!("`{name}`")).collect();
         let note = format!("`{}`: the book calls nobody {}", path.display(), absent.join(", "));
-        return Ok((reading, (!absent.is_empty()).then_some(note)));
+        if readings.len() > 1 {
+            // Whoever speaks in one language alone is nobody in the others; people without a trace are the last.
+            for reading in readings.values_mut() {
+                let here = reading.people.iter().take_while(is_here).count();
+                reading.people.truncate(here);
+            }
+        }
+        return Ok((readings, (!absent.is_empty()).then_some(note)));
     }
-    let reading = read(text, book.language, book.script);
-    pool.write_aliases(&book.slug, &aliases::text(&book.slug, &reading))?;
-    Ok((reading, None))
+    let readings: BTreeMap<Language, Reading> =
+        languages.iter().map(|&language| (language, read(text, language, book.script))).collect();
+    let (own, others): (Vec<_>, Vec<_>) = readings.iter().partition(|(language, _)| **language == book.language);
+    let all: Vec<&Reading> = own.into_iter().chain(others).map(|(_, reading)| reading).collect();
+    pool.write_aliases(&book.slug, &aliases::text(&book.slug, &all))?;
+    Ok((readings, None))
+}
+
+/// Reads a book in a language as a changed file says. In its own language the file is obeyed whatever it names.
+fn corrected(book: &Book, text: &str, language: Language, aliases: &Aliases) -> Reading {
+    if language == book.language {
+        return read_with(text, language, book.script, aliases);
+    }
+    let plain = read(text, language, book.script);
+    match aliases.of_part(&plain) {
+        Some(aliases) => read_with(text, language, book.script, &aliases),
+        None => plain,
+    }
 }
 
 fn parse(path: &Path, text: &str, is_toml: bool) -> Result<Aliases, PipelineError> {
@@ -145,7 +179,6 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::schema::Language;
 
     const EN: &str =
         "“One,” said Mr. Hale.\n\n“Two,” said Ruth Hallow.\n\n“Three,” said Hale.\n\n“Four,” said Ruth Hallow.\n";
@@ -160,6 +193,12 @@ mod tests {
     fn book(language: Language) -> Book {
         let text = if language == Language::En { EN } else { ZH };
         Book { slug: "tide".to_owned(), language, text: text.to_owned(), ..Book::default() }
+    }
+
+    /// Reads a book that is in its own language throughout.
+    fn read_own(pool: &Pool, book: &Book) -> Result<(Reading, Option<String>), RunError> {
+        let (mut readings, note) = read_book(pool, book, &book.text, &BTreeSet::from([book.language]))?;
+        Ok((readings.remove(&book.language).expect("the language that was asked for"), note))
     }
 
     fn speakers(reading: &Reading) -> String {
@@ -184,10 +223,10 @@ mod tests {
         ] {
             let (_folder, pool) = desk();
             let mut book = book(language);
-            let (reading, note) = read_book(&pool, &book, &book.text).unwrap();
+            let (reading, note) = read_own(&pool, &book).unwrap();
             assert_eq!((speakers(&reading).as_str(), note), (before, None));
             let written = pool.aliases("tide").unwrap().unwrap();
-            assert_eq!(written, aliases::text("tide", &reading));
+            assert_eq!(written, aliases::text("tide", &[&reading]));
 
             // The book goes on: the file too, since nobody has touched it.
             let more = if language == Language::En {
@@ -196,7 +235,7 @@ mod tests {
                 "\n灯花婆道：“五。”\n"
             };
             book.text += more;
-            read_book(&pool, &book, &book.text).unwrap();
+            read_own(&pool, &book).unwrap();
             let refreshed = pool.aliases("tide").unwrap().unwrap();
             assert!(refreshed.contains("Tom Reed") || refreshed.contains("灯花婆"), "{refreshed}");
 
@@ -208,16 +247,57 @@ mod tests {
             changed.insert_str(aliases, &format!("\"{from}\"{rest}"));
             pool.write_aliases("tide", &changed).unwrap();
             book.text += &more.replace("Tom", "Ann");
-            let (reading, note) = read_book(&pool, &book, &book.text).unwrap();
+            let (reading, note) = read_own(&pool, &book).unwrap();
             assert!(speakers(&reading).starts_with(after), "{}", speakers(&reading));
             assert_eq!(note, None);
             assert_eq!(pool.aliases("tide").unwrap().unwrap(), changed);
 
             // A person whom the book does not name is told.
             pool.write_aliases("tide", &(changed + "[[people]]\nname = \"Ishmael\"\n")).unwrap();
-            let note = read_book(&pool, &book, &book.text).unwrap().1.unwrap();
+            let note = read_own(&pool, &book).unwrap().1.unwrap();
             assert!(note.ends_with("tide.toml`: the book calls nobody `Ishmael`"), "{note}");
         }
+    }
+
+    #[test]
+    fn a_file_corrects_both_languages_of_a_book() {
+        let (_folder, pool) = desk();
+        let book = Book { text: format!("{EN}\n{ZH}"), ..book(Language::En) };
+        let both = BTreeSet::from(Language::ALL);
+        let read = |book: &Book| read_book(&pool, book, &book.text, &both).unwrap();
+        read(&book);
+        let written = pool.aliases("tide").unwrap().unwrap();
+        assert!(written.find("Ruth Hallow") < written.find("孟秋云"), "its own language first: {written}");
+        let changed = written.replacen("name = \"江守田\"", "name = \"Old Jiang\"", 1).replacen(
+            "name = \"Ruth Hallow\"",
+            "name = \"Mrs. Reed\"",
+            1,
+        );
+        let with = |text: &str, name: &str, alias: &str| {
+            let from = text.find(name).unwrap();
+            let at = from + text[from..].find("aliases = [").unwrap() + "aliases = [".len();
+            let rest = if text[at..].starts_with(']') { "" } else { ", " };
+            format!("{}\"{alias}\"{rest}{}", &text[..at], &text[at..])
+        };
+        let changed = with(&with(&changed, "Old Jiang", "江守田"), "Mrs. Reed", "Ruth Hallow");
+        pool.write_aliases("tide", &changed).unwrap();
+        let (readings, note) = read(&book);
+        assert_eq!(note, None, "everybody is somewhere");
+        let (en, zh) = (speakers(&readings[&Language::En]), speakers(&readings[&Language::Zh]));
+        assert!(en.starts_with("Mr. Hale Mrs. Reed Mr. Hale Mrs. Reed"), "{en}");
+        assert!(zh.ends_with("Old Jiang 孟秋云 Old Jiang 孟秋云"), "{zh}");
+        assert!(
+            readings[&Language::En].people.iter().all(|person| person.name != "孟秋云"),
+            "nobody there speaks of her"
+        );
+        assert_eq!(pool.aliases("tide").unwrap().unwrap(), changed);
+
+        // A file of the first language alone leaves the second to the rules.
+        let english = "[[people]]\nname = \"Hale\"\naliases = [\"Mr. Hale\"]\n[[people]]\nname = \"Ishmael\"\n";
+        pool.write_aliases("tide", english).unwrap();
+        let (readings, note) = read(&book);
+        assert!(speakers(&readings[&Language::Zh]).contains("江守田 孟秋云 江守田 孟秋云"));
+        assert!(note.unwrap().ends_with("the book calls nobody `Ishmael`"));
     }
 
     fn problems(name: &str, text: &str) -> String {
@@ -287,8 +367,8 @@ mod tests {
     fn a_broken_file_ends_the_run_and_stays() {
         let (_folder, pool) = desk();
         pool.write_aliases("tide", "[[people]]\nname = 3\n").unwrap();
-        let error = read_book(&pool, &book(Language::En), EN).expect_err("no name");
-        let RunError::Invalid(PipelineError::Invalid { sources, problems }) = error else { panic!("{error}") };
+        let error = read_own(&pool, &book(Language::En)).expect_err("no name");
+        let RunError::Aliases(PipelineError::Invalid { sources, problems }) = error else { panic!("{error}") };
         assert!(sources[0].0.ends_with("tide.toml"));
         assert_eq!(&sources[0].1[problems[0].span.clone()], "3");
         assert_eq!(pool.aliases("tide").unwrap().unwrap(), "[[people]]\nname = 3\n");

@@ -248,12 +248,12 @@ pub(super) fn reach(
     if urls.is_empty() {
         urls.extend(environment.get(Served::BASE_URL_ENV).map(|url| (document.key(&entry), url.to_owned())));
     }
+    let key_env = given("api_key_env").unwrap_or_else(|| Served::API_KEY_ENV.to_owned());
+    let key = environment.find(&key_env);
     let reached = Reached {
         base_urls: urls.iter().map(|(_, url)| url.clone()).collect(),
         model: from("model", Served::MODEL_ENV),
-        api_key: environment
-            .get(&given("api_key_env").unwrap_or_else(|| Served::API_KEY_ENV.to_owned()))
-            .map(str::to_owned),
+        api_key: key.as_deref().ok().map(str::to_owned),
     };
     if reached.model.is_none() {
         problems.push(lacking("model", Served::MODEL_ENV));
@@ -271,15 +271,21 @@ pub(super) fn reach(
             problems.push(problem.expected("a URL such as `http://localhost:8000/v1`"));
         }
     }
-    if let (Some(variable), None) = (given("api_key_env"), &reached.api_key) {
-        // A key in place of its variable's name must not be shown.
-        let message = if is_variable(&variable) {
-            format!("the environment variable {variable} is not set")
-        } else {
-            "`api_key_env` names no environment variable that is set".to_owned()
+    let place = format!("{entry}/api_key_env");
+    if let Err(unset) = key
+        && (document.has(&place) || unset.file.is_some())
+    {
+        let at = document.key(if document.has(&place) { &place } else { &entry });
+        let (message, expected) = match &unset.file {
+            Some(_) => (unset.to_string(), "a file with the key as its only line"),
+            None if is_variable(&unset.name) => (unset.to_string(), "the name of a variable that holds the key"),
+            // A key in place of its variable's name must not be shown.
+            None => (
+                "`api_key_env` names no environment variable that is set".to_owned(),
+                "the name of a variable that holds the key",
+            ),
         };
-        let problem = Problem::new(document.key(&format!("{entry}/api_key_env")), message);
-        problems.push(problem.expected("the name of a variable that holds the key"));
+        problems.push(Problem::new(at, message).expected(expected));
     }
     reached
 }

@@ -1,6 +1,10 @@
 //! The environment variables that a pipeline file may refer to, as `cli` found them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+/// The most bytes of a file that holds a variable's value.
+const MOST_BYTES: u64 = 1 << 16;
 
 /// Variables by name. Their values may be secrets: they show themselves nowhere.
 #[derive(Clone, Default)]
@@ -13,9 +17,48 @@ impl Environment {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// Returns a variable or, when it is not set, what stands in the file that `<name>_FILE` names, as secrets are mounted
+    /// into containers.
+    pub(super) fn find(&self, name: &str) -> Result<Cow<'_, str>, Unset> {
+        if let Some(value) = self.get(name) {
+            return Ok(Cow::Borrowed(value));
+        }
+        let unset = |file| Unset { name: name.to_owned(), file };
+        let path = self.get(&format!("{name}_FILE")).ok_or_else(|| unset(None))?;
+        read(path).map(Cow::Owned).map_err(|fault| unset(Some(fault)))
+    }
+
     /// Returns the names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
+    }
+}
+
+/// A variable that has no value. Shows no path: somebody may have put the secret itself in its place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", match file {
+    Some(fault) => format!("the file that {name}_FILE names {fault}"),
+    None => format!("the environment variable {name} is not set"),
+})]
+pub(super) struct Unset {
+    /// The variable's name.
+    pub(super) name: String,
+    /// What is wrong with the file that should hold its value, when one is named.
+    pub(super) file: Option<String>,
+}
+
+/// Reads the value of a variable out of a file: its only line.
+fn read(path: &str) -> Result<String, String> {
+    use std::io::Read as _;
+    let cannot = |error: std::io::Error| format!("cannot be read: {error}");
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).map_err(cannot)?.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    let text = String::from_utf8(bytes).map_err(|_| "is no UTF-8".to_owned())?;
+    match text.trim_start_matches('\u{feff}').trim() {
+        "" => Err("is empty".to_owned()),
+        value if value.contains(['\n', '\r']) => Err("has more than one line".to_owned()),
+        value if value.len() as u64 >= MOST_BYTES => Err("is longer than 64 KB".to_owned()),
+        value => Ok(value.to_owned()),
     }
 }
 
@@ -31,8 +74,8 @@ impl std::fmt::Debug for Environment {
     }
 }
 
-/// Replaces `$NAME` and `${NAME}` in a text; `$$` is a dollar sign. Returns the name of a variable that is not set.
-pub(super) fn expand(text: &str, environment: &Environment) -> Result<String, String> {
+/// Replaces `$NAME` and `${NAME}` in a text; `$$` is a dollar sign. Fails on a variable that has no value.
+pub(super) fn expand(text: &str, environment: &Environment) -> Result<String, Unset> {
     let mut expanded = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('$') {
@@ -50,7 +93,7 @@ pub(super) fn expand(text: &str, environment: &Environment) -> Result<String, St
             expanded.push('$');
             continue;
         }
-        expanded.push_str(environment.get(name).ok_or_else(|| name.to_owned())?);
+        expanded.push_str(&environment.find(name)?);
         rest = after;
     }
     expanded.push_str(rest);
@@ -72,8 +115,40 @@ mod tests {
             ("$EMPTY", Err("EMPTY")),
             ("${NOWHERE}/x", Err("NOWHERE")),
         ] {
-            assert_eq!(expand(text, &environment).as_deref().map_err(String::as_str), expected, "{text}");
+            let expanded = expand(text, &environment);
+            assert_eq!(expanded.as_deref().map_err(|unset| unset.name.as_str()), expected, "{text}");
         }
         assert_eq!(format!("{environment:?}"), r#"{"BOOKS", "EMPTY"}"#);
+    }
+
+    #[test]
+    fn a_file_may_hold_a_value() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("键");
+        let file = path.to_str().unwrap().to_owned();
+        let set = [("KEY_FILE".to_owned(), file), ("OTHER_FILE".to_owned(), "sesame-7".to_owned())];
+        let mut environment: Environment = set.into_iter().collect();
+        for (text, expected) in [
+            ("\u{feff}sesame-7\r\n", Ok("Bearer sesame-7")),
+            (" \n", Err("the file that KEY_FILE names is empty")),
+            ("sesame-7\nsesame-8\n", Err("the file that KEY_FILE names has more than one line")),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let expanded = expand("Bearer $KEY", &environment).map_err(|unset| unset.to_string());
+            assert_eq!(expanded.as_deref().map_err(String::as_str), expected, "{text:?}");
+        }
+        std::fs::write(&path, [0xff, 0xfe]).unwrap();
+        assert!(environment.find("KEY").unwrap_err().to_string().contains("no UTF-8"));
+        std::fs::write(&path, "k".repeat(1 << 17)).unwrap();
+        assert!(environment.find("KEY").unwrap_err().to_string().contains("longer"));
+        // Whoever puts the key where its file's name belongs does not see it again.
+        let error = environment.find("OTHER").unwrap_err().to_string();
+        assert!(
+            error.starts_with("the file that OTHER_FILE names cannot be read") && !error.contains("sesame"),
+            "{error}"
+        );
+        environment.0.insert("KEY".to_owned(), "own".to_owned());
+        assert_eq!(environment.find("KEY").unwrap(), "own", "what is set already wins");
+        assert!(environment.find("NONE").unwrap_err().file.is_none());
     }
 }

@@ -15,6 +15,9 @@ pub enum RunError {
     /// The pipeline file, or a file that it names, is wrong. Nothing was run.
     #[error(transparent)]
     Invalid(#[from] PipelineError),
+    /// The file of the pool that says who is who in a book is wrong. What was done before it was read is kept.
+    #[error(transparent)]
+    Aliases(PipelineError),
     /// A prompt template that the pipeline file puts in place of the program's is wrong. Nothing was run.
     #[error(transparent)]
     Prompts(#[from] PromptError),

@@ -127,7 +127,8 @@ pub struct Served {
     pub base_url: Option<BaseUrl>,
     /// The model's id on the server; `OPENAI_MODEL` of the environment when silent.
     pub model: Option<String>,
-    /// The environment variable that holds the key. The key itself never stands in a file.
+    /// The environment variable that holds the key; when it is not set, `<variable>_FILE` may name a file whose only line is
+    /// the key. The key itself never stands in a pipeline file.
     pub api_key_env: String,
     /// Sampling temperature; the server's own when silent.
     #[schemars(range(min = 0.0, max = 2.0))]

@@ -21,7 +21,6 @@ use crate::event::{Event, Reporter};
 use crate::llm::{Account, Answered, Desk, Journal, JournalError, Price, Record, Rehearsal, Usage, part};
 use crate::prompt::Prompts;
 use crate::stages;
-use crate::stages::export::Records;
 use crate::store::{JournalView, StoreError};
 
 /// How a run is rehearsed.
@@ -147,8 +146,7 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.on_thread_park(move || idle.idle()).build().map_err(RunError::Start)?;
     let reporter: Arc<dyn Reporter> = Arc::<Clock>::clone(&clock);
-    let (records, scenes) =
-        runtime.block_on(super::run::rehearse(Arc::clone(&loaded), road, reporter, Arc::clone(&desk)))?;
+    let rows = runtime.block_on(super::run::rehearse(Arc::clone(&loaded), road, reporter, Arc::clone(&desk)))?;
 
     let accounts = desk.ledger.accounts();
     let mut asks: Vec<AskForecast> = accounts.iter().map(|account| ask(account, &loaded, &measured)).collect();
@@ -163,7 +161,7 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
         budget: budget(&loaded, &total, &spent),
         stages: clock.stages(&asks),
         wall_s: rehearsal.now().as_secs_f64(),
-        rows: rows(&records, scenes),
+        rows,
         paid_usd: paid,
         asks,
         total,
@@ -253,18 +251,6 @@ fn budget(loaded: &Loaded, total: &AskForecast, spent: &BTreeMap<String, Usage>)
         Some(Bound { key, max, expected, reached: expected.is_some_and(|expected| expected > max) })
     };
     bounds.into_iter().filter_map(bound).collect()
-}
-
-fn rows(records: &Records, scenes: usize) -> BTreeMap<&'static str, u64> {
-    BTreeMap::from([
-        ("scenes", scenes as u64),
-        ("characters", records.characters.len() as u64),
-        ("conversations", records.conversations.len() as u64),
-        ("samples", records.samples.len() as u64),
-        ("roles", records.roles.profiles.len() as u64),
-        ("role_specific", records.roles.specific.len() as u64),
-        ("role_general", records.roles.general.len() as u64),
-    ])
 }
 
 /// A journal that is read and never written.

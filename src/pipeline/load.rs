@@ -270,10 +270,12 @@ mod tests {
         fn load(&self, text: &str, sets: &[&str], endpoints: Endpoints) -> Result<Loaded, PipelineError> {
             let pipeline = self.0.path().join("mine.toml");
             std::fs::write(&pipeline, text).unwrap();
+            let team = self.0.path().join("team.key");
             let variables = [
                 ("HERE", self.0.path().to_str().unwrap()),
                 ("OPENAI_BASE_URL", "http://localhost:1/v1"),
                 ("OPENAI_API_KEY", "sk-very-secret"),
+                ("TEAM_KEY_FILE", team.to_str().unwrap()),
             ];
             let environment = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter().collect();
             let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
@@ -358,6 +360,23 @@ mod tests {
         let ftp = given.replace("http://b/v1", "ftp://b/v1");
         let problems = desk.problems(&whole().replace("model = 'm'", &ftp), &[]);
         assert!(problems.len() == 1 && problems[0].contains("no HTTP address"), "{problems:?}");
+    }
+
+    #[test]
+    fn a_key_may_come_out_of_a_file_that_a_variable_names() {
+        let desk = Desk::new();
+        let text =
+            whole().replace("model = 'm'", "model = 'm'\napi_key_env = 'TEAM_KEY'\nheaders = { X-T = '$TEAM_KEY' }");
+        let problems = desk.problems(&text, &[]);
+        assert!(problems.iter().all(|problem| problem.contains("the file that TEAM_KEY_FILE names cannot be read")));
+        assert_eq!(problems.len(), 2, "the key and the header: {problems:?}");
+        desk.write("team.key", "sk-very-secret\n");
+        let loaded = desk.load(&text, &[], Endpoints::Needed).unwrap();
+        let secret = Secret::new("sk-very-secret");
+        let endpoint = &loaded.endpoints["作者"];
+        assert_eq!((endpoint.api_key.as_ref(), &endpoint.headers[0].1), (Some(&secret), &secret));
+        let shown = format!("{loaded:?}{}", loaded.effective);
+        assert!(!shown.contains("sk-very-secret"), "{shown}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::models::Models;
-use super::summary::{FaultCounts, by_model};
+use super::summary::{FaultCounts, PerSample, by_model};
 use super::{Loaded, Summary};
 use crate::llm::{AskError, Desk, Usage};
 use crate::schema::{Book, Language};
@@ -29,6 +29,12 @@ pub(super) struct Manifest {
     prompts: BTreeMap<String, String>,
     /// blake3 of the table of dimensions.
     dimensions: String,
+    /// blake3 of the roles' character files and the general instructions; none where no role is asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    roles: Option<String>,
+    /// blake3 of each script whose roles are taken, by its path.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    scripts: BTreeMap<String, String>,
     /// blake3 of the scenes that were read from the pool.
     pool: Option<String>,
     calls: u64,
@@ -45,6 +51,10 @@ pub(super) struct Manifest {
     /// The same by model and ask.
     asks: Vec<ManifestAsk>,
     rows: BTreeMap<String, BTreeMap<String, u64>>,
+    /// What conversations took for each sample that came of them.
+    per_sample: Option<PerSample>,
+    /// How many lanes ended before a dimension had its τ counts, by dimension.
+    short: BTreeMap<String, u64>,
     rejected: BTreeMap<String, BTreeMap<String, u64>>,
     /// SHA-256 of each file of the data set, by its path in there.
     files: BTreeMap<String, String>,
@@ -122,6 +132,15 @@ impl Manifest {
             cast: models.parts().into_iter().map(|(part, model)| ManifestPart::new(part, &model)).collect(),
             prompts: desk.prompts.hashes().clone(),
             dimensions: blake3::hash(&dimensions).to_hex().to_string(),
+            roles: loaded.file.instruct.is_on().then(|| {
+                let given = serde_json::to_vec(&(&loaded.roles, &loaded.instructions)).expect("plain data is JSON");
+                blake3::hash(&given).to_hex().to_string()
+            }),
+            scripts: loaded
+                .scripts
+                .iter()
+                .filter_map(|path| Some((path.display().to_string(), hash_of(path)?)))
+                .collect(),
             pool,
             calls: totals.made + totals.journal,
             requests: totals.requests,
@@ -132,10 +151,17 @@ impl Manifest {
             usd: totals.usd,
             asks: asks.collect(),
             rows: summary.rows.clone(),
+            per_sample: summary.per_sample,
+            short: summary.short.clone(),
             rejected: summary.rejected.clone(),
             files,
         }
     }
+}
+
+/// Returns the hash of a file's bytes; none of one that is not there any more, which has been rejected as unreadable.
+fn hash_of(path: &std::path::Path) -> Option<String> {
+    Some(blake3::hash(&std::fs::read(path).ok()?).to_hex().to_string())
 }
 
 impl ManifestBook {

@@ -18,7 +18,7 @@ const LOOKED_AT: usize = 20_000;
 
 /// The fewest tokens that a served model's reply is taken to have, by ask. Models say more than the offline engine where
 /// they give reasons or make something up; elsewhere their replies are as long as the offline ones. Assumptions, and told as such.
-const LEAST: [(&str, u64); 13] = [
+const LEAST: [(&str, u64); 14] = [
     ("chunk/border", 60),
     ("extract/scenes", 60),
     ("extract/describe", 500),
@@ -26,6 +26,7 @@ const LEAST: [(&str, u64); 13] = [
     ("synthesize/characters", 700),
     ("synthesize/scene", 350),
     ("synthesize/dialogue", 400),
+    ("synthesize/known", 200),
     ("synthesize/review", 150),
     ("simulate/direct", 60),
     ("simulate/scene_reply", 45),

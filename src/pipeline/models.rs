@@ -65,6 +65,13 @@ impl Models {
         Ok(Self { extractor, synthesizers, director, scene, sources, base, judge, instructor, player })
     }
 
+    /// Returns those who have a part in conversations, some of them more than once.
+    pub(super) fn players(&self) -> impl Iterator<Item = &Arc<Model>> {
+        let parts = [&self.director, &self.scene, &self.base, &self.judge];
+        let one = parts.into_iter().flat_map(|part| [&part.en, &part.zh]);
+        one.chain(self.sources.en.iter()).chain(self.sources.zh.iter())
+    }
+
     /// Returns (part, model) in the order of the cast; a part that languages divide is named once for each.
     pub(super) fn parts(&self) -> Vec<(String, Arc<Model>)> {
         let one = |models: &ByLanguage<Arc<Model>>| ByLanguage {

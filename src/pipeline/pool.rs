@@ -128,9 +128,9 @@ pub fn pool_path(pipeline: &Path, environment: &Environment) -> std::io::Result<
     let named = document.value.pointer("/extract/pool").and_then(serde_json::Value::as_str);
     let default = extract::Params::default().pool;
     let named = named.unwrap_or(&default);
-    expand(named, environment).map(PathBuf::from).map_err(|variable| {
-        std::io::Error::other(format!("the environment variable {variable} of `extract.pool` is not set"))
-    })
+    expand(named, environment)
+        .map(PathBuf::from)
+        .map_err(|unset| std::io::Error::other(format!("{unset}, which `extract.pool` needs")))
 }
 
 fn check(files: &[PoolFile]) -> PoolCheck {

@@ -42,9 +42,11 @@ impl Reader {
                     unexpanded.insert(pointer, text);
                     continue;
                 }
-                Err(variable) => {
-                    let message = format!("the environment variable {variable} is not set");
-                    let problem = Problem::new(document.at(&pointer), message).nearest(&variable, environment.names());
+                Err(unset) if unset.file.is_some() => Problem::new(document.at(&pointer), unset.to_string())
+                    .expected("a file with the value as its only line"),
+                Err(unset) => {
+                    let problem = Problem::new(document.at(&pointer), unset.to_string());
+                    let problem = problem.nearest(&unset.name, environment.names());
                     problem.expected("a variable that is set, or `$$` for a dollar sign")
                 }
             };

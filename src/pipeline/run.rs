@@ -18,17 +18,18 @@ use super::about::about;
 use super::error::Cause;
 use super::manifest::Manifest;
 use super::models::Models;
+use super::records::{PlayedRecords, Records};
 use super::shelf::{self, Listed, ReadBook, Rereader, Shelf};
 use super::status::{Watch, spent};
 use super::{Loaded, ModelEntry, RunError, RunOptions, Stage, Summary};
 use crate::event::{Event, Reporter};
-use crate::llm::{AskError, Desk, Rehearsal};
+use crate::llm::{AskError, Desk, Model, Rehearsal};
 use crate::prompt::Prompts;
 use crate::schema::{Book, Character, CharacterType, Chunk, Language, Reject, Scene, SceneHead};
-use crate::stages::export::{self, Records};
+use crate::stages::export;
 use crate::stages::synthesize::established;
 use crate::stages::{self, chunk, extract, simulate, synthesize};
-use crate::store::{Pool, PoolIndex, RunFolder, Table, Written};
+use crate::store::{Pool, PoolIndex, RunFolder, Written};
 
 /// Runs a pipeline up to and including a stage, and returns what it left.
 ///
@@ -64,28 +65,25 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
 
 /// Goes the road, and writes what it yields.
 async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summary, RunError> {
-    let mut records = Records::default();
+    let mut records = Records::new(folder)?;
     let walked = road.walk(&mut records).await;
+    records.take_rejects();
     records.rejects.sort();
     records.rejects.dedup();
     folder.write_rejected(&records.rejects)?;
     let Walked { books, pool } = walked?;
 
     let mut summary = Summary::new(folder.path(), &road.desk.ledger, &records.rejects);
+    summary.short.clone_from(&records.short);
     if road.options.until == Stage::Export {
         road.start(Stage::Export, None);
         let (index, pool_hash) = pool.expect("who exports has extracted");
-        records.scenes = export::scenes(index.len(), |place| index.scene(place).map_err(RunError::from))?;
-        let tables = export::tables(&records)?;
+        let mut dataset = folder.new_dataset()?;
+        let tables = records.write(&index, &mut dataset)?;
         let about = about(&road.loaded, road.options.limit, &books, &road.models, records.roles.tallies.clone());
         let card = export::card(&road.loaded.file.export, &about, &tables);
         summary.count(&tables);
-        let tables = tables.into_iter().map(|table| Table {
-            config: table.config.to_owned(),
-            split: table.split.to_owned(),
-            frame: table.frame,
-        });
-        let files = folder.write_dataset(&card, tables.collect())?;
+        let files = dataset.finish(&card)?;
         let limit = road.options.limit;
         let manifest =
             Manifest::new(&road.loaded, limit, &books, &road.models, &road.desk, Some(pool_hash), &summary, files);
@@ -98,18 +96,26 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
 }
 
 /// Goes the road of a run up to the data set without a server and without writing anything, and returns what the offline
-/// engine made of it, with the number of scenes. What was asked, and how long it would take, stands at the desk.
+/// engine makes of it: rows by config. What was asked, and how long it would take, stands at the desk.
 pub(super) async fn rehearse(
     loaded: Arc<Loaded>,
     options: RunOptions,
     reporter: Arc<dyn Reporter>,
     desk: Arc<Desk>,
-) -> Result<(Records, usize), RunError> {
+) -> Result<BTreeMap<&'static str, u64>, RunError> {
     let models = Models::new(&loaded, &desk)?;
     let road = Road::new(loaded, options, reporter, desk, models);
-    let mut records = Records::default();
+    let mut records = Records::counting();
     let walked = road.walk(&mut records).await?;
-    Ok((records, walked.pool.map_or(0, |(index, _)| index.len())))
+    Ok(BTreeMap::from([
+        ("scenes", walked.pool.map_or(0, |(index, _)| index.len() as u64)),
+        ("characters", records.characters.len() as u64),
+        ("conversations", records.played.conversations()),
+        ("samples", records.played.samples()),
+        ("roles", records.roles.profiles.len() as u64),
+        ("role_specific", records.roles.specific.len() as u64),
+        ("role_general", records.roles.general.len() as u64),
+    ]))
 }
 
 /// Stops the desk when the run is asked to stop.
@@ -495,6 +501,7 @@ impl Road {
         let total = sets as u64 * u64::from(params.tau) * self.loaded.dimensions.len() as u64;
         self.start(Stage::Simulate, Some(total));
         let done = Arc::new(AtomicU64::new(0));
+        let places = Arc::new(simulate::Places::new(self.conversations_at_once()));
         let mut plays = Tasks::new(&self.desk);
         for character in &records.characters {
             let sources = self.models.sources.get(character.language).clone();
@@ -504,33 +511,49 @@ impl Road {
             };
             for group in groups {
                 let (road, done) = (Arc::clone(self), Arc::clone(&done));
-                let (character, scenes) = (character.clone(), Arc::clone(scenes));
-                plays.spawn(async move { road.play(&character, &group, &scenes, &done, total).await });
+                let lanes = Lanes { character: character.clone(), sources: group, scenes: Arc::clone(scenes) };
+                let (played, places) = (Arc::clone(&records.played), Arc::clone(&places));
+                plays.spawn(async move { road.play(&lanes, &played, &places, &done, total).await });
             }
         }
-        let mut conversations = 0;
-        for played in plays.all().await.into_iter().flatten() {
-            conversations += played.conversations.len();
-            records.conversations.extend(played.conversations);
-            records.samples.extend(played.samples);
-            self.reject(records, played.rejects);
+        for short in plays.all().await {
+            for (reject, dimensions) in short {
+                self.reject(records, [reject]);
+                for dimension in dimensions {
+                    *records.short.entry(dimension).or_default() += 1;
+                }
+            }
         }
         plays.ended()?;
-        self.end(Stage::Simulate, format!("{} samples of {conversations} conversations", records.samples.len()));
+        let (samples, conversations) = (records.played.samples(), records.played.conversations());
+        self.end(Stage::Simulate, format!("{samples} samples of {conversations} conversations"));
         Ok(())
     }
 
-    /// Plays lanes that share one set of counts, one after the other.
+    /// Returns how many conversations play at once, over all lanes: twice as many as there can be requests in flight, so that
+    /// there is always one for whichever model has nothing to do.
+    fn conversations_at_once(&self) -> u32 {
+        let names: BTreeSet<&str> = self.models.players().map(|model| model.name()).collect();
+        let of = |name: &str| match &self.loaded.file.models[name] {
+            ModelEntry::OpenAi(served) => served.concurrency as usize,
+            ModelEntry::Offline(_) => cores(),
+        };
+        let most = names.into_iter().map(of).sum::<usize>().saturating_mul(2).min(MOST_CONVERSATIONS);
+        u32::try_from(most).unwrap_or(u32::MAX)
+    }
+
+    /// Plays lanes that share one set of counts, one after the other, and returns the entries of those that fell short, each
+    /// with the dimensions that have less than τ.
     async fn play(
         &self,
-        character: &Character,
-        sources: &[Arc<crate::llm::Model>],
-        scenes: &PoolIndex,
+        Lanes { character, sources, scenes }: &Lanes,
+        records: &PlayedRecords,
+        places: &simulate::Places,
         done: &AtomicU64,
         total: u64,
-    ) -> Result<Vec<simulate::LanePlayed>, RunError> {
+    ) -> Result<Vec<(Reject, Vec<String>)>, RunError> {
         let language = character.language;
-        let (mut counts, mut lanes) = (simulate::Counts::new(&self.loaded.dimensions), Vec::new());
+        let (mut counts, mut short) = (simulate::Counts::new(&self.loaded.dimensions), Vec::new());
         let behind = AtomicU64::new(0);
         for (place, source) in sources.iter().enumerate() {
             let mut params = self.loaded.file.simulate.clone();
@@ -547,17 +570,25 @@ impl Road {
                 dimensions: &self.loaded.dimensions,
                 seed: self.loaded.file.seed,
                 limit: self.options.limit,
+                places,
+            };
+            let keep = |played: simulate::Played| {
+                for reject in &played.rejects {
+                    self.reporter.report(Event::Rejected(reject.clone()));
+                }
+                Ok(records.add(played)?)
             };
             let progress = |progress: simulate::Progress| {
                 let counted = u64::from(progress.counted);
                 let step = counted.saturating_sub(behind.fetch_max(counted, Ordering::Relaxed));
                 self.advance(Stage::Simulate, done.fetch_add(step, Ordering::Relaxed) + step, Some(total));
             };
-            let played = simulate::play_lane(&stage, character, source, scenes, counts, &progress).await?;
-            counts = played.counts.clone();
-            lanes.push(played);
+            let end = simulate::play_lane(&stage, character, source, &**scenes, counts, &keep, &progress).await?;
+            counts = end.counts;
+            let below = counts.iter().filter(|(_, count)| *count < params.tau).map(|(code, _)| code.to_owned());
+            short.extend(end.short.map(|reject| (reject, below.collect())));
         }
-        Ok(lanes)
+        Ok(short)
     }
 
     /// Does work that fills a core, where it keeps no other task waiting.
@@ -602,6 +633,16 @@ impl simulate::Scenes for PoolIndex {
     fn scene(&self, place: usize) -> Result<Scene, RunError> {
         Ok(Self::scene(self, place)?)
     }
+}
+
+/// So many conversations take some hundred megabytes of memory, and keep thousands of requests in flight.
+const MOST_CONVERSATIONS: usize = 4096;
+
+/// Lanes that share one set of counts.
+struct Lanes {
+    character: Character,
+    sources: Vec<Arc<Model>>,
+    scenes: Arc<PoolIndex>,
 }
 
 /// What a run went through.

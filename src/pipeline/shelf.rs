@@ -136,17 +136,11 @@ pub(super) type Facts = BTreeMap<Language, extract::BookFacts>;
 pub(super) fn facts(read: &mut ReadBook, pool: &Pool) -> Result<(Facts, Option<String>), RunError> {
     let text: Arc<str> = Arc::from(std::mem::take(&mut read.book.text));
     let languages: BTreeSet<Language> = read.chunks.iter().map(|chunk| chunk.language).collect();
-    let (mut facts, mut note) = (Facts::new(), None);
-    for language in languages {
-        let reading = if language == read.book.language {
-            let (reading, told) = aliases::read_book(pool, &read.book, &text)?;
-            note = told;
-            reading
-        } else {
-            extract::reading::read(&text, language, read.book.script)
-        };
-        facts.insert(language, extract::BookFacts::new(&read.book, language, Arc::clone(&text), reading));
-    }
+    let (readings, note) = aliases::read_book(pool, &read.book, &text, &languages)?;
+    let facts = readings.into_iter().map(|(language, reading)| {
+        (language, extract::BookFacts::new(&read.book, language, Arc::clone(&text), reading))
+    });
+    let facts = facts.collect();
     Ok((facts, note))
 }
 
@@ -204,7 +198,7 @@ mod tests {
         // Whoever corrects a book's people wrongly is told before anything is asked.
         std::fs::write(pool.aliases_path("mixed"), "[[person]]\nname = 7\n").unwrap();
         let mut read = Rereader::new(Arc::clone(&shelf)).read(&listed(&shelf)[0]).unwrap();
-        assert!(matches!(super::facts(&mut read, &pool), Err(RunError::Invalid(_))));
+        assert!(matches!(super::facts(&mut read, &pool), Err(RunError::Aliases(_))));
     }
 
     #[test]

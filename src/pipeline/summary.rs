@@ -9,8 +9,8 @@ use tokio::sync::watch;
 
 use super::Stage;
 use crate::llm::{Account, Ledger, Totals};
-use crate::schema::Reject;
-use crate::stages::export::Table;
+use crate::schema::{Reject, Sample};
+use crate::stages::export::{Row as _, Table};
 
 /// What the command line says about a run, beside the pipeline file.
 #[derive(Debug, Clone)]
@@ -110,6 +110,40 @@ impl AskSummary {
     }
 }
 
+/// What the conversations took for each sample that came of them: all asks of `simulate` and `select`, those of conversations
+/// without a sample too.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct PerSample {
+    /// Calls that have an answer.
+    pub calls: f64,
+    /// Prompt and completion tokens, as they are billed.
+    pub billed: f64,
+    /// Prompt tokens among them that extend an earlier prompt of the ask to the model.
+    pub cacheable: f64,
+}
+
+impl PerSample {
+    /// Shares out what asks took; none without samples.
+    fn of(asks: &[AskSummary], samples: u64) -> Option<Self> {
+        let plays = |ask: &&AskSummary| ["simulate/", "select/"].iter().any(|stage| ask.ask.starts_with(stage));
+        let each = |of: fn(&AskSummary) -> u64| {
+            let sum: u64 = asks.iter().filter(plays).map(of).sum();
+            shared_out(sum, samples)
+        };
+        (samples > 0).then(|| Self {
+            calls: each(|ask| ask.calls.made + ask.calls.journal),
+            billed: each(|ask| ask.tokens.prompt + ask.tokens.completion),
+            cacheable: each(|ask| ask.tokens.cacheable),
+        })
+    }
+}
+
+/// Divides with two decimals.
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
+fn shared_out(sum: u64, parts: u64) -> f64 {
+    (sum as f64 * 100.0 / parts as f64).round() / 100.0
+}
+
 /// Counts of requests and replies that were of no use, by model and kind.
 pub type FaultCounts = BTreeMap<String, BTreeMap<String, u64>>;
 
@@ -145,6 +179,10 @@ pub struct Summary {
     pub asks: Vec<AskSummary>,
     /// Rows by config and split.
     pub rows: BTreeMap<String, BTreeMap<String, u64>>,
+    /// What each sample took; null without samples.
+    pub per_sample: Option<PerSample>,
+    /// How many lanes ended before a dimension had its τ counts, by dimension.
+    pub short: BTreeMap<String, u64>,
     /// Rejects by stage and reason; in JSON by stage alone.
     #[serde(serialize_with = "by_stage")]
     pub rejected: BTreeMap<String, BTreeMap<String, u64>>,
@@ -181,8 +219,10 @@ impl Summary {
     pub(super) fn count(&mut self, tables: &[Table]) {
         for table in tables {
             let splits = self.rows.entry(table.config.to_owned()).or_default();
-            splits.insert(table.split.to_owned(), table.frame.height() as u64);
+            splits.insert(table.split.to_owned(), table.rows as u64);
         }
+        let samples = self.rows.get(Sample::CONFIG).map_or(0, |splits| splits.values().sum());
+        self.per_sample = PerSample::of(&self.asks, samples);
     }
 
     /// Returns the rows of all configs and splits.
@@ -222,8 +262,24 @@ mod tests {
             "calls": {"made": 0, "journal": 0, "failed": 0}, "requests": 0, "reasks": 0, "faults": {}, "asks": [],
             "tokens": {"prompt": 0, "cached": 0, "cacheable": 0, "completion": 0, "reasoning": 0, "estimated": 0},
             "usd": null,
-            "rows": {"samples": {"test": 4}}, "rejected": {"extract": 5}, "wall_s": 0.0,
+            "rows": {"samples": {"test": 4}}, "per_sample": null, "short": {}, "rejected": {"extract": 5}, "wall_s": 0.0,
         });
         assert_eq!(serde_json::to_value(summary).unwrap(), expected);
+    }
+
+    #[test]
+    fn samples_share_what_the_conversations_took() {
+        let ask = |ask: &str, made: u64, tokens: Tokens| AskSummary {
+            ask: ask.to_owned(),
+            calls: Calls { made, journal: 1, failed: 1 },
+            tokens,
+            ..AskSummary::default()
+        };
+        let tokens = Tokens { prompt: 900, cacheable: 700, completion: 50, ..Tokens::default() };
+        let asks =
+            [ask("extract/scenes", 99, tokens), ask("simulate/direct", 8, tokens), ask("select/judge", 5, tokens)];
+        let per_sample = PerSample { calls: 5.0, billed: 633.33, cacheable: 466.67 };
+        assert_eq!(PerSample::of(&asks, 3), Some(per_sample));
+        assert_eq!(PerSample::of(&asks, 0), None);
     }
 }

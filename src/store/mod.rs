@@ -4,15 +4,19 @@
 //! is used. After a crash at any point, opening again finds what was acknowledged. This room decides nothing about the work.
 
 mod atomic;
+mod dataset;
 mod error;
 mod journal;
 mod parquet;
 mod pool;
 mod run;
+mod spool;
 
 pub use atomic::write;
+pub use dataset::tables;
 pub use error::StoreError;
 pub use journal::{FileJournal, JournalOptions, JournalView};
-pub use parquet::Table;
+pub use parquet::TableFile;
 pub use pool::{Added, OwnScene, PieceFault, Place, Placed, Pool, PoolFile, PoolIndex, SceneKind, Written};
-pub use run::RunFolder;
+pub use run::{NewDataset, RunFolder};
+pub use spool::Spool;

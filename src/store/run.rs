@@ -9,7 +9,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::{FileJournal, StoreError, Table, atomic};
+use super::parquet::hexadecimal;
+use super::{FileJournal, Spool, StoreError, TableFile, atomic};
 use crate::schema::Reject;
 
 /// The folder of a run. It is used again by every run of the same name, by one process at a time.
@@ -74,40 +75,19 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Replaces the data set whole, by the card and the tables; returns the SHA-256 of each file by its path below `dataset/`.
+    /// Makes an empty spool, which is gone when the run is.
+    pub fn spool(&self, name: &str) -> Result<Spool, StoreError> {
+        Spool::create(&self.path, name)
+    }
+
+    /// Begins a data set that takes the old one's place when it is whole.
     ///
-    /// A table without rows leaves no file. A crash leaves the old data set or the new one, if need be under a name that
-    /// the next [`open`](Self::open) puts right.
-    pub fn write_dataset(&self, card: &str, tables: Vec<Table>) -> Result<BTreeMap<String, String>, StoreError> {
-        let (new, old) = (self.path.join("dataset.new"), self.path.join("dataset.old"));
-        remove(&new)?;
-        remove(&old)?;
-        fs::create_dir(&new).map_err(StoreError::io("make the folder", &new))?;
-        let mut hashes = BTreeMap::new();
-        for table in tables.into_iter().filter(|table| table.frame.height() > 0) {
-            let name = table.path();
-            let path = new.join(&name);
-            let folder = path.parent().expect("a table stands in its config's folder");
-            fs::create_dir_all(folder).map_err(StoreError::io("make the folder", folder))?;
-            let file = File::create_new(&path).map_err(StoreError::io("create", &path))?;
-            let mut sink = Hashing { file: io::BufWriter::new(file), hasher: Sha256::new() };
-            table.write(&mut sink).map_err(|source| StoreError::Parquet { path: path.clone(), source })?;
-            let file = sink.file.into_inner().map_err(io::IntoInnerError::into_error);
-            file.and_then(|file| file.sync_all()).map_err(StoreError::io("write", &path))?;
-            atomic::sync_folder(folder)?;
-            let name: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
-            hashes.insert(name.join("/"), hexadecimal(sink.hasher));
-        }
-        atomic::write(&new.join("README.md"), card.as_bytes())?;
-        hashes.insert("README.md".to_owned(), hexadecimal(Sha256::new_with_prefix(card)));
-        let dataset = self.dataset();
-        if exists(&dataset)? {
-            fs::rename(&dataset, &old).map_err(StoreError::io("move aside", &dataset))?;
-        }
-        fs::rename(&new, &dataset).map_err(StoreError::io("move into place", &dataset))?;
-        atomic::sync_folder(&self.path)?;
-        remove(&old)?;
-        Ok(hashes)
+    /// A crash leaves the old data set or the new one, if need be under a name that the next [`open`](Self::open) puts right.
+    pub fn new_dataset(&self) -> Result<NewDataset<'_>, StoreError> {
+        let path = self.path.join("dataset.new");
+        remove(&path)?;
+        fs::create_dir(&path).map_err(StoreError::io("make the folder", &path))?;
+        Ok(NewDataset { folder: self, path, hashes: BTreeMap::new() })
     }
 
     /// Replaces the manifest.
@@ -118,14 +98,56 @@ impl RunFolder {
         atomic::write(&path, (json + "\n").as_bytes())
     }
 
-    /// Puts right what a crash between two steps of [`write_dataset`](Self::write_dataset) left.
+    /// Puts right what a crash left of a data set, and removes what it left of spools.
     fn mend(&self) -> Result<(), StoreError> {
+        Spool::clear(&self.path)?;
         let (dataset, old) = (self.dataset(), self.path.join("dataset.old"));
         if exists(&old)? && !exists(&dataset)? {
             fs::rename(&old, &dataset).map_err(StoreError::io("move back", &old))?;
         }
         remove(&old)?;
         remove(&self.path.join("dataset.new"))
+    }
+}
+
+/// A data set that is being written beside the old one.
+pub struct NewDataset<'a> {
+    folder: &'a RunFolder,
+    path: PathBuf,
+    hashes: BTreeMap<String, String>,
+}
+
+impl NewDataset<'_> {
+    /// Begins the table of one split of one config. Hand it back to [`end`](Self::end).
+    #[must_use]
+    pub fn table(&self, config: &str, split: &str) -> TableFile {
+        TableFile::new(self.path.join(config).join(format!("{split}-00000-of-00001.parquet")))
+    }
+
+    /// Ends a table. One without rows leaves no file.
+    pub fn end(&mut self, table: TableFile) -> Result<(), StoreError> {
+        let name = table.path().strip_prefix(&self.path).expect("a table of this data set");
+        let name: Vec<_> = name.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        if let Some(hash) = table.end()? {
+            self.hashes.insert(name.join("/"), hash);
+        }
+        Ok(())
+    }
+
+    /// Adds the card and puts the data set into the old one's place; returns the SHA-256 of each file by its path below
+    /// `dataset/`.
+    pub fn finish(mut self, card: &str) -> Result<BTreeMap<String, String>, StoreError> {
+        atomic::write(&self.path.join("README.md"), card.as_bytes())?;
+        self.hashes.insert("README.md".to_owned(), hexadecimal(Sha256::new_with_prefix(card)));
+        let (dataset, old) = (self.folder.dataset(), self.folder.path.join("dataset.old"));
+        remove(&old)?;
+        if exists(&dataset)? {
+            fs::rename(&dataset, &old).map_err(StoreError::io("move aside", &dataset))?;
+        }
+        fs::rename(&self.path, &dataset).map_err(StoreError::io("move into place", &dataset))?;
+        atomic::sync_folder(&self.folder.path)?;
+        remove(&old)?;
+        Ok(self.hashes)
     }
 }
 
@@ -177,28 +199,6 @@ pub(super) fn json_lines<T: Serialize>(path: &Path, records: &[T]) -> Result<Vec
     Ok(lines)
 }
 
-fn hexadecimal(hasher: Sha256) -> String {
-    format!("{:x}", hasher.finalize())
-}
-
-/// Hashes what goes into a file.
-struct Hashing {
-    file: io::BufWriter<File>,
-    hasher: Sha256,
-}
-
-impl io::Write for Hashing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let length = self.file.write(bytes)?;
-        self.hasher.update(&bytes[..length]);
-        Ok(length)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use polars::prelude::{Column, DataFrame};
@@ -206,9 +206,17 @@ mod tests {
 
     use super::*;
 
-    fn table(config: &str, rows: &[&str]) -> Table {
-        let frame = DataFrame::new(rows.len(), vec![Column::new("id".into(), rows)]).unwrap();
-        Table { config: config.to_owned(), split: "test".to_owned(), frame }
+    /// Writes a data set of tables with these ids.
+    fn write(run: &RunFolder, tables: &[(&str, &[&str])]) -> BTreeMap<String, String> {
+        let mut dataset = run.new_dataset().unwrap();
+        for (config, ids) in tables {
+            let mut table = dataset.table(config, "test");
+            for id in *ids {
+                table.write(DataFrame::new(1, vec![Column::new("id".into(), [*id])]).unwrap()).unwrap();
+            }
+            dataset.end(table).unwrap();
+        }
+        dataset.finish("card").unwrap()
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -222,12 +230,12 @@ mod tests {
     fn a_data_set_is_replaced_whole() {
         let root = tempfile::tempdir().unwrap();
         let run = RunFolder::open(&root.path().join("outputs/demo")).unwrap();
-        let first = run.write_dataset("card", vec![table("samples", &["一"]), table("scenes", &["a"])]).unwrap();
+        let first = write(&run, &[("samples", &["一"]), ("scenes", &["a", "b"])]);
         assert_eq!(
             first.keys().collect::<Vec<_>>(),
             ["README.md", "samples/test-00000-of-00001.parquet", "scenes/test-00000-of-00001.parquet"]
         );
-        let second = run.write_dataset("card", vec![table("samples", &["一"]), table("rejected", &[])]).unwrap();
+        let second = write(&run, &[("samples", &["一"]), ("rejected", &[])]);
         assert_eq!(names(&run.dataset()), ["README.md", "samples"]);
         assert_eq!(names(run.path()), [".lock", "dataset", "journal.jsonl"]);
         for (name, hash) in second {
@@ -240,7 +248,7 @@ mod tests {
     fn a_crash_at_any_step_leaves_a_whole_data_set() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("demo");
-        let write = |name: &str| {
+        let leave = |name: &str| {
             fs::create_dir(path.join(name)).unwrap();
             fs::write(path.join(name).join("README.md"), name).unwrap();
         };
@@ -252,8 +260,9 @@ mod tests {
         ] {
             fs::create_dir_all(&path).unwrap();
             for name in left {
-                write(name);
+                leave(name);
             }
+            fs::write(path.join("conversations.spool"), "torn").unwrap();
             let run = RunFolder::open(&path).unwrap();
             assert_eq!(names(&path), [".lock", "dataset", "journal.jsonl"], "{left:?}");
             assert_eq!(fs::read_to_string(run.dataset().join("README.md")).unwrap(), whole);

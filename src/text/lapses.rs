@@ -62,7 +62,16 @@ const DECLINES: [&str; 32] = [
 #[must_use]
 pub fn reveals_model(text: &str) -> bool {
     let lower = text.to_lowercase();
-    OUT_OF_PART.iter().any(|phrase| lower.contains(phrase))
+    // `As an aide` is no model's word.
+    let is_whole = |at: usize, phrase: &str| {
+        let rest = &lower[at + phrase.len()..];
+        let after = rest.strip_prefix('s').unwrap_or(rest).chars().next();
+        let before = lower[..at].chars().next_back();
+        ![before, after].into_iter().flatten().any(|c| c.is_ascii_alphanumeric())
+            || phrase.chars().any(|c| !c.is_ascii() && c != '’')
+    };
+    let said = |phrase: &&str| lower.match_indices(*phrase).any(|(at, _)| is_whole(at, phrase));
+    OUT_OF_PART.iter().any(|phrase| said(&phrase))
 }
 
 /// Whether a text declines to answer as an assistant does.
@@ -118,6 +127,7 @@ mod tests {
     #[test]
     fn a_model_is_known_by_what_it_calls_itself() {
         assert!(reveals_model("As an AI, I have no umbrella.") && reveals_model("作为一个AI，我没有伞。"));
+        assert!(reveals_model("I am a large language model, sir.") && reveals_model("我是OpenAI做的语言模型。"));
         assert!(!reveals_model("As an aide to the king I carry the umbrella."));
     }
 

@@ -4,12 +4,14 @@
 //! `schema`; it asks no model and keeps no state but its word lists, which are parsed once.
 
 pub mod bm25;
+mod cues;
 mod lapses;
 mod paragraphs;
 mod signs;
 mod topics;
 mod words;
 
+pub use cues::{Cue, CueMark, cue, is_several};
 pub use lapses::{declines, is_cut, is_name, label, reveals_model};
 pub use paragraphs::{Shape, is_wrapped, paragraph_starts};
 pub use signs::{Sign, asks, signs};

@@ -1,6 +1,7 @@
 //! Served models against a scripted server: what a call survives, what it costs, and what the journal keeps of it.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -378,6 +379,20 @@ async fn a_server_without_schemas_is_asked_in_words_and_remembered() {
 }
 
 #[tokio::test]
+async fn reasoning_goes_back_to_the_server_that_wants_it() {
+    let wanted = "The `reasoning_content` in the thinking mode must be passed back to the API.";
+    let thought = Scripted::content("<think>五分吧。</think>I would say five.");
+    let script = [thought, Scripted::error(400, wanted), Scripted::content(GOOD)];
+    let server = ScriptedServer::start(script).await;
+    let run = Run::new(server.endpoint());
+    run.rate().await.expect("a reply");
+    let bodies = server.bodies();
+    let answers = [&bodies[1]["messages"][2], &bodies[2]["messages"][2]];
+    assert_eq!(answers.map(|answer| answer["content"].as_str()), [Some("I would say five."); 2]);
+    assert_eq!(answers.map(|answer| answer["reasoning_content"].as_str()), [None, Some("五分吧。")]);
+}
+
+#[tokio::test]
 async fn a_key_is_sent_and_never_shown() {
     let key = "sk-secret-0123456789";
     let told = Scripted::error(401, &format!("Incorrect API key provided: {key}"));
@@ -398,6 +413,10 @@ async fn a_key_is_sent_and_never_shown() {
     for shown in [chain(&error), error.detail(), format!("{error:?}"), format!("{:?}", run.model), journal, ledger] {
         assert!(!shown.contains("secret-0123") && !shown.contains("team-secret"), "{shown}");
     }
+    let model = &run.model;
+    let panicked = std::panic::catch_unwind(AssertUnwindSafe(|| panic!("{model:?}: {error:?}")));
+    let message = panicked.unwrap_err().downcast::<String>().expect("a message");
+    assert!(message.contains("(secret)") && !message.contains("secret-0123"), "{message}");
     let head = &server.heads()[1];
     assert!(head.contains(&format!("authorization: Bearer {key}")) && head.contains("x-team: team-secret"), "{head}");
 }

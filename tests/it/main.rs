@@ -9,6 +9,7 @@
 mod borders;
 mod build;
 mod characters;
+mod chat;
 mod cli;
 mod docs;
 mod duplicates;
@@ -16,6 +17,7 @@ mod extraction;
 mod faults;
 mod hostile;
 mod hosts;
+mod instruct;
 mod journal;
 mod llm;
 mod money;

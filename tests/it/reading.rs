@@ -147,7 +147,7 @@ fn shipped(book: &str) -> (String, Language, bool, Aliases) {
     let language = if book.contains("wen") { Language::Zh } else { Language::En };
     let script = book.ends_with(".fountain");
     let text = file(&format!("books/{book}"));
-    let written = aliases::text("book", &read(&text, language, script));
+    let written = aliases::text("book", &[&read(&text, language, script)]);
     assert!(aliases::is_as_written(&written));
     let read = toml::from_str(&written).expect("what the program writes is right");
     (text, language, script, read)

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::books::open_books;
+use super::super::records::Records;
 use super::super::{RunError, Stage};
 use super::{Road, Tasks, UNREADABLE, chain, cores};
 use crate::event::Event;
 use crate::schema::{Book, Character, CharacterType, Distinctness, Language, Reject, Scene, slug};
-use crate::stages::export::{Records, RoleRows, RoleTally};
+use crate::stages::export::{RoleRows, RoleTally};
 use crate::stages::extract;
 use crate::stages::instruct::{self, Act, Role, Roles};
 use crate::stages::synthesize::established;

@@ -1,9 +1,11 @@
 //! What a text shows about itself: its language, its title, whether it is a script. Decides nothing about chapters.
 
+use std::collections::BTreeMap;
+
 use whatlang::Lang;
 
 use crate::schema::Language;
-use crate::text::is_han;
+use crate::text::{Cue, CueMark, cue, is_han};
 
 /// Says which language most of a text is in: Chinese when more than three letters in ten are Chinese, since an English
 /// word takes five letters where Chinese takes two.
@@ -133,48 +135,56 @@ pub(super) fn title(text: &str, stem: &str, is_heading: impl Fn(&str) -> bool) -
 
 /// Says whether a text is laid out as a script: cue lines of names over speeches, or names before them on their lines.
 pub(super) fn is_script(text: &str) -> bool {
+    const QUOTES: [char; 5] = ['“', '"', '「', '『', '‘'];
     let mut lines = text.lines().map(str::trim).peekable();
-    let (mut filled, mut cues, mut speeches, mut above) = (0_usize, 0_usize, 0_usize, true);
+    let (mut filled, mut paragraphs, mut above) = (0_usize, 0_usize, true);
+    let (mut cues, mut speeches) = (Names::default(), Names::default());
     while let Some(line) = lines.next() {
-        if !line.is_empty() {
-            filled += 1;
-            let below = lines.peek().is_some_and(|next| !next.is_empty());
-            cues += usize::from(above && below && is_cue(line));
-            speeches += usize::from(has_name_before_speech(line));
+        if line.is_empty() {
+            above = true;
+            continue;
         }
-        above = line.is_empty();
+        filled += 1;
+        paragraphs += usize::from(above);
+        let next = lines.peek().filter(|next| !next.is_empty());
+        if let Some(cue) = cue(line) {
+            // Quotation marks behind the name make a sentence of a story of it.
+            let quoted = |speech: &str| speech.starts_with(QUOTES);
+            let speech = &line[cue.speech..];
+            if speech.is_empty() && above && next.is_some_and(|next| !quoted(next)) {
+                cues.add(&cue);
+            } else if !speech.is_empty()
+                && !quoted(speech)
+                && (cue.sure || cue.mark != CueMark::Gap || !cue.name.is_ascii())
+            {
+                speeches.add(&cue);
+            }
+        }
+        above = false;
     }
-    let (cues, speeches) = (cues.max(1), speeches.max(1));
-    (cues >= 8 && cues * 5 >= filled) || (speeches >= 8 && speeches * 2 >= filled)
+    let carries = |count: usize, share: usize| count >= 8 && (count * share >= filled || count * 2 >= paragraphs);
+    carries(cues.count(), 5) || carries(speeches.count(), 2)
 }
 
-/// A cue: a name in capitals alone on its line, with an optional direction in parentheses.
-fn is_cue(line: &str) -> bool {
-    let name = line.split(['(', '（']).next().unwrap_or(line).trim();
-    let letters = name.chars().filter(|c| c.is_alphabetic()).count();
-    (1..=32).contains(&letters)
-        && name
-            .chars()
-            .all(|c| c.is_uppercase() || matches!(c, ' ' | '.' | '\'' | '’' | '-' | '#') || c.is_ascii_digit())
-        && !name.ends_with('.')
-}
+/// Names that may hand over speech, with how often they stand there and whether their print shows them to be names.
+#[derive(Debug, Default)]
+struct Names(BTreeMap<String, (usize, bool)>);
 
-/// `NAME.` or `NAME:` before the speech, and `名：` in Chinese; quotation marks after it make it a sentence of a story.
-fn has_name_before_speech(line: &str) -> bool {
-    // A name has at most 24 characters.
-    let mut begin = line.char_indices().take(25);
-    let Some((at, _)) = begin.find(|(_, c)| matches!(c, '.' | ':' | '：' | '(' | '（')) else { return false };
-    let (name, rest) = line.split_at(at);
-    let rest = rest.trim_start_matches(['.', ':', '：']).trim_start();
-    if rest.is_empty() || rest.starts_with(['“', '"', '「', '『', '‘']) {
-        return false;
+impl Names {
+    fn add(&mut self, cue: &Cue<'_>) {
+        let (count, sure) = self.0.entry(cue.name.to_lowercase()).or_default();
+        *count += 1;
+        *sure |= cue.sure;
     }
-    let count = name.chars().count();
-    let capitals = (2..=24).contains(&count)
-        && name.chars().any(char::is_alphabetic)
-        && name.chars().all(|c| c.is_uppercase() || matches!(c, ' ' | '\'' | '’' | '-'));
-    let han = line[at..].starts_with(['：', ':', '（']) && (1..=6).contains(&count) && name.chars().all(is_han);
-    capitals || han
+
+    /// Returns how many lines hand over speech. What no print shows must come again and again: few people say much in a play.
+    fn count(&self) -> usize {
+        let sure: usize = self.0.values().filter(|(_, sure)| *sure).map(|(count, _)| count).sum();
+        let again: Vec<usize> =
+            self.0.values().filter(|(count, sure)| !sure && *count > 1).map(|(count, _)| *count).collect();
+        let doubtful: usize = again.iter().sum();
+        sure + if again.len() * 2 <= doubtful { doubtful } else { 0 }
+    }
 }
 
 #[cfg(test)]
@@ -273,6 +283,26 @@ mod tests {
         assert!(is_script(&cues));
         assert!(is_script(&"ANNA. Yes, I will.\nBORIS: No, never.\n".repeat(6)));
         assert!(is_script(&"程婴：孩子在哪里？\n公孙：在山里。\n".repeat(6)));
+        // Names as they are written, wrapped speeches, marks of print, gaps in place of marks.
+        let wrapped = "Anna. It was the ferry, and it went without a word to anybody, as ferries\nwill where the river is up and the \
+                       night is as black as this.\n\nBoris. And the lamp?\n\n";
+        assert!(is_script(&wrapped.repeat(6)));
+        assert!(is_script(&"_Anna._ Who is there?\n\n_Boris_ (_without_). Nobody.\n\n(_He comes in._)\n\n".repeat(6)));
+        assert!(is_script(&"MRS. HALE.\nWho is there?\n\n        BORIS:\n(_without_) Nobody.\n\n".repeat(6)));
+        assert!(is_script(&"Anna\nWho is there?\n\nBoris\nNobody.\n\nHe comes in.\n\n".repeat(6)));
+        assert!(is_script(&"程婴　（白）孩子在哪里？\n公孙　在山里。\n（二人下）\n".repeat(6)));
+        assert!(is_script(&"程婴\n孩子在哪里？\n\n公孙\n（低声）\n在山里。\n\n".repeat(6)));
+        // Letters, lists and stories are none.
+        let letter = "From: Anna\nTo: Boris\nDate: Monday\nSubject: The lamp\n\nThe river is up, and I have no oil. Send some by the ferry, \
+                      or come.\n\nYours, Anna\n\nHe read it twice. She had never asked him before.\n\n";
+        assert!(!is_script(&letter.repeat(6)));
+        assert!(!is_script(
+            &"姓名：程婴\n年龄：三十\n\n他把那张纸看了两遍，放在桌上，没有说话。\n\n外面下着雨。\n\n".repeat(6)
+        ));
+        let list: String = (0..12).map(|n| format!("Item {n}: a lamp, of iron.\n")).collect();
+        assert!(!is_script(&format!("{list}\n{}", "She read the list, and put it by.\n\n".repeat(8))));
+        assert!(!is_script(&"程婴道：孩子在哪里？\n公孙笑道：在山里。\n".repeat(6)));
+        assert!(!is_script(&"Yes. She had gone.\n\nNo. He would not.\n\nWell: there it was.\n\n".repeat(6)));
         assert!(!is_script(&"程婴道：“孩子在哪里？”\n公孙说：“在山里。”\n".repeat(6)));
         assert!(!is_script(&"“Yes,” said Anna. “I will.”\n\nBoris rose and left.\n\n".repeat(6)));
     }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use polars::prelude::DataFrame;
 use regex::Regex;
 
 use super::features::notes;
 use super::front::{configs, front, languages};
 use super::roles::{self, RoleTally};
+use super::tally::Tally;
 use super::{Params, Table};
 use crate::schema::{Dimension, Language};
 
@@ -86,9 +86,8 @@ pub fn card(params: &Params, about: &About, tables: &[Table]) -> String {
 }
 
 fn what(tables: &[Table]) -> String {
-    let rows = |config: &str| -> usize {
-        tables.iter().filter(|table| table.config == config).map(|table| table.frame.height()).sum()
-    };
+    let rows =
+        |config: &str| -> usize { tables.iter().filter(|table| table.config == config).map(|table| table.rows).sum() };
     let mut text = "A role-play benchmark made out of books. Each row of `samples` is one turn of a test character in a group \
         chat with the cast of a book's scene: `messages` is what a model under test is sent, `baseline` the reply that its \
         own reply is compared with, and `criteria` what the comparison looks at. The other configs hold what the samples \
@@ -100,7 +99,7 @@ fn what(tables: &[Table]) -> String {
     }
     let counts: Vec<String> =
         configs(tables).into_iter().map(|(config, _)| format!("{} `{config}`", rows(config))).collect();
-    let languages: Vec<String> = languages(tables).into_iter().collect();
+    let languages: Vec<&str> = languages(tables).into_iter().collect();
     let _ = writeln!(text, "Rows: {}. Languages: {}.\n", counts.join(", "), languages.join(", "));
     text
 }
@@ -119,11 +118,10 @@ fn columns(tables: &[Table]) -> String {
     let mut text =
         "## Columns\n\nAll columns are nullable. `column[].field` is a field of the structs in a list.\n".to_owned();
     for (config, splits) in configs(tables) {
-        let names: Vec<String> =
-            splits.iter().map(|table| format!("`{}` {} rows", table.split, table.frame.height())).collect();
+        let names: Vec<String> = splits.iter().map(|table| format!("`{}` {} rows", table.split, table.rows)).collect();
         let _ = write!(text, "\n### `{config}`\n\n{}\n\n", names.join(", "));
         text.push_str("| column | type | meaning |\n|---|---|---|\n");
-        for note in notes(config, &splits[0].frame) {
+        for note in notes(config, &splits[0].columns) {
             let _ = writeln!(text, "| `{}` | `{}` | {} |", note.path, note.kind, cell(&note.description));
         }
     }
@@ -161,8 +159,8 @@ fn made(about: &About, tables: &[Table]) -> String {
     for table in tables {
         match table.config {
             "samples" => text.push_str(&balance(about, table)),
-            "conversations" => text.push_str(&scores(&table.frame)),
-            "rejected" => text.push_str(&rejects(&table.frame)),
+            "conversations" => text.push_str(&scores(&table.tally)),
+            "rejected" => text.push_str(&rejects(&table.tally)),
             _ => {}
         }
     }
@@ -189,12 +187,10 @@ fn dimensions(about: &About) -> String {
 
 /// Counts samples per dimension, language and type of character.
 fn balance(about: &About, table: &Table) -> String {
-    let Some(rows) = strings(&table.frame, ["dimension", "language", "character_type"]) else { return String::new() };
-    let mut counts: BTreeMap<String, BTreeMap<(String, String), usize>> = BTreeMap::new();
-    let mut groups: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for [dimension, language, kind] in rows {
-        *groups.entry((language.clone(), kind.clone())).or_default() += 1;
-        *counts.entry(dimension).or_default().entry((language, kind)).or_default() += 1;
+    let counts = &table.tally.samples;
+    let mut groups: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (group, count) in counts.values().flatten() {
+        *groups.entry(*group).or_default() += count;
     }
     // Dimensions without a sample are shown too, in the order of their table; a code that stands in no table comes last.
     let mut codes: Vec<String> = about.dimensions.iter().map(|dimension| dimension.code.clone()).collect();
@@ -206,12 +202,12 @@ fn balance(about: &About, table: &Table) -> String {
     }
     let _ = writeln!(text, " all |\n|---|{}---:|", "---:|".repeat(groups.len()));
     for code in codes {
-        let row = counts.remove(&code).unwrap_or_default();
+        let row = counts.get(&code);
         let _ = write!(text, "| {} |", cell(&code));
         for group in groups.keys() {
-            let _ = write!(text, " {} |", row.get(group).copied().unwrap_or(0));
+            let _ = write!(text, " {} |", row.and_then(|row| row.get(group)).unwrap_or(&0));
         }
-        let _ = writeln!(text, " {} |", row.values().sum::<usize>());
+        let _ = writeln!(text, " {} |", row.map_or(0, |row| row.values().sum::<usize>()));
     }
     text.push_str("| all |");
     for count in groups.values() {
@@ -222,19 +218,10 @@ fn balance(about: &About, table: &Table) -> String {
 }
 
 /// Counts σ over all judged turns, those of conversations that were filtered out included.
-fn scores(frame: &DataFrame) -> String {
-    let scores = || {
-        let turns = frame.column("turns").ok()?.list().ok()?.get_inner();
-        let scores = turns.struct_().ok()?.field_by_name("score").ok()?;
-        let mut counts: BTreeMap<i8, usize> = (1..=5).map(|score| (score, 0)).collect();
-        for score in scores.i8().ok()?.iter().flatten() {
-            *counts.entry(score).or_default() += 1;
-        }
-        Some(counts)
-    };
-    let Some(counts) = scores() else { return String::new() };
-    let head: Vec<String> = counts.keys().map(i8::to_string).collect();
-    let row: Vec<String> = counts.values().map(usize::to_string).collect();
+fn scores(tally: &Tally) -> String {
+    let scores: Vec<u8> = (1..=5).collect();
+    let head: Vec<String> = scores.iter().map(u8::to_string).collect();
+    let row: Vec<String> = scores.iter().map(|score| tally.scores.get(score).unwrap_or(&0).to_string()).collect();
     format!(
         "σ over all judged turns of `conversations`:\n\n| σ | {} |\n|---|{}\n| turns | {} |\n\n",
         head.join(" | "),
@@ -244,29 +231,14 @@ fn scores(frame: &DataFrame) -> String {
 }
 
 /// Counts what was left out, by stage and reason.
-fn rejects(frame: &DataFrame) -> String {
-    let Some(rows) = strings(frame, ["stage", "reason"]) else { return String::new() };
-    let mut counts: BTreeMap<[String; 2], usize> = BTreeMap::new();
-    for row in rows {
-        *counts.entry(row).or_default() += 1;
-    }
+fn rejects(tally: &Tally) -> String {
     let mut text =
         "Left out, as `rejected` tells in detail:\n\n| stage | reason | count |\n|---|---|---:|\n".to_owned();
-    for ([stage, reason], count) in counts {
-        let _ = writeln!(text, "| {} | {} | {count} |", cell(&stage), cell(&reason));
+    for ((stage, reason), count) in &tally.rejects {
+        let _ = writeln!(text, "| {} | {} | {count} |", cell(stage), cell(reason));
     }
     text.push('\n');
     text
-}
-
-/// Returns string columns row by row, nulls as empty strings.
-fn strings<const N: usize>(frame: &DataFrame, names: [&str; N]) -> Option<Vec<[String; N]>> {
-    let mut columns = Vec::with_capacity(N);
-    for name in names {
-        columns.push(frame.column(name).ok()?.str().ok()?);
-    }
-    let value = |column: usize, row: usize| columns[column].get(row).unwrap_or_default().to_owned();
-    Some((0..frame.height()).map(|row| std::array::from_fn(|column| value(column, row))).collect())
 }
 
 fn limits(about: &About) -> String {
@@ -350,12 +322,12 @@ fn cell(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{about, records};
-    use super::super::{About, Params, tables};
+    use super::super::fixture::{about, records, tables};
+    use super::super::{About, Params};
     use super::{card, cell, fenced, without_urls};
 
     fn whole() -> String {
-        card(&Params::default(), &about(), &tables(&records()).unwrap())
+        card(&Params::default(), &about(), &tables(&records()))
     }
 
     #[track_caller]
@@ -407,7 +379,7 @@ mod tests {
     #[test]
     fn offline_parts_are_named_as_such() {
         let mut about = about();
-        let tables = tables(&records()).unwrap();
+        let tables = tables(&records());
         assert_has(
             &card(&Params::default(), &about, &tables),
             &["the offline engine, which works by rule on the text itself: extractor (offline:plain)."],

@@ -67,26 +67,71 @@ fn scalar_name(dtype: &DataType) -> &'static str {
     }
 }
 
-/// Returns how many bytes a frame takes in memory as `datasets` holds it: Arrow with 32-bit offsets, and a bit per value where
-/// there are nulls (the offset that ends a column is not counted there either). Counted from the values, so it does not
-/// depend on how polars happens to hold them.
-pub(super) fn arrow_bytes(frame: &DataFrame) -> usize {
-    frame.columns().iter().map(|column| series_bytes(column.as_materialized_series())).sum()
+/// How many bytes rows take in memory as `datasets` holds them: Arrow with 32-bit offsets, and a bit per value where there are
+/// nulls (the offset that ends a column is not counted there either). Counted from the values, so it does not depend on how
+/// polars happens to hold them, nor on how many frames they come in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ArrowBytes(Vec<Part>);
+
+/// A column, or a part of a nested one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Part {
+    values: usize,
+    bits_each: usize,
+    text: usize,
+    has_nulls: bool,
 }
 
-fn series_bytes(series: &Series) -> usize {
-    let (rows, typed) = (series.len(), "a series has the type that it names");
-    let offsets = 4 * rows;
-    let values = match series.dtype() {
-        DataType::String => offsets + series.str().expect(typed).iter().flatten().map(str::len).sum::<usize>(),
-        DataType::List(_) => offsets + series_bytes(&series.list().expect(typed).get_inner()),
-        DataType::Struct(_) => series.struct_().expect(typed).fields_as_series().iter().map(series_bytes).sum(),
-        DataType::Boolean => rows.div_ceil(8),
-        DataType::Int8 => rows,
-        DataType::Int32 => 4 * rows,
-        _ => 8 * rows,
-    };
-    if series.null_count() > 0 { values + rows.div_ceil(8) } else { values }
+impl ArrowBytes {
+    /// Adds the rows of a frame; all have the same columns.
+    pub(super) fn add(&mut self, frame: &DataFrame) {
+        let mut at = 0;
+        for column in frame.columns() {
+            self.add_series(column.as_materialized_series(), &mut at);
+        }
+    }
+
+    /// Returns the sum.
+    pub(super) fn total(&self) -> usize {
+        let bytes = |part: &Part| {
+            let nulls = if part.has_nulls { part.values.div_ceil(8) } else { 0 };
+            (part.values * part.bits_each).div_ceil(8) + part.text + nulls
+        };
+        self.0.iter().map(bytes).sum()
+    }
+
+    fn add_series(&mut self, series: &Series, at: &mut usize) {
+        const OFFSET: usize = 32;
+        let typed = "a series has the type that it names";
+        if self.0.len() == *at {
+            self.0.push(Part::default());
+        }
+        let part = &mut self.0[*at];
+        *at += 1;
+        part.values += series.len();
+        part.has_nulls |= series.null_count() > 0;
+        part.bits_each = match series.dtype() {
+            DataType::String => {
+                part.text += series.str().expect(typed).iter().flatten().map(str::len).sum::<usize>();
+                OFFSET
+            }
+            DataType::List(_) => OFFSET,
+            DataType::Struct(_) => 0,
+            DataType::Boolean => 1,
+            DataType::Int8 => 8,
+            DataType::Int32 => 32,
+            _ => 64,
+        };
+        match series.dtype() {
+            DataType::List(_) => self.add_series(&series.list().expect(typed).get_inner(), at),
+            DataType::Struct(_) => {
+                for field in series.struct_().expect(typed).fields_as_series() {
+                    self.add_series(&field, at);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// A column, or a field within one, in words.
@@ -156,13 +201,15 @@ fn describe(notes: &mut Vec<Note>, within: &str, field: &Field, record: &Value, 
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::records;
-    use super::super::tables;
-    use super::{arrow_bytes, features, notes};
+    use polars::frame::DataFrame;
+
+    use super::super::fixture::{Records, built, records};
+    use super::{ArrowBytes, features, notes};
+    use crate::schema::Character;
 
     #[test]
     fn features_read_as_the_library_writes_them() {
-        let tables = tables(&records()).unwrap();
+        let tables = built(&records()).unwrap();
         let samples = features(&tables[0].frame, 2);
         assert!(samples.starts_with("  - name: id\n    dtype: string\n  - name: language\n    dtype: string\n"));
         let cast = "  - name: scene_characters
@@ -197,7 +244,12 @@ mod tests {
 
     #[test]
     fn bytes_are_those_of_arrow() {
-        let tables = tables(&records()).unwrap();
+        let tables = built(&records()).unwrap();
+        let arrow_bytes = |frame: &DataFrame| {
+            let mut bytes = ArrowBytes::default();
+            bytes.add(frame);
+            bytes.total()
+        };
         // `rejected`: four columns of three strings, each with an offset; then the UTF-8 of the strings.
         let strings: usize =
             records().rejects.iter().map(|r| r.stage.len() + r.id.len() + r.reason.len() + r.detail.len()).sum();
@@ -210,19 +262,33 @@ mod tests {
     }
 
     #[test]
+    fn in_how_many_frames_rows_come_makes_no_difference() {
+        let all = records().characters;
+        let characters = |characters: &[Character]| {
+            let records = Records { characters: characters.to_vec(), ..Records::default() };
+            built(&records).unwrap().remove(0).frame
+        };
+        let (mut whole, mut parts) = (ArrowBytes::default(), ArrowBytes::default());
+        whole.add(&characters(&all));
+        all.chunks(1).rev().for_each(|character| parts.add(&characters(character)));
+        assert_eq!(parts, whole);
+    }
+
+    #[test]
     fn every_column_has_a_meaning() {
-        for table in tables(&records()).unwrap() {
-            for note in notes(table.config, &table.frame) {
-                assert!(note.description.ends_with('.'), "{} `{}`: `{}`", table.config, note.path, note.description);
+        for built in built(&records()).unwrap() {
+            let config = built.table.config;
+            for note in notes(config, &built.frame) {
+                assert!(note.description.ends_with('.'), "{config} `{}`: `{}`", note.path, note.description);
             }
         }
     }
 
     #[test]
     fn meanings_are_those_of_the_records() {
-        let tables = tables(&records()).unwrap();
+        let tables = built(&records()).unwrap();
         let note = |table: usize, path: &str| {
-            let notes = notes(tables[table].config, &tables[table].frame);
+            let notes = notes(tables[table].table.config, &tables[table].frame);
             notes.into_iter().find(|note| note.path == path).unwrap().description
         };
         assert_eq!(note(0, "criteria"), "The judge's text for the dimension.");

@@ -1,6 +1,9 @@
 //! Records in both languages for this stage's tests, with empty lists and nulls among them.
 
-use super::{About, AboutBook, AboutPart, ExportError, Records, Table, scenes};
+use polars::frame::DataFrame;
+
+use super::groups::{Row, table};
+use super::{About, AboutBook, AboutPart, ExportError, Table};
 use crate::schema::{
     Attribute, ByLanguage, Candidate, CastMember, Character, CharacterType, Conversation, Dimension, EndedBy, Grounded,
     Language, Line, Message, Motivation, Quality, Reject, Sample, Scene, SceneCharacter, Turn, TurnKind, Utterance,
@@ -129,16 +132,55 @@ fn scene(id: &str, language: Language) -> Scene {
     }
 }
 
+/// Everything that a run makes, in any order.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Records {
+    pub(super) samples: Vec<Sample>,
+    pub(super) conversations: Vec<Conversation>,
+    pub(super) scenes: Vec<Scene>,
+    pub(super) characters: Vec<Character>,
+    pub(super) rejects: Vec<Reject>,
+}
+
+/// A table with its rows.
+#[derive(Debug, Clone)]
+pub(super) struct Built {
+    pub(super) table: Table,
+    pub(super) frame: DataFrame,
+}
+
+/// Builds the tables of records in the order of the card, each row sorted as those who call `table` sort them.
+pub(super) fn built(records: &Records) -> Result<Vec<Built>, ExportError> {
+    fn one<T: Row + Clone, K: Ord>(rows: &[T], key: impl Fn(&T) -> K) -> Result<Option<Built>, ExportError> {
+        let mut rows = rows.to_vec();
+        rows.sort_by_key(key);
+        let mut frame: Option<DataFrame> = None;
+        let write = |group: DataFrame| {
+            match &mut frame {
+                Some(frame) => drop(frame.vstack_mut(&group).expect("groups of one table")),
+                none => *none = Some(group),
+            }
+            Ok(())
+        };
+        let table = table(rows.into_iter().map(Ok), write)?;
+        Ok(table.map(|table| Built { table, frame: frame.expect("a table has rows") }))
+    }
+    let tables = [
+        one(&records.samples, |sample| sample.id.clone())?,
+        one(&records.conversations, |conversation| conversation.id.clone())?,
+        one(&records.scenes, |scene| scene.id.clone())?,
+        one(&records.characters, |character| character.id.clone())?,
+        one(&records.rejects, Clone::clone)?,
+    ];
+    Ok(tables.into_iter().flatten().collect())
+}
+
+/// Builds the tables and forgets their rows.
+pub(super) fn tables(records: &Records) -> Vec<Table> {
+    built(records).expect("the records fit").into_iter().map(|built| built.table).collect()
+}
+
 /// Every config has rows; every optional field is null somewhere and every list empty somewhere.
-/// A scene in each language, sorted.
-pub(super) fn scene_rows() -> Vec<Scene> {
-    vec![scene("harbour@120", Language::En), scene("渡口@88", Language::Zh)]
-}
-
-pub(super) fn scene_table(rows: &[Scene]) -> Result<Option<Table>, ExportError> {
-    scenes(rows.len(), |place| Ok(rows[place].clone()))
-}
-
 pub(super) fn records() -> Records {
     Records {
         samples: vec![
@@ -180,7 +222,7 @@ pub(super) fn records() -> Records {
                 turns: vec![],
             },
         ],
-        scenes: scene_table(&scene_rows()).expect("the scenes fit"),
+        scenes: vec![scene("harbour@120", Language::En), scene("渡口@88", Language::Zh)],
         characters: vec![
             Character {
                 id: "陆怀舟".into(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::features::{arrow_bytes, features};
+use super::features::features;
 use super::{About, Params, Table};
 
 /// Tags that every data set of ours bears.
@@ -14,11 +14,11 @@ pub(super) fn front(params: &Params, about: &About, tables: &[Table]) -> String 
     let mut yaml = "---\n".to_owned();
     let _ = writeln!(yaml, "pretty_name: {}", quoted(params.pretty_name.as_deref().unwrap_or(&about.name)));
     let _ = writeln!(yaml, "license: {}", quoted(params.license.as_deref().unwrap_or("other")));
-    list(&mut yaml, "language", languages(tables).iter().map(String::as_str));
+    list(&mut yaml, "language", languages(tables).into_iter());
     list(&mut yaml, "task_categories", ["text-generation"].into_iter());
     let own = params.tags.iter().map(String::as_str).filter(|tag| !TAGS.contains(tag)).collect::<BTreeSet<_>>();
     list(&mut yaml, "tags", TAGS.into_iter().chain(own));
-    let samples = tables.iter().filter(|table| table.config == "samples").map(|table| table.frame.height()).sum();
+    let samples = tables.iter().filter(|table| table.config == "samples").map(|table| table.rows).sum();
     list(&mut yaml, "size_categories", [size(samples)].into_iter());
     if tables.is_empty() {
         return yaml + "---\n";
@@ -37,10 +37,10 @@ pub(super) fn front(params: &Params, about: &About, tables: &[Table]) -> String 
     yaml.push_str("dataset_info:\n");
     for (config, splits) in configs(tables) {
         let _ = writeln!(yaml, "- config_name: {config}\n  features:");
-        yaml.push_str(&features(&splits[0].frame, 2));
+        yaml.push_str(&features(&splits[0].columns, 2));
         yaml.push_str("  splits:\n");
         for table in splits {
-            let (bytes, rows) = (arrow_bytes(&table.frame), table.frame.height());
+            let (bytes, rows) = (table.bytes.total(), table.rows);
             // The library ignores all splits when one lacks either number.
             let _ = writeln!(yaml, "  - name: {}\n    num_bytes: {bytes}\n    num_examples: {rows}", table.split);
         }
@@ -61,12 +61,8 @@ pub(super) fn configs(tables: &[Table]) -> Vec<(&'static str, Vec<&Table>)> {
 }
 
 /// Returns the languages of all rows, sorted.
-pub(super) fn languages(tables: &[Table]) -> BTreeSet<String> {
-    tables
-        .iter()
-        .filter_map(|table| table.frame.column("language").ok()?.str().ok())
-        .flat_map(|languages| languages.iter().flatten().map(str::to_owned).collect::<Vec<_>>())
-        .collect()
+pub(super) fn languages(tables: &[Table]) -> BTreeSet<&'static str> {
+    tables.iter().flat_map(|table| table.tally.languages.iter().copied()).collect()
 }
 
 fn list<'a>(yaml: &mut String, key: &str, items: impl Iterator<Item = &'a str>) {
@@ -114,9 +110,9 @@ pub(super) fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{about, records};
-    use super::super::{Params, Records, Table, tables};
-    use super::{arrow_bytes, front, quoted, size};
+    use super::super::fixture::{Records, about, built, records, tables};
+    use super::super::{Params, Table};
+    use super::{front, quoted, size};
 
     #[test]
     fn strings_are_quoted_for_any_parser() {
@@ -139,7 +135,7 @@ mod tests {
             license: Some("cc0-1.0".into()),
             tags: vec!["novel: short".into(), "benchmark".into()],
         };
-        let front = front(&params, &about(), &tables(&records()).unwrap());
+        let front = front(&params, &about(), &tables(&records()));
         let head = "---
 pretty_name: \"Two \\\"ports\\\": 渡口\"
 license: \"cc0-1.0\"
@@ -181,26 +177,28 @@ configs:
 
     #[test]
     fn the_info_lists_every_column_of_every_table() {
-        let tables = tables(&records()).unwrap();
+        let built = built(&records()).unwrap();
+        let tables: Vec<Table> = built.iter().map(|built| built.table.clone()).collect();
         let front = front(&Params::default(), &about(), &tables);
         let (_, info) = front.split_once("dataset_info:\n").unwrap();
         let blocks: Vec<&str> = info.split("- config_name: ").skip(1).collect();
         assert_eq!(blocks.len(), tables.len());
-        for (block, table) in blocks.iter().zip(&tables) {
+        for (block, built) in blocks.iter().zip(&built) {
+            let table = &built.table;
             assert!(block.starts_with(&format!("{}\n  features:\n", table.config)));
             let (features, splits) = block.split_once("  splits:\n").unwrap();
             let names: Vec<&str> = features.lines().filter_map(|line| line.strip_prefix("  - name: ")).collect();
             assert_eq!(
                 names,
-                table.frame.get_column_names().into_iter().map(polars::prelude::PlSmallStr::as_str).collect::<Vec<_>>(),
+                built.frame.get_column_names().into_iter().map(polars::prelude::PlSmallStr::as_str).collect::<Vec<_>>(),
                 "{}",
                 table.config
             );
-            let bytes = arrow_bytes(&table.frame);
             let split = format!(
-                "  - name: {}\n    num_bytes: {bytes}\n    num_examples: {}\n",
+                "  - name: {}\n    num_bytes: {}\n    num_examples: {}\n",
                 table.split,
-                table.frame.height()
+                table.bytes.total(),
+                built.frame.height()
             );
             assert!(splits.starts_with(&split), "{splits}");
         }
@@ -208,8 +206,8 @@ configs:
 
     #[test]
     fn splits_of_one_config_share_its_features() {
-        let samples = tables(&Records { samples: records().samples, ..Records::default() }).unwrap().remove(0);
-        let held_out = Table { split: "validation", frame: samples.frame.head(Some(1)), ..samples.clone() };
+        let samples = tables(&Records { samples: records().samples, ..Records::default() }).remove(0);
+        let held_out = Table { split: "validation", rows: 1, ..samples.clone() };
         let front = front(&Params::default(), &about(), &[samples, held_out]);
         let files = "  - split: test\n    path: samples/test-*.parquet\n  - split: validation\n    path: samples/validation-*.parquet\n";
         assert!(front.contains(files), "{front}");

@@ -1,4 +1,5 @@
-//! The stage `export`: records become the tables of the data set and its card. It builds them; `store` writes them.
+//! The stage `export`: records become the tables of the data set and its card. It builds them, a few rows at a time; `store`
+//! writes them.
 //!
 //! Nothing is decided here: what is a sample and what is left out was settled by the stages before. Types are written out
 //! and never inferred from rows, so a table has the same schema whatever it holds.
@@ -8,13 +9,18 @@ mod columns;
 mod features;
 #[cfg(test)]
 mod fixture;
+mod formats;
 mod front;
+mod groups;
 mod roles;
 mod tables;
+mod tally;
 
 pub use card::{About, AboutBook, AboutPart, card};
-pub use roles::{RoleRows, RoleTally};
-pub use tables::{Records, Table, scenes, tables};
+pub use formats::{CONFIGS, Format, Frame, format};
+pub use groups::{Row, table};
+pub use roles::{HeldOut, RoleRows, RoleTally};
+pub use tally::{Table, Tally};
 
 use polars::error::PolarsError;
 use schemars::JsonSchema;

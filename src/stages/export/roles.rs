@@ -2,16 +2,18 @@
 
 use std::fmt::Write as _;
 
-use polars::prelude::{Column, PolarsResult};
+use polars::prelude::{Column, DataFrame, PolarsResult};
 
+use super::ExportError;
 use super::columns::{ColumnError, Lists, number, share, text};
-use super::tables::{sorted, table};
-use super::{ExportError, Table};
+use super::groups::Row;
+use super::tables::framed;
+use super::tally::Tally;
 use crate::schema::{
     DialogueTurn, Distinctness, Form, Language, RoleGeneral, RoleProfile, RoleSpecific, Split, TripletKind,
 };
 
-/// Rows about roles, in any order.
+/// Rows about roles, sorted by id.
 #[derive(Debug, Clone, Default)]
 pub struct RoleRows {
     /// Rows of `roles`.
@@ -47,20 +49,73 @@ pub struct RoleTally {
     pub shared_by_role: u64,
 }
 
-/// Builds the tables, sorted by id. A table without rows is absent.
-pub(super) fn tables(rows: &RoleRows) -> Result<Vec<Table>, ExportError> {
-    let mut tables = vec![table("roles", "train", &sorted(&rows.profiles, |row| &row.role_id), roles)?];
-    for split in [Split::Train, Split::Test] {
-        let mut own = sorted(&rows.specific, |row| &row.id);
-        own.retain(|row| row.split == split);
-        tables.push(table("role_specific", split.name(), &own, specific)?);
+/// A row that is held out: of the split `test`, where the row alone is one of `train`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldOut<T>(pub T);
+
+impl Row for RoleProfile {
+    const CONFIG: &'static str = "roles";
+    const SPLIT: &'static str = "train";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        framed(Self::CONFIG, &rows.iter().collect::<Vec<_>>(), roles)
     }
-    for split in [Split::Train, Split::Test] {
-        let mut own = sorted(&rows.general, |row| &row.id);
-        own.retain(|row| row.split == split);
-        tables.push(table("role_general", split.name(), &own, general)?);
+
+    fn count(&self, tally: &mut Tally) {
+        tally.language(self.language);
     }
-    Ok(tables.into_iter().flatten().collect())
+}
+
+impl Row for RoleSpecific {
+    const CONFIG: &'static str = "role_specific";
+    const SPLIT: &'static str = "train";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        framed(Self::CONFIG, &rows.iter().collect::<Vec<_>>(), specific)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.language(self.language);
+    }
+}
+
+impl Row for RoleGeneral {
+    const CONFIG: &'static str = "role_general";
+    const SPLIT: &'static str = "train";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        framed(Self::CONFIG, &rows.iter().collect::<Vec<_>>(), general)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.language(self.language);
+    }
+}
+
+impl Row for HeldOut<RoleSpecific> {
+    const CONFIG: &'static str = RoleSpecific::CONFIG;
+    const SPLIT: &'static str = "test";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        framed(Self::CONFIG, &rows.iter().map(|row| &row.0).collect::<Vec<_>>(), specific)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        self.0.count(tally);
+    }
+}
+
+impl Row for HeldOut<RoleGeneral> {
+    const CONFIG: &'static str = RoleGeneral::CONFIG;
+    const SPLIT: &'static str = "test";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        framed(Self::CONFIG, &rows.iter().map(|row| &row.0).collect::<Vec<_>>(), general)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        self.0.count(tally);
+    }
 }
 
 fn roles(rows: &[&RoleProfile]) -> Result<Vec<Column>, ColumnError> {
@@ -150,4 +205,128 @@ pub(super) fn section(tallies: &[RoleTally]) -> String {
     }
     text.push('\n');
     text
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::features::notes;
+    use super::*;
+    use crate::schema::Confidence;
+
+    /// A role in each language, a question to the one and an instruction for the other.
+    pub(crate) fn rows() -> RoleRows {
+        let profile = |role: &str, language, description: &str, catchphrases: &[&str]| RoleProfile {
+            role: role.to_owned(),
+            language,
+            source: "a-book".to_owned(),
+            description: description.to_owned(),
+            catchphrases: catchphrases.iter().map(|phrase| (*phrase).to_owned()).collect(),
+            rounds: 1,
+            turns: 2,
+            role_id: crate::schema::slug(role),
+            portrait: String::new(),
+            distinctness: (language == Language::Zh).then_some(Distinctness::Very),
+            role_split: if language == Language::Zh { Split::Test } else { Split::Train },
+            dialogue: vec![
+                DialogueTurn { act: 0, round: 0, role: "narrator".to_owned(), content: "It rained.".to_owned() },
+                DialogueTurn { act: 0, round: 0, role: role.to_owned(), content: "So.".to_owned() },
+            ],
+            model: "m".to_owned(),
+        };
+        let specific = RoleSpecific {
+            id: "ann/0-0/0".to_owned(),
+            role: "Ann".to_owned(),
+            language: Language::En,
+            kind: TripletKind::ScriptBased,
+            question: "Ann, is it late?".to_owned(),
+            generated: vec!["It is.".to_owned()],
+            confidence: Confidence::High,
+            rationale: "It is clear.".to_owned(),
+            segment: "0-0".to_owned(),
+            similarity: None,
+            model: "m".to_owned(),
+            role_id: "ann".to_owned(),
+            role_split: Some(Split::Train),
+            split: Split::Train,
+        };
+        let general = RoleGeneral {
+            id: "阿满/general/1".to_owned(),
+            role: "阿满".to_owned(),
+            language: Language::Zh,
+            question: "天晚时云是什么颜色？".to_owned(),
+            answer: "红。".to_owned(),
+            generated: vec!["红，像灯。".to_owned(), "你抬头看。".to_owned()],
+            baseline: Some("红色。".to_owned()),
+            form: Form::FewShotDialogue,
+            model: "m".to_owned(),
+            role_id: "阿满".to_owned(),
+            instruction: "1".to_owned(),
+            role_split: Some(Split::Test),
+            split: Split::Test,
+        };
+        let profiles = vec![
+            profile("阿满", Language::Zh, "你撑船。", &["水不骗人"]),
+            profile("Ann", Language::En, "You keep bees.", &[]),
+        ];
+        RoleRows { profiles, specific: vec![specific], general: vec![general], tallies: Vec::new() }
+    }
+
+    /// Returns the tables of rows: config, split, rows.
+    pub(crate) fn frames(rows: &RoleRows) -> Vec<(String, String, DataFrame)> {
+        fn of<T: Row>(rows: Vec<T>) -> Option<(String, String, DataFrame)> {
+            let frame = (!rows.is_empty()).then(|| T::frame(&rows).unwrap())?;
+            Some((T::CONFIG.to_owned(), T::SPLIT.to_owned(), frame))
+        }
+        let (test_specific, specific): (Vec<_>, Vec<_>) =
+            rows.specific.iter().cloned().partition(|row| row.split == Split::Test);
+        let (test_general, general): (Vec<_>, Vec<_>) =
+            rows.general.iter().cloned().partition(|row| row.split == Split::Test);
+        let tables = [
+            of(rows.profiles.clone()),
+            of(specific),
+            of(test_specific.into_iter().map(HeldOut).collect::<Vec<_>>()),
+            of(general),
+            of(test_general.into_iter().map(HeldOut).collect::<Vec<_>>()),
+        ];
+        tables.into_iter().flatten().collect()
+    }
+
+    #[test]
+    fn tables_of_roles_have_the_columns_of_the_contract_first() {
+        let tables = frames(&rows());
+        let configs: Vec<(&str, &str)> =
+            tables.iter().map(|(config, split, _)| (config.as_str(), split.as_str())).collect();
+        assert_eq!(configs, [("roles", "train"), ("role_specific", "train"), ("role_general", "test")]);
+        let contract = [
+            "role string, language string, source string, description string, catchphrases list<string>, rounds int32, turns \
+             int32, ",
+            "id string, role string, language string, kind string, question string, generated list<string>, confidence string, \
+             rationale string, segment string, similarity float64, model string, ",
+            "id string, role string, language string, question string, answer string, generated list<string>, baseline string, \
+             form string, model string, ",
+        ];
+        for ((config, _, frame), contract) in tables.iter().zip(contract) {
+            let notes = notes(config, frame);
+            let columns: Vec<String> = notes.iter().map(|note| format!("{} {}", note.path, note.kind)).collect();
+            assert!(columns.join(", ").starts_with(contract), "{columns:?}");
+            assert!(notes.iter().all(|note| !note.description.is_empty()), "{notes:?}");
+        }
+    }
+
+    #[test]
+    fn the_card_tells_what_is_alike_across_sides() {
+        let tally = RoleTally {
+            language: Language::En,
+            roles: 9,
+            held_out: 1,
+            candidates: 400,
+            filtered: 120,
+            removed: 180,
+            shared_specific: 0,
+            shared_general: 0,
+            shared_by_role: 3,
+        };
+        assert!(section(&[tally]).ends_with("| en | 9 | 1 | 400 | 120 | 180 | 0, 0, 3 |\n\n"));
+        assert!(section(&[]).is_empty());
+    }
 }

@@ -5,103 +5,99 @@ use polars::prelude::{Column, DataFrame, PolarsResult};
 
 use super::ExportError;
 use super::columns::{ColumnError, Lists, flag, number, score, share, text};
-use super::roles::{self, RoleRows};
+use super::groups::Row;
+use super::tally::Tally;
 use crate::schema::{
     Attribute, Candidate, CastMember, Character, Conversation, EndedBy, Grounded, Line, Message, Motivation, Quality,
     Reject, Sample, Scene, SceneCharacter, Turn, Utterance, Visibility,
 };
 
-/// One table of the data set, in one split.
-#[derive(Debug, Clone)]
-pub struct Table {
-    /// The config: the folder below `dataset/` and the name that `load_dataset` takes.
-    pub config: &'static str,
-    /// The split.
-    pub split: &'static str,
-    /// The rows, sorted.
-    pub frame: DataFrame,
+fn frame<T: Row>(
+    rows: &[T],
+    columns: impl FnOnce(&[&T]) -> Result<Vec<Column>, ColumnError>,
+) -> Result<DataFrame, ExportError> {
+    framed(T::CONFIG, &rows.iter().collect::<Vec<&T>>(), columns)
 }
 
-/// How many scenes are in memory at once while their table is built.
-const BATCH: usize = 1_000;
-
-/// Everything that a run made, in any order.
-#[derive(Debug, Clone, Default)]
-pub struct Records {
-    /// Rows of `samples`.
-    pub samples: Vec<Sample>,
-    /// Rows of `conversations`.
-    pub conversations: Vec<Conversation>,
-    /// The table `scenes`, as [`scenes`] builds it: a pool may be larger than the memory.
-    pub scenes: Option<Table>,
-    /// Rows of `characters`.
-    pub characters: Vec<Character>,
-    /// Rows of `roles`, `role_specific` and `role_general`.
-    pub roles: RoleRows,
-    /// Rows of `rejected`.
-    pub rejects: Vec<Reject>,
+/// Makes rows of a config into columns.
+pub(super) fn framed<T>(
+    config: &'static str,
+    rows: &[&T],
+    columns: impl FnOnce(&[&T]) -> Result<Vec<Column>, ColumnError>,
+) -> Result<DataFrame, ExportError> {
+    let frame = columns(rows).and_then(|columns| Ok(DataFrame::new(rows.len(), columns)?));
+    frame.map_err(|error| match error {
+        ColumnError::Polars(source) => ExportError::Frame { config, source },
+        ColumnError::Number(column, value) => ExportError::Number { config, column, value },
+    })
 }
 
-/// Builds the tables, in the order of the card. A table without rows is absent.
-///
-/// Rows are sorted by id (those of `rejected` by all their columns), as plain byte order has it. All columns are nullable.
-pub fn tables(records: &Records) -> Result<Vec<Table>, ExportError> {
-    let tables = [
-        table("samples", "test", &sorted(&records.samples, |sample| &sample.id), samples)?,
-        table(
-            "conversations",
-            "test",
-            &sorted(&records.conversations, |conversation| &conversation.id),
-            conversations,
-        )?,
-        records.scenes.clone(),
-        table("characters", "train", &sorted(&records.characters, |character| &character.id), characters)?,
-    ];
-    let rejected = table("rejected", "train", &sorted(&records.rejects, |reject| reject), rejected)?;
-    Ok(tables.into_iter().flatten().chain(roles::tables(&records.roles)?).chain(rejected).collect())
+impl Row for Sample {
+    const CONFIG: &'static str = "samples";
+    const SPLIT: &'static str = "test";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        frame(rows, samples)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.language(self.language);
+        tally.sample(&self.dimension, self.language, self.character_type);
+    }
 }
 
-/// Builds the table `scenes` of a number of scenes, sorted by id, reading a few at a time: no more of them are in memory at
-/// once. Absent without rows.
-pub fn scenes<E: From<ExportError>>(
-    count: usize,
-    read: impl Fn(usize) -> Result<Scene, E>,
-) -> Result<Option<Table>, E> {
-    let mut whole: Option<Table> = None;
-    for begin in (0..count).step_by(BATCH) {
-        let batch: Vec<Scene> = (begin..count.min(begin + BATCH)).map(&read).collect::<Result<_, E>>()?;
-        let batch = table("scenes", "train", &batch.iter().collect::<Vec<_>>(), scene_columns)?;
-        match (&mut whole, batch) {
-            (Some(whole), Some(batch)) => {
-                let stacked = whole.frame.vstack_mut_owned(batch.frame);
-                stacked.map_err(|source| ExportError::Frame { config: "scenes", source })?;
-            }
-            (whole, batch) => *whole = batch,
+impl Row for Conversation {
+    const CONFIG: &'static str = "conversations";
+    const SPLIT: &'static str = "test";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        frame(rows, conversations)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.language(self.language);
+        for score in self.turns.iter().filter_map(|turn| turn.score) {
+            tally.score(score);
         }
     }
-    Ok(whole)
 }
 
-pub(super) fn sorted<'a, T, K: Ord + ?Sized + 'a>(records: &'a [T], key: impl Fn(&'a T) -> &'a K) -> Vec<&'a T> {
-    let mut rows: Vec<&T> = records.iter().collect();
-    rows.sort_by(|one, other| key(one).cmp(key(other)));
-    rows
-}
+impl Row for Scene {
+    const CONFIG: &'static str = "scenes";
+    const SPLIT: &'static str = "train";
 
-pub(super) fn table<'a, T>(
-    config: &'static str,
-    split: &'static str,
-    rows: &[&'a T],
-    columns: impl FnOnce(&[&'a T]) -> Result<Vec<Column>, ColumnError>,
-) -> Result<Option<Table>, ExportError> {
-    if rows.is_empty() {
-        return Ok(None);
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        frame(rows, scenes)
     }
-    let frame = columns(rows).and_then(|columns| Ok(DataFrame::new(rows.len(), columns)?));
-    match frame {
-        Ok(frame) => Ok(Some(Table { config, split, frame })),
-        Err(ColumnError::Polars(source)) => Err(ExportError::Frame { config, source }),
-        Err(ColumnError::Number(column, value)) => Err(ExportError::Number { config, column, value }),
+
+    fn count(&self, tally: &mut Tally) {
+        tally.language(self.language);
+    }
+}
+
+impl Row for Character {
+    const CONFIG: &'static str = "characters";
+    const SPLIT: &'static str = "train";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        frame(rows, characters)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.language(self.language);
+    }
+}
+
+impl Row for Reject {
+    const CONFIG: &'static str = "rejected";
+    const SPLIT: &'static str = "train";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        frame(rows, rejected)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.reject(&self.stage, &self.reason);
     }
 }
 
@@ -153,7 +149,7 @@ fn conversations(rows: &[&Conversation]) -> Result<Vec<Column>, ColumnError> {
     ])
 }
 
-fn scene_columns(rows: &[&Scene]) -> Result<Vec<Column>, ColumnError> {
+fn scenes(rows: &[&Scene]) -> Result<Vec<Column>, ColumnError> {
     Ok(vec![
         text("id", rows, |row| row.id.as_str()),
         text("book", rows, |row| row.book.as_str()),
@@ -294,18 +290,16 @@ fn dialogues<'a>(lists: impl Iterator<Item = &'a [Utterance]>) -> Result<Column,
 mod tests {
     use std::io::Cursor;
 
-    use polars::prelude::{AnyValue, ParquetReader, ParquetWriter, SerReader as _};
+    use polars::prelude::{AnyValue, DataFrame, ParquetReader, ParquetWriter, SerReader as _};
 
     use super::super::ExportError;
     use super::super::features::notes;
-    use super::super::fixture::{records, sample, scene_rows, scene_table};
-    use super::{BATCH, Records, Table, scenes, tables};
+    use super::super::fixture::{Built, Records, built, records, sample};
     use crate::schema::Language;
-    use crate::schema::Scene;
 
     /// Every column and every field within, with its type.
-    fn schema(table: &Table) -> Vec<String> {
-        notes(table.config, &table.frame).iter().map(|note| format!("{} {}", note.path, note.kind)).collect()
+    fn schema(config: &str, frame: &DataFrame) -> Vec<String> {
+        notes(config, frame).iter().map(|note| format!("{} {}", note.path, note.kind)).collect()
     }
 
     const PROFILE: [&str; 4] =
@@ -424,27 +418,26 @@ mod tests {
         parts.concat().into_iter().map(str::to_owned).collect()
     }
 
-    fn column(table: &Table, name: &str) -> Vec<String> {
+    fn column(table: &Built, name: &str) -> Vec<String> {
         let column = table.frame.column(name).unwrap().str().unwrap();
         column.iter().map(|value| value.unwrap().to_owned()).collect()
     }
 
     /// Writes and reads a table as `store` does: through a footer without polars' own Arrow schema.
-    fn through_parquet(table: &Table) -> (Vec<u8>, Table) {
+    fn through_parquet(frame: &DataFrame) -> (Vec<u8>, DataFrame) {
         let mut bytes = Vec::new();
-        let mut writer = ParquetWriter::new(&mut bytes).batched(table.frame.schema()).unwrap();
-        writer.write_batch(&table.frame).unwrap();
+        let mut writer = ParquetWriter::new(&mut bytes).batched(frame.schema()).unwrap();
+        writer.write_batch(frame).unwrap();
         writer.get_writer().lock().unwrap().end(Some(vec![])).unwrap();
         drop(writer);
         let frame = ParquetReader::new(Cursor::new(&bytes)).finish().unwrap();
-        let table = Table { frame, ..table.clone() };
-        (bytes, table)
+        (bytes, frame)
     }
 
     #[test]
     fn every_table_has_its_columns_in_their_order_and_types() {
-        let tables = tables(&records()).unwrap();
-        let configs: Vec<(&str, &str)> = tables.iter().map(|table| (table.config, table.split)).collect();
+        let tables = built(&records()).unwrap();
+        let configs: Vec<(&str, &str)> = tables.iter().map(|built| (built.table.config, built.table.split)).collect();
         let of_contract = [
             ("samples", "test"),
             ("conversations", "test"),
@@ -453,8 +446,9 @@ mod tests {
             ("rejected", "train"),
         ];
         assert_eq!(configs, of_contract);
-        for table in &tables {
-            assert_eq!(schema(table), expected(table.config), "{}", table.config);
+        for Built { table, frame } in &tables {
+            assert_eq!(schema(table.config, frame), expected(table.config), "{}", table.config);
+            assert_eq!(schema(table.config, &table.columns), expected(table.config), "{}", table.config);
         }
     }
 
@@ -468,35 +462,34 @@ mod tests {
         for conversation in &mut bare.conversations {
             (conversation.quality, conversation.turns) = (None, vec![]);
         }
-        let mut scenes = scene_rows();
-        for scene in &mut scenes {
+        for scene in &mut bare.scenes {
             (scene.motivations, scene.characters, scene.dialogue) = (vec![], vec![], vec![]);
         }
-        bare.scenes = scene_table(&scenes).unwrap();
         for character in &mut bare.characters {
             (character.book, character.worldview, character.model) = (None, None, None);
             (character.profile, character.lines) = (vec![], vec![]);
         }
-        for table in tables(&bare).unwrap() {
-            assert_eq!(schema(&table), expected(table.config), "{}", table.config);
-            assert_eq!(schema(&through_parquet(&table).1), expected(table.config), "{}", table.config);
+        for Built { table, frame } in built(&bare).unwrap() {
+            assert_eq!(schema(table.config, &frame), expected(table.config), "{}", table.config);
+            let read = through_parquet(&frame).1;
+            assert_eq!(schema(table.config, &read), expected(table.config), "{}", table.config);
         }
     }
 
     #[test]
     fn tables_survive_parquet_whole() {
-        for table in tables(&records()).unwrap() {
-            let (bytes, read) = through_parquet(&table);
-            assert!(table.frame.equals_missing(&read.frame), "{}: {} and {}", table.config, table.frame, read.frame);
-            assert_eq!(bytes, through_parquet(&table).0, "{} is written alike each time", table.config);
+        for Built { table, frame } in built(&records()).unwrap() {
+            let (bytes, read) = through_parquet(&frame);
+            assert!(frame.equals_missing(&read), "{}: {frame} and {read}", table.config);
+            assert_eq!(bytes, through_parquet(&frame).0, "{} is written alike each time", table.config);
         }
     }
 
     #[test]
     fn nested_chinese_text_stays_in_its_place() {
-        let tables = tables(&records()).unwrap();
-        let conversations = &through_parquet(&tables[1]).1;
-        let turns = conversations.frame.column("turns").unwrap().list().unwrap().get_as_series(1).unwrap();
+        let tables = built(&records()).unwrap();
+        let conversations = through_parquet(&tables[1].frame).1;
+        let turns = conversations.column("turns").unwrap().list().unwrap().get_as_series(1).unwrap();
         let turns = turns.struct_().unwrap();
         let content = turns.field_by_name("content").unwrap();
         assert_eq!(
@@ -510,7 +503,7 @@ mod tests {
 
     #[test]
     fn what_is_absent_is_null_and_an_empty_list_is_empty() {
-        let tables = tables(&records()).unwrap();
+        let tables = built(&records()).unwrap();
         let value = |table: usize, name: &str, row: usize| tables[table].frame.column(name).unwrap().get(row).unwrap();
         assert!(value(0, "target", 0).is_null());
         assert_eq!(value(0, "target", 2), AnyValue::String("FR"));
@@ -535,44 +528,27 @@ mod tests {
         other.conversations.reverse();
         other.characters.reverse();
         other.rejects.rotate_left(1);
-        let (one, other) = (tables(&one).unwrap(), tables(&other).unwrap());
+        let (one, other) = (built(&one).unwrap(), built(&other).unwrap());
         for (one, other) in one.iter().zip(&other) {
-            assert!(one.frame.equals_missing(&other.frame), "{}", one.config);
+            assert!(one.frame.equals_missing(&other.frame), "{}", one.table.config);
         }
         assert_eq!(column(&one[0], "id"), ["ada-crane/writer/0#2", "ada-crane/writer/1#2", "陆怀舟/writer/0#5"]);
         assert_eq!(column(&one[4], "id"), ["harbour/1", "渡口/2", "ada-crane/writer/0"]);
     }
 
     #[test]
-    fn a_table_of_batches_is_one_table() {
-        let [one, other] = scene_rows().try_into().unwrap();
-        let many: Vec<Scene> = (0..=2 * BATCH).map(|n| if n % 2 == 0 { one.clone() } else { other.clone() }).collect();
-        let table = scene_table(&many).unwrap().expect("rows");
-        assert_eq!(table.frame.height(), many.len());
-        assert_eq!(column(&table, "id")[BATCH - 1..=BATCH], [other.id.as_str(), one.id.as_str()]);
-        let (bytes, read) = through_parquet(&table);
-        assert!(table.frame.equals_missing(&read.frame));
-        assert_eq!(bytes, through_parquet(&table).0);
-        let failed: Result<_, ExportError> = scenes(2 * BATCH, |n| match n {
-            BATCH => Err(ExportError::Number { config: "scenes", column: "end", value: 1 }),
-            _ => Ok(one.clone()),
-        });
-        assert!(failed.is_err(), "what cannot be read is no row that is left out");
-    }
-
-    #[test]
     fn a_config_without_rows_is_absent() {
-        assert!(tables(&Records::default()).unwrap().is_empty());
+        assert!(built(&Records::default()).unwrap().is_empty());
         let records = Records { samples: vec![sample("a/b/0#1", Language::En)], ..Records::default() };
-        let tables = tables(&records).unwrap();
-        assert_eq!(tables.iter().map(|table| table.config).collect::<Vec<_>>(), ["samples"]);
+        let tables = built(&records).unwrap();
+        assert_eq!(tables.iter().map(|built| built.table.config).collect::<Vec<_>>(), ["samples"]);
     }
 
     #[test]
     fn a_number_that_does_not_fit_names_its_table() {
-        let mut scenes = scene_rows();
-        scenes[0].dialogue[0].end = Some(u32::MAX);
-        let error = scene_table(&scenes).unwrap_err();
+        let mut records = records();
+        records.scenes[0].dialogue[0].end = Some(u32::MAX);
+        let error = built(&records).unwrap_err();
         assert!(matches!(error, ExportError::Number { config: "scenes", column: "end", value: u32::MAX }));
         assert_eq!(
             error.to_string(),

@@ -1,8 +1,9 @@
 //! A script as it was read by rule, as acts of utterances: speeches with their actions, and what is told between them. Nothing of
 //! it is chosen, so that a role's whole part is there.
 
-use super::reading::Reading;
-use crate::schema::Utterance;
+use super::reading::{Quotation, Reading};
+use crate::schema::{Utterance, slug};
+use crate::text::plain;
 
 /// Returns the acts of a script, those without speech left out. A heading begins an act, and is its first line of what is told.
 #[must_use]
@@ -18,6 +19,13 @@ pub fn acts(reading: &Reading, text: &str) -> Vec<Vec<Utterance>> {
     // What stands before the first heading and the first speech is a title page.
     let mut begun = false;
     for paragraph in &reading.paragraphs {
+        // A name over a speech looks like a heading, and stands before the speech already, as does what is in parentheses there.
+        if let Some(next) = quotations.peek().filter(|next| next.start >= paragraph.end)
+            && leads_in(&slice(paragraph.start, paragraph.end), next, reading)
+        {
+            begun = true;
+            continue;
+        }
         begun |= paragraph.border || paragraph.end > first;
         if paragraph.border {
             acts.push(std::mem::take(&mut open));
@@ -45,6 +53,19 @@ pub fn acts(reading: &Reading, text: &str) -> Vec<Vec<Utterance>> {
     acts.push(open);
     acts.retain(|act| act.iter().any(|utterance| utterance.speech.is_some()));
     acts
+}
+
+/// Whether a paragraph without speech belongs to the speech after it: who speaks, or how.
+fn leads_in(paragraph: &str, next: &Quotation, reading: &Reading) -> bool {
+    let action = |action: &String| plain(action) == plain(paragraph) && paragraph.starts_with(['(', '（']);
+    if next.action.as_ref().is_some_and(action) {
+        return true;
+    }
+    // `(O.S.)`, `(CONT’D)` stand behind the name.
+    let name = paragraph.split(['(', '（', '^']).next().unwrap_or_default();
+    let person = next.speaker.map(|speaker| &reading.people[speaker]);
+    person
+        .is_some_and(|person| std::iter::once(&person.name).chain(&person.aliases).any(|form| slug(form) == slug(name)))
 }
 
 fn utterance(speaker: String, action: Option<String>, speech: Option<String>, place: (u32, u32)) -> Utterance {

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::reading::{Gender, Reading, folded};
+use super::reading::{Gender, Person, Reading, folded};
 
 /// The people of a book as somebody knows them: `scene_pool/aliases/<book slug>.toml`, or a file for `extract --characters`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -148,6 +148,23 @@ impl Aliases {
         self.people.iter().flat_map(Known::forms)
     }
 
+    /// Returns what a file says of a part of a book in another language, of which `plain` is the reading without it; nothing where
+    /// it names nobody of that part, as a file that was changed before that part was read.
+    ///
+    /// Whoever says “I” there is the narrator of the file where that part knows him, else the one whom the rules find.
+    #[must_use]
+    pub fn of_part(&self, plain: &Reading) -> Option<Self> {
+        let own = Self::of(plain);
+        let known: BTreeSet<String> = own.names().map(key).collect();
+        let bears = |person: &&Known| person.forms().any(|form| known.contains(&key(form)));
+        self.people.iter().find(bears)?;
+        let holder =
+            |name: &String| self.people.iter().find(|person| person.forms().any(|form| key(form) == key(name)));
+        let told = self.narrator.as_ref().filter(|name| holder(name).as_ref().is_some_and(bears));
+        let narrator = told.or(own.narrator.as_ref().filter(|name| holder(name).is_some())).cloned();
+        Some(Self { narrator, ..self.clone() })
+    }
+
     /// Returns the names of people whom the reading that was made with it finds nowhere, by no name.
     #[must_use]
     pub fn missing<'a>(&self, reading: &'a Reading) -> Vec<&'a str> {
@@ -171,29 +188,64 @@ fn places(reading: &Reading) -> impl Iterator<Item = (usize, Known)> {
     })
 }
 
-/// Writes the file of a book's reading. The same reading gives the same bytes.
+/// Somebody of the file, with what is told of him there.
+struct Entry {
+    known: Known,
+    lines: u32,
+    mentions: u32,
+}
+
+/// Returns the people of readings of one book, the first in its own language: whoever bears a name of somebody before him in
+/// another language is the same.
+fn entries(readings: &[&Reading]) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut owners: BTreeMap<String, usize> = BTreeMap::new();
+    for reading in readings {
+        let before = owners.clone();
+        for (place, known) in places(reading) {
+            let Person { lines, mentions, .. } = reading.people[place];
+            let same = known.forms().find_map(|form| before.get(&key(form)).copied());
+            let index = same.unwrap_or(entries.len());
+            let fresh: Vec<String> =
+                known.forms().filter(|form| !owners.contains_key(&key(form))).map(str::to_owned).collect();
+            owners.extend(fresh.iter().map(|form| (key(form), index)));
+            if same.is_none() {
+                entries.push(Entry { known, lines, mentions });
+                continue;
+            }
+            let entry = &mut entries[index];
+            entry.known.aliases.get_or_insert_default().extend(fresh);
+            entry.known.gender = entry.known.gender.or(known.gender);
+            entry.lines += lines;
+            entry.mentions += mentions;
+        }
+    }
+    // Whoever is heard stands before whoever is not, also where another language is read behind.
+    entries.sort_by_key(|entry| entry.lines == 0);
+    entries
+}
+
+/// Writes the file of a book's readings, one in each language that it has, its own first. The same readings give the same bytes.
 #[must_use]
-pub fn text(slug: &str, reading: &Reading) -> String {
-    let aliases = Aliases::of(reading);
+pub fn text(slug: &str, readings: &[&Reading]) -> String {
     let mut body = format!(
         "# Who is who in `{slug}`, read by rule. Correct it: a file that was changed is obeyed, and never written over.\n\
          # Rename: change `name`, and keep the old name among `aliases`. Merge two: give the name and the aliases of one to the other.\n\
          # Part two: give an alias a `[[people]]` of its own. Strike one out: the lines are left without a speaker.\n\
          # `gender` is \"female\", \"male\" or \"unknown\". ignore = [\"Heaven\"] says what is nobody's name, narrator = \"Jim\" who says “I”.\n\n"
     );
-    if let Some(narrator) = &aliases.narrator {
-        let _ = writeln!(body, "narrator = {}", quoted(narrator));
+    if let Some(narrator) = readings.iter().find_map(|reading| Aliases::of(reading).narrator) {
+        let _ = writeln!(body, "narrator = {}", quoted(&narrator));
     }
     body.push_str("ignore = []\n");
     let mut silent = false;
-    for (place, known) in places(reading) {
-        let person = &reading.people[place];
-        if person.lines == 0 && !silent {
+    for Entry { known, lines, mentions } in entries(readings) {
+        if lines == 0 && !silent {
             silent = true;
             body.push_str("\n# Named, and never heard.\n");
         }
-        let lines = if person.lines == 1 { "1 line".to_owned() } else { format!("{} lines", person.lines) };
-        let named = if person.mentions == 1 { "once".to_owned() } else { format!("{} times", person.mentions) };
+        let lines = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
+        let named = if mentions == 1 { "once".to_owned() } else { format!("{mentions} times") };
         let _ = writeln!(body, "\n[[people]]\nname = {}  # {lines}, named {named}", quoted(&known.name));
         if let Some(gender) = known.gender {
             let _ = writeln!(body, "gender = \"{}\"", gender.word());
@@ -250,7 +302,7 @@ pub(super) fn key(form: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reading::{Person, read};
+    use super::super::reading::read;
     use super::*;
     use crate::schema::Language;
 
@@ -276,7 +328,7 @@ mod tests {
             person("Hale", &["Mr. Hale", "jim “Owl” hale", "孟大嫂"], Gender::Unknown, 0),
             person("mr hale", &["Old Hale"], Gender::Unknown, 0),
         ];
-        let text = text("tide", &Reading { people, ..Reading::default() });
+        let text = text("tide", &[&Reading { people, ..Reading::default() }]);
         let (first, body) = text.split_once('\n').expect("lines");
         assert!(first.starts_with("# As written: ") && first.len() == 46, "{first}");
         insta::assert_snapshot!(body, @r#"
@@ -313,10 +365,34 @@ mod tests {
     }
 
     #[test]
+    fn a_file_holds_the_people_of_every_language() {
+        let english = vec![person("Mrs. Hallow", &["Ruth"], Gender::Female, 2), person("Tom", &[], Gender::Unknown, 0)];
+        let chinese = vec![
+            person("孟秋云", &["秋云"], Gender::Unknown, 4),
+            person("露丝", &["Ruth"], Gender::Female, 3),
+            person("Ruth", &["Tom"], Gender::Unknown, 1),
+        ];
+        let reading = |people| Reading { people, ..Reading::default() };
+        let text = text("tide", &[&reading(english), &reading(chinese.clone())]);
+        let read: Aliases = toml::from_str(&text).expect("TOML");
+        assert_eq!(read.faults(), []);
+        let people = read.people.iter().map(|known| known.forms().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>();
+        assert_eq!(people, ["Mrs. Hallow Ruth 露丝", "Tom", "孟秋云 秋云"]);
+        assert!(text.contains("name = \"Mrs. Hallow\"  # 5 lines, named 12 times"), "{text}");
+
+        // A file that names nobody of a part says nothing of it.
+        let old = Aliases { people: vec![known("Mrs. Hallow", &[])], ..Aliases::default() };
+        assert_eq!(old.of_part(&reading(chinese.clone())), None);
+        let narrated = Aliases { narrator: Some("Tom".to_owned()), ..read.clone() };
+        let part = narrated.of_part(&reading(chinese[..1].to_vec())).expect("it names one");
+        assert_eq!((part.narrator, part.people), (None, read.people), "Tom is nobody there");
+    }
+
+    #[test]
     fn a_change_is_told_from_what_was_written() {
         for (language, book) in [(Language::En, EN), (Language::Zh, ZH)] {
             let reading = read(book, language, false);
-            let text = text("tide", &reading);
+            let text = text("tide", &[&reading]);
             assert_eq!(toml::from_str::<Aliases>(&text).expect("TOML"), Aliases::of(&reading));
             assert!(is_as_written(&text));
             // What editors and systems do by themselves is no change.

@@ -58,7 +58,8 @@ impl BookFacts {
             open_cues(&mut reading);
         }
         for person in &mut reading.people {
-            person.aliases.retain(|alias| !Words::is_group(language, alias));
+            // Anybody is 人.
+            person.aliases.retain(|alias| !Words::is_group(language, alias) && alias != "人");
         }
         drop_doubtful(&mut reading, language);
         let names = Names::new(&reading.people);
@@ -207,7 +208,7 @@ impl BookFacts {
     pub(super) fn notes(&self, index: usize, until: u32) -> Vec<Note> {
         let person = self.person(index);
         let mut notes: Vec<Note> = Vec::new();
-        let mut add = |key: Key, text: String| notes.push(Note { key: key.word(self.language).to_owned(), text });
+        let mut add = |key: Key, text: String| notes.push(Note { key: key.word(self.script), text });
         if let Some(gender) = gender_word(person.gender, self.language) {
             add(Key::Gender, gender.to_owned());
         }
@@ -386,7 +387,7 @@ fn told(narration: &[Sentence], reading: &Reading, language: Language, names: &N
         let book = &mut told[person];
         let has = |book: &Vec<(u32, Key, String)>, key: Key| book.iter().filter(|(_, known, _)| *known == key).count();
         if has(book, Key::Age) == 0
-            && let Some(age) = words.age(&sentence.text[start..next])
+            && let Some(age) = words.age(&sentence.text[start..next.min(own(&sentence.text, end, language))])
         {
             book.push((sentence.end, Key::Age, age.to_owned()));
         }
@@ -395,15 +396,7 @@ fn told(narration: &[Sentence], reading: &Reading, language: Language, names: &N
         }
         let rest = &sentence.text[end..];
         let after = rest.char_indices().nth(reach).map_or(rest, |(byte, _)| &rest[..byte]);
-        // What the person sees, or what somebody else is told to be, is told of others.
-        let cut = [
-            "见", "見", "看", "听", "聽", "问", "問", "叫", "命", "令", "把", "将", "將", "一个", "一個", "一位",
-            "有个",
-        ];
-        let after = match language {
-            Language::Zh => &after[..cut.iter().filter_map(|word| after.find(word)).min().unwrap_or(after.len())],
-            Language::En => after,
-        };
+        let after = &after[..after.len().min(own(&sentence.text, end, language) - end)];
         let others = sentence.people.iter().filter(|other| **other != person).count();
         let before = &sentence.text[..start];
         let key = if times[person] <= 6 && words.introduces(before, after) && has(book, Key::PublicBackground) == 0 {
@@ -428,6 +421,19 @@ fn told(narration: &[Sentence], reading: &Reading, language: Language, names: &N
         }
     }
     told
+}
+
+/// Returns where a sentence stops telling of the person whom it names up to `from`: what the person sees, or what somebody else is
+/// told to be, is told of others.
+fn own(text: &str, from: usize, language: Language) -> usize {
+    const CUT: [&str; 19] = [
+        "见", "見", "看", "听", "聽", "问", "問", "叫", "命", "令", "把", "将", "將", "一个", "一個", "一位", "有个",
+        "有個", "带着",
+    ];
+    match language {
+        Language::Zh => CUT.iter().filter_map(|word| text[from..].find(word)).min().map_or(text.len(), |at| from + at),
+        Language::En => text.len(),
+    }
 }
 
 /// Whether an alias says what somebody is by trade or office: not `the boy`, which anybody is.

@@ -38,8 +38,12 @@ impl Key {
         Self::ALL.into_iter()
     }
 
-    /// Returns the key as profiles spell it.
-    pub(super) const fn word(self, language: Language) -> &'static str {
+    /// Returns the key as profiles of a book in a script spell it.
+    pub(super) fn word(self, script: Script) -> String {
+        script.write(self.plain(script.language()))
+    }
+
+    const fn plain(self, language: Language) -> &'static str {
         match (self, language) {
             (Self::Gender, Language::En) => "gender",
             (Self::Gender, Language::Zh) => "性别",
@@ -73,7 +77,7 @@ impl Key {
     /// Finds the key that a word spells.
     pub(super) fn of(word: &str) -> Option<Self> {
         let word = word.trim().to_lowercase().replace('_', " ");
-        Self::ALL.into_iter().find(|key| Language::ALL.iter().any(|language| key.word(*language) == word))
+        Self::ALL.into_iter().find(|key| Script::ALL.iter().any(|script| key.word(*script) == word))
     }
 }
 
@@ -90,10 +94,13 @@ pub(super) enum Script {
 }
 
 /// Characters of the phrases of ours that traditional script writes otherwise.
-const SIMPLE: &str = "让还给张从这总说话长问与来约书们个里么带气发实场谈叹没样对话请见为亲语开头爱关于听则两边后";
-const FULL: &str = "讓還給張從這總說話長問與來約書們個裡麼帶氣發實場談嘆沒樣對話請見為親語開頭愛關於聽則兩邊後";
+const SIMPLE: &str =
+    "让还给张从这总说话长问与来约书们个里么带气发实场谈叹没样对话请见为亲语开头爱关于听则两边后别龄际系";
+const FULL: &str = "讓還給張從這總說話長問與來約書們個裡麼帶氣發實場談嘆沒樣對話請見為親語開頭愛關於聽則兩邊後別齡際係";
 
 impl Script {
+    const ALL: [Self; 3] = [Self::Latin, Self::Simplified, Self::Traditional];
+
     /// Tells the script of a text by the characters that only one of the two has.
     pub(super) fn of(language: Language, text: &str) -> Self {
         if language == Language::En {
@@ -289,7 +296,13 @@ impl Words {
     /// Finds an age; the group that matched holds it.
     pub(super) fn age<'t>(&self, text: &'t str) -> Option<&'t str> {
         let found = self.age.captures(text)?;
-        let age = (1..found.len()).find_map(|group| found.get(group)).map(|age| age.as_str())?;
+        let age = (1..found.len()).find_map(|group| found.get(group))?;
+        // `大两岁` tells two people apart, `十岁那年` what has been; neither says how old somebody is.
+        let apart =
+            text[..age.start()].ends_with(['大', '小', '长', '長', '差', '第', '了', '每', '几', '幾', '过', '過']);
+        let past = ["那年", "时", "時", "上死", "上没", "上父", "上母", "起", "以前", "就", "便"];
+        let past = past.iter().any(|word| text[age.end()..].starts_with(word));
+        let age = Some(age.as_str()).filter(|_| !apart && !past)?;
         // Two figures side by side, as in 十五六, are a guess, and mostly one about somebody else.
         let unit = |c: char| "一二三四五六七八九".contains(c);
         let guess = age.chars().zip(age.chars().skip(1)).any(|(one, next)| unit(one) && unit(next));
@@ -441,7 +454,9 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
             ),
             before_name: chinese("(?:弓兵|丫鬟|丫头|丫頭|小厮|小廝|管家|老板娘|老闆娘|掌柜|掌櫃|伙计|夥計|先生|讼师|訟師|知县|知縣|县令|縣令|巡检|巡檢|秀才|举人|舉人|和尚|道士|匠|女儿|女兒|儿子|兒子|独子|獨子|兄弟|妻子|夫人|东家|東家|槽主|教习|教習|将军|將軍|大夫|老汉|老漢|姑娘|船娘)$"),
             says_who: chinese("^[^，。、？！]{2,4}(?:是个|是個|是[^不否谁誰么麼什我你他]{1,8}(?:的|人|匠|官|家)[，。！]?$|为人|為人|最是|一向|向来|向來|从不|從不|这个人|這個人)"),
-            age: chinese(r"([一二三四五六七八九十百\d]{1,4})(?:来|來|多|余|餘)?[岁歲]|年(?:近|约|約|方|已|过|過)([一二三四五六七八九]十[一二三四五六七八九]?)"),
+            age: chinese(
+                r"((?:[一二三四五六七八九]?十[一二三四五六七八九]?|[一二三四五六七八九两兩]|百|\d{1,3})(?:[来來多余餘几幾]{1,2})?[岁歲](?:上下|左右|开外|開外|出头|出頭)?)|(年(?:近|约|約|方|已|过|過|将|將|逾|可)(?:[一二三四五六七八九]?十[一二三四五六七八九]?(?:[有余餘]+)?|[一二三四五六七八九]旬))|([一二三四五六七八九]十(?:[来來多余餘])?(?:上下|开外|開外|出头|出頭|左右)(?:年纪|年紀)?)",
+            ),
             dependent: chinese("^(?:他|她|它|这|這|那|但|可|却|卻|又|也|便|就|于是|於是|因此|所以|然而|不过|不過|只见|只見|原来|原來)"),
             first_person: chinese("[我咱俺]"),
             happens: chinese("[风風雨雪雷钟鐘鼓锣鑼灯燈月雾霧火烟煙浪潮铃鈴狗犬鸡雞鸦鴉门門帘簾桨槳](?:[^，。]{0,6})(?:响|響|起|落|亮|灭|滅|停|住|开|開|散|叫|鸣|鳴|敲|摇|搖|晃|跳|吹|打|动|動|过|過)|忽听|忽聽|只听|只聽|鸦雀无声|鴉雀無聲|一片寂静|一片寂靜|天[色已]?[^，。]{0,3}(?:黑|亮|明|晚|暗)"),
@@ -494,8 +509,17 @@ mod tests {
             (Language::En, "DORCAS FELL, bell-founder, sixty-three.", Some("sixty-three")),
             (Language::En, "The girl was twelve years old.", Some("twelve")),
             (Language::En, "He was fifty miles away.", None),
-            (Language::Zh, "船头坐着新任巡检祁勉，三十四岁。", Some("三十四")),
+            (Language::Zh, "船头坐着新任巡检祁勉，三十四岁。", Some("三十四岁")),
             (Language::Zh, "走了三十四里。", None),
+            (Language::Zh, "陆远，年方十五，住在镇上。", Some("年方十五")),
+            (Language::Zh, "陸遠年約四旬，面色微黑。", Some("年約四旬")),
+            (Language::Zh, "沈固五十上下年纪，花白胡子。", Some("五十上下年纪")),
+            (Language::Zh, "阿松是个十来岁的孩子。", Some("十来岁")),
+            (Language::Zh, "小满十岁了。", Some("十岁")),
+            (Language::Zh, "他要十两银子，走了十里。", None),
+            (Language::Zh, "他比阿松大两岁。", None),
+            (Language::Zh, "他十岁那年死了父亲。", None),
+            (Language::Zh, "年年十五，他都来。", None),
         ] {
             assert_eq!(Words::of(language).age(text), expected, "{text}");
         }
@@ -505,6 +529,13 @@ mod tests {
     fn keys_have_the_papers_visibility() {
         assert_eq!(Key::of("Speech_Pattern").map(Key::visibility), Some(Visibility::Private));
         assert_eq!(Key::of("外貌").map(Key::visibility), Some(Visibility::Public));
+        for key in Key::all() {
+            for script in Script::ALL {
+                assert_eq!(Key::of(&key.word(script)), Some(key));
+            }
+        }
+        assert_eq!(Key::Age.word(Script::Traditional), "年齡");
+        assert_eq!(Key::Relationships.word(Script::Traditional), "人際關係");
         assert_eq!(Key::of("horoscope"), None);
     }
 

@@ -391,7 +391,7 @@ fn describe_scene(book: &BookFacts, opening: u32, draft: &Draft, carry: &Carry) 
         .collect();
     let keys = |public: bool| {
         let keys = Key::all().filter(|key| (key.visibility() == crate::schema::Visibility::Public) == public);
-        keys.map(|key| key.word(book.language).to_owned()).collect()
+        keys.map(|key| key.word(book.script())).collect()
     };
     let hints = |start: u32, end: u32| book.narration(start, end).iter().map(|sentence| hint(book, sentence)).collect();
     let first = draft.start();
@@ -535,7 +535,7 @@ mod tests {
             .iter()
             .map(|attribute| (attribute.key.as_str(), attribute.value.as_str()))
             .collect();
-        assert_eq!(&profile[..2], [("性别", "男"), ("年龄", "三十")]);
+        assert_eq!(&profile[..2], [("性别", "男"), ("年龄", "三十岁")]);
         // Nothing is said of one whose gender the text does not show.
         assert!(scene.characters[1].profile.iter().all(|attribute| attribute.key != "性别"));
     }

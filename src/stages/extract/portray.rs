@@ -134,7 +134,7 @@ fn profile(ask: &DescribeScene, member: &CastNotes) -> Profile {
         }
     }
     let attributes = by_key.into_iter().map(|(key, texts)| Attribute {
-        key: key.word(ask.language).to_owned(),
+        key: key.word(ask.script),
         value: join(&texts, ask.language),
         visibility: key.visibility(),
     });

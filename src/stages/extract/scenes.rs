@@ -498,7 +498,7 @@ fn profile(told: &[&Attribute], known: &[Attribute], book: &BookFacts) -> Vec<At
     let mut profile: Vec<Attribute> = Vec::new();
     for attribute in told.iter().copied().chain(known) {
         let key = Key::of(&attribute.key);
-        let word = key.map_or_else(|| attribute.key.trim().to_owned(), |key| key.word(book.language).to_owned());
+        let word = key.map_or_else(|| attribute.key.trim().to_owned(), |key| key.word(book.script()));
         let value = attribute.value.trim();
         if word.is_empty() || value.is_empty() || profile.iter().any(|before| before.key == word) {
             continue;

@@ -49,3 +49,6 @@ pub const PROMPTS: &[(&str, &str)] = &[
     ("instruct/general.en", include_str!("prompts/general.en.jinja")),
     ("instruct/general.zh", include_str!("prompts/general.zh.jinja")),
 ];
+
+#[cfg(test)]
+mod tests;

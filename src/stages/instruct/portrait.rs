@@ -120,8 +120,8 @@ impl Ask for DescribeRole {
     fn check(&self, answer: &String) -> Result<(), String> {
         described(answer, self.language)?;
         let told = plain(answer);
-        let names = std::iter::once(&self.name).chain(&self.aliases).map(|name| plain(name));
-        match names.filter(|name| name.chars().count() > 1).find(|name| told.contains(name.as_str())) {
+        let mut names = self.telling_names().into_iter().map(plain);
+        match names.find(|name| name.chars().count() > 1 && told.contains(name.as_str())) {
             Some(_) => Err("the description must not have the character's name or nickname".to_owned()),
             None => Ok(()),
         }
@@ -129,6 +129,18 @@ impl Ask for DescribeRole {
 
     fn offline(&self, _: &mut Offline<'_>) -> String {
         offline::describe(self)
+    }
+}
+
+impl DescribeRole {
+    /// Returns the name, and the other names that have a part of it: `the ferrywoman` may be said of anybody.
+    pub(super) fn telling_names(&self) -> Vec<&str> {
+        let shares = |alias: &str| match self.language {
+            Language::En => alias.split_whitespace().any(|word| self.name.split_whitespace().any(|own| own == word)),
+            Language::Zh => alias.chars().any(|c| self.name.contains(c)),
+        };
+        let aliases = self.aliases.iter().map(String::as_str).filter(|alias| shares(alias));
+        std::iter::once(self.name.as_str()).chain(aliases).collect()
     }
 }
 

@@ -108,7 +108,11 @@ impl Role {
         if own.is_empty() {
             own.clone_from(&character.lines);
         }
-        let forms: Vec<&str> = std::iter::once(&character.name).chain(&character.aliases).map(String::as_str).collect();
+        // Whom somebody calls by name is no habit of speech.
+        let called: BTreeSet<&str> =
+            acts.iter().flat_map(|act| &act.turns).filter_map(|turn| turn.speaker.as_deref()).collect();
+        let own_names = std::iter::once(&character.name).chain(&character.aliases).map(String::as_str);
+        let forms: Vec<&str> = own_names.chain(called).collect();
         Self {
             id: character.id.clone(),
             name: character.name.clone(),

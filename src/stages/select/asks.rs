@@ -68,8 +68,8 @@ impl Ask for Judge {
     type Answer = Judgement;
 
     fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
-        let part = |part| prompts.render(Self::NAME, self.language, part, self);
-        Ok(vec![Message::system(part("system")?), Message::user(part("user")?)])
+        let filled = prompts.filled(Self::NAME, self.language, self);
+        Ok(vec![Message::system(filled.part("system")?), Message::user(filled.part("user")?)])
     }
 
     fn shape(&self) -> Shape {

@@ -34,10 +34,13 @@ pub struct Params {
     pub sample: u8,
     /// Whether the judge is told the dimension that was aimed at.
     pub hint: bool,
+    /// Whether the judge compares twice, with the replies in either order: σ is then the mean, and what lies between two
+    /// grades the one nearer to a tie. Else one order is drawn by lot.
+    pub both_orders: bool,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { dimensions: None, keep_source: 3, sample: 2, hint: false }
+        Self { dimensions: None, keep_source: 3, sample: 2, hint: false, both_orders: false }
     }
 }

@@ -51,6 +51,8 @@ pub struct Selection {
 /// Which reply is shown first is a matter of the draw, so that a judge's liking for the first or second place evens out;
 /// σ is turned back. Two equal replies are a tie by definition: σ = 3 without a call, on the target or else on a dimension
 /// by lot, since a tie becomes no sample and its dimension says nothing about either model.
+///
+/// With `both_orders` the judge is asked once more, in the other order and on the dimension that it has named.
 pub async fn select(
     judge: &Model,
     params: &Params,
@@ -70,11 +72,24 @@ pub async fn select(
         return Ok(Selection { dimension, score: 3, rationale: rationale.to_owned(), kept: kept(3) });
     }
     let source_first = rng.random_bool(0.5);
-    let ask = pair.ask(params, dimensions, source_first);
-    let judgement = judge.ask(&ask, draw).await?;
-    let score = if source_first { judgement.score } else { 6 - judgement.score };
-    let rationale = rationale(pair.language, source_first, &judgement);
-    Ok(Selection { dimension: judgement.dimension, score, rationale, kept: kept(score) })
+    let turned = |source_first, score| if source_first { score } else { 6 - score };
+    let judgement = judge.ask(&pair.ask(params, dimensions, source_first), draw).await?;
+    let mut score = turned(source_first, judgement.score);
+    let mut reasons = rationale(pair.language, source_first, &judgement);
+    if params.both_orders {
+        let named: Vec<Dimension> =
+            dimensions.iter().filter(|dimension| dimension.code == judgement.dimension).cloned().collect();
+        let again = judge.ask(&pair.ask(params, &named, !source_first), &format!("{draw}/swapped")).await?;
+        score = mean(score, turned(!source_first, again.score));
+        reasons = format!("{reasons}\n{}", rationale(pair.language, !source_first, &again));
+    }
+    Ok(Selection { dimension: judgement.dimension, score, rationale: reasons, kept: kept(score) })
+}
+
+/// Returns the mean of two σ; between two grades it is the one nearer to 3, since the two orders do not agree on more.
+const fn mean(one: u8, other: u8) -> u8 {
+    let sum = one + other;
+    if sum < 6 { sum.div_ceil(2) } else { sum / 2 }
 }
 
 impl Pair<'_> {
@@ -197,6 +212,22 @@ mod tests {
                 orders[usize::from(source_first)] += 1;
             }
             assert!(orders.iter().all(|&count| count > 16), "either order comes up: {orders:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_judge_who_likes_a_place_is_no_judge_in_both_orders() {
+        let table = dimensions(None).expect("well formed");
+        let params = Params { both_orders: true, ..Params::default() };
+        for language in Language::ALL {
+            // Whichever stands first is better to this judge.
+            let judge = judge(Some(&answer("CA", 1)));
+            let selection = select(&judge, &params, &table, pair(language), "d").await.expect("judged");
+            assert_eq!((selection.score, selection.dimension.as_str()), (3, "CA"));
+            assert_eq!(selection.rationale.matches("reply 1 and reply 2").count(), 2, "both reasons are kept");
+        }
+        for (one, other, expected) in [(1, 1, 1), (1, 2, 2), (2, 3, 3), (1, 5, 3), (3, 4, 3), (4, 5, 4), (5, 5, 5)] {
+            assert_eq!((mean(one, other), mean(other, one)), (expected, expected), "{one} {other}");
         }
     }
 

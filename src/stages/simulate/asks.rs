@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::reply::{EMPTY, Format};
+use super::speaker::meant;
 use super::{offline, transcript};
 use crate::llm::{Ask, Offline, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
@@ -36,7 +37,7 @@ pub struct Direct {
 pub struct Direction {
     /// Why.
     pub reason: String,
-    /// One of the choices, or [`Direction::END`].
+    /// One of the choices, or [`Direction::END`]; or what is only like one of them.
     pub next: String,
 }
 
@@ -129,22 +130,40 @@ pub struct Rating {
     pub quality: Quality,
 }
 
+impl Direct {
+    /// Returns who is meant by what a director answered, or [`Direction::END`].
+    #[must_use]
+    pub fn chosen(&self, next: &str) -> Option<&str> {
+        meant(next, &self.allowed())
+    }
+
+    fn allowed(&self) -> Vec<&str> {
+        let end = self.may_end.then_some(Direction::END);
+        self.choices.iter().map(String::as_str).chain(end).collect()
+    }
+}
+
 impl Ask for Direct {
     const NAME: &'static str = "simulate/direct";
     type Answer = Direction;
 
     fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
-        let part = |part| prompts.render(Self::NAME, self.language, part, self);
-        Ok(vec![Message::system(part("system")?), Message::user(part("user")?)])
+        let filled = prompts.filled(Self::NAME, self.language, self);
+        Ok(vec![Message::system(filled.part("system")?), Message::user(filled.part("user")?)])
     }
 
     fn shape(&self) -> Shape {
         static SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<Direction>);
         let mut schema = SCHEMA.clone();
-        let end = self.may_end.then_some(Direction::END);
-        let next: Vec<&str> = self.choices.iter().map(String::as_str).chain(end).collect();
-        schema["properties"]["next"]["enum"] = json!(next);
+        schema["properties"]["next"]["enum"] = json!(self.allowed());
         Shape::Json(schema)
+    }
+
+    fn meant(&self, value: &Value) -> Option<Value> {
+        let chosen = self.chosen(value.get("next")?.as_str()?)?;
+        let mut meant = value.clone();
+        meant["next"] = json!(chosen);
+        Some(meant)
     }
 
     fn offline(&self, offline: &mut Offline<'_>) -> Direction {
@@ -157,8 +176,8 @@ impl Ask for SceneReply {
     type Answer = String;
 
     fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
-        let part = |part: &str| prompts.render(Self::NAME, self.language, part, self);
-        transcript::messages(self.language, &self.name, &self.history, part)
+        let filled = prompts.filled(Self::NAME, self.language, self);
+        transcript::messages(self.language, &self.name, &self.history, |part| filled.part(part))
     }
 
     fn shape(&self) -> Shape {
@@ -179,8 +198,8 @@ impl Ask for TestReply {
     type Answer = String;
 
     fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
-        let part = |part: &str| prompts.render(Self::NAME, self.language, part, self);
-        transcript::messages(self.language, &self.name, &self.history, part)
+        let filled = prompts.filled(Self::NAME, self.language, self);
+        transcript::messages(self.language, &self.name, &self.history, |part| filled.part(part))
     }
 
     fn shape(&self) -> Shape {
@@ -201,8 +220,8 @@ impl Ask for Rate {
     type Answer = Rating;
 
     fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
-        let part = |part| prompts.render(Self::NAME, self.language, part, self);
-        Ok(vec![Message::system(part("system")?), Message::user(part("user")?)])
+        let filled = prompts.filled(Self::NAME, self.language, self);
+        Ok(vec![Message::system(filled.part("system")?), Message::user(filled.part("user")?)])
     }
 
     fn offline(&self, offline: &mut Offline<'_>) -> Rating {

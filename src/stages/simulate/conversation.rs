@@ -1,6 +1,7 @@
 //! One group chat, from the first turn to the last. It rates and filters nothing.
 
 use futures::future::join;
+use rand::RngExt as _;
 
 use super::asks::Direction;
 use super::floor::{Floor, TEST, floor};
@@ -8,11 +9,19 @@ use super::lane::Stage;
 use super::reply::Reply;
 use super::setting::Setting;
 use crate::llm::{AskError, Model};
-use crate::schema::{Candidate, Conversation, Dimension, EndedBy, Line, Turn, TurnKind};
+use crate::schema::{Candidate, Conversation, Dimension, EndedBy, Line, Reject, Turn, TurnKind};
+use crate::seed::seeded;
 use crate::stages::select::{Pair, select};
+
+/// The director gave a name that only one of the choices could be meant by.
+const MATCHED: &str = "director:matched";
+/// The director named nobody who could speak, as often as it was asked, and a lot decided.
+const BY_LOT: &str = "director:by_lot";
 
 /// Plays a conversation. `plan` has the target of each stretch up to a test turn; a stretch beyond it is normal
 /// conversation. Every draw is named by the conversation's id and the turn.
+///
+/// Returns a reject for each turn whose speaker was drawn by lot: nothing is lost with it but the director's say.
 pub(super) async fn play(
     stage: &Stage<'_>,
     setting: &Setting<'_>,
@@ -20,28 +29,30 @@ pub(super) async fn play(
     id: String,
     wave: u32,
     plan: &[Option<String>],
-) -> Result<Conversation, AskError> {
-    let (mut turns, mut history, mut spoken) = (Vec::new(), Vec::new(), Vec::new());
+) -> Result<(Conversation, Vec<Reject>), AskError> {
+    let (mut turns, mut history, mut spoken, mut rejects) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut ended_by = EndedBy::MaxTurns;
     let mut stretches = plan.iter().map(|target| stage.dimension(target.as_deref()?));
     let mut target = stretches.next().flatten();
     for index in 0..stage.params.max_turns {
-        let Some(member) = next(stage, setting, &history, &spoken, &id, index).await? else {
+        let Some(Next { member, note, reject }) = next(stage, setting, &history, &spoken, &id, index).await? else {
             ended_by = EndedBy::Director;
             break;
         };
-        let turn = if member == TEST {
+        rejects.extend(reject);
+        let mut turn = if member == TEST {
             let turn = test_turn(stage, setting, source, &history, target, &id, index).await?;
             target = stretches.next().flatten();
             turn
         } else {
             scene_turn(stage, setting, member, &history, target, &id, index).await?
         };
+        turn.faults.extend(note.map(str::to_owned));
         spoken.push(member);
         history.push(line(&turn));
         turns.push(turn);
     }
-    Ok(Conversation {
+    let conversation = Conversation {
         id,
         language: setting.language(),
         test_character: setting.character.name.clone(),
@@ -56,7 +67,8 @@ pub(super) async fn play(
         quality_rationale: None,
         kept: false,
         turns,
-    })
+    };
+    Ok((conversation, rejects))
 }
 
 /// Returns a turn as everyone present hears it.
@@ -64,7 +76,15 @@ pub(super) fn line(turn: &Turn) -> Line {
     Line { speaker: turn.speaker.clone(), content: turn.content.clone(), is_test: turn.kind == TurnKind::Test }
 }
 
-/// Returns who speaks next, or none at the end. Asks the director only where the rules leave a choice.
+/// Who speaks next, and how that came about where it was not plain.
+struct Next {
+    member: usize,
+    note: Option<&'static str>,
+    reject: Option<Reject>,
+}
+
+/// Returns who speaks next, or none at the end. Asks the director only where the rules leave a choice; where it names nobody
+/// who could be meant, as often as it is asked, a lot decides.
 async fn next(
     stage: &Stage<'_>,
     setting: &Setting<'_>,
@@ -72,19 +92,32 @@ async fn next(
     spoken: &[usize],
     id: &str,
     index: u32,
-) -> Result<Option<usize>, AskError> {
-    match floor(spoken, setting.len(), stage.params) {
-        Floor::Given(member) => Ok(Some(member)),
-        Floor::Open { choices, may_end } => {
-            let ask = setting.direct(history, &choices, may_end, stage.params.max_turns - index);
-            let Direction { next, .. } = stage.director.ask(&ask, &format!("{id}/{index}/director")).await?;
-            if may_end && next == Direction::END {
-                return Ok(None);
-            }
-            let chosen = choices.into_iter().find(|&member| setting.name(member) == next);
-            Ok(Some(chosen.expect("the schema allows the choices only")))
+) -> Result<Option<Next>, AskError> {
+    let plain = |member| Ok(Some(Next { member, note: None, reject: None }));
+    let (choices, may_end) = match floor(spoken, setting.len(), stage.params) {
+        Floor::Given(member) => return plain(member),
+        Floor::Open { choices, may_end } => (choices, may_end),
+    };
+    let ask = setting.direct(history, &choices, may_end, stage.params.max_turns - index);
+    let draw = format!("{id}/{index}/director");
+    let next = match stage.director.ask(&ask, &draw).await {
+        Ok(Direction { next, .. }) => next,
+        Err(error @ AskError::BadReply { .. }) => {
+            let lot = seeded(stage.seed, &["simulate", "speaker", &draw]).random_range(0..choices.len());
+            let detail = format!("{}; who speaks was drawn by lot", error.detail());
+            let reject = Reject::new("simulate", draw, error.reason(), detail);
+            return Ok(Some(Next { member: choices[lot], note: Some(BY_LOT), reject: Some(reject) }));
         }
+        Err(error) => return Err(error),
+    };
+    let chosen = ask.chosen(&next).expect("an answer that means nobody is none");
+    if may_end && chosen == Direction::END {
+        return Ok(None);
     }
+    let member = choices.into_iter().find(|&member| setting.name(member) == chosen);
+    let member = member.expect("the choices are members of the cast");
+    let note = (chosen != next).then_some(MATCHED);
+    Ok(Some(Next { member, note, reject: None }))
 }
 
 async fn scene_turn(

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 
-use super::{Params, Scenes, Stage};
+use super::{Params, Places, Scenes, Stage};
 use crate::llm::{Answered, AskError, Budget, Desk, Journal, JournalError, Model, OfflineOptions, Record};
 use crate::prompt::Prompts;
 use crate::schema::{
@@ -68,6 +68,7 @@ pub(super) struct House {
     pub(super) judge: Model,
     pub(super) dimensions: Vec<Dimension>,
     pub(super) select: select::Params,
+    pub(super) places: Places,
 }
 
 impl House {
@@ -86,6 +87,7 @@ impl House {
             judge: model("judge"),
             dimensions: select::dimensions(None).expect("the shipped table is well formed"),
             select: select::Params::default(),
+            places: Places::new(3),
         }
     }
 
@@ -100,6 +102,7 @@ impl House {
             dimensions: &self.dimensions,
             seed: 7,
             limit: None,
+            places: &self.places,
         }
     }
 }

@@ -12,8 +12,10 @@ mod lane;
 mod offline;
 mod reply;
 mod sample;
+mod scenes;
 mod script;
 mod setting;
+mod speaker;
 mod transcript;
 
 #[cfg(test)]
@@ -21,7 +23,8 @@ mod fixtures;
 
 pub use asks::{Direct, Direction, Rate, Rating, SceneReply, TestReply};
 pub use dwrs::Counts;
-pub use lane::{LanePlayed, Progress, Scenes, Stage, drawn, meets_own_book, play_lane};
+pub use lane::{LaneEnd, Places, Played, Progress, Stage, play_lane};
+pub use scenes::{Scenes, drawn, meets_own_book};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

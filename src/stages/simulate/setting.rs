@@ -340,6 +340,45 @@ mod tests {
         markers.into_iter().filter(|marker| text.contains(marker.as_str())).collect()
     }
 
+    /// No template can show what an ask does not have, one of the user's included: so nothing of what is not the speaker's to
+    /// know may be anywhere in the ask.
+    #[test]
+    fn no_template_can_show_what_is_not_the_speakers_to_know() {
+        for language in Language::ALL {
+            let scene = scene(language, "book@0", &["Ann", "Bob", "The Guest"]);
+            let tess = character(language);
+            let setting = Setting::new(&scene, &tess, &Params::default()).expect("somebody is left");
+            let history = [Line { speaker: "Ann".to_owned(), content: "said-before".to_owned(), is_test: false }];
+            let dimension = &crate::stages::select::dimensions(None).expect("well formed")[0];
+            let asks = [
+                serde_json::to_string(&setting.test_reply(&history, Some(dimension))).expect("plain data"),
+                serde_json::to_string(&setting.direct(&history, &[0, 1], true, 3)).expect("plain data"),
+                serde_json::to_string(&setting.rate(&history)).expect("plain data"),
+                serde_json::to_string(&setting.scene_reply(1, &history, Some(dimension))).expect("plain data"),
+            ];
+            let known = |kinds: &[&str], of: &[&str]| -> Vec<String> {
+                of.iter().flat_map(|name| kinds.iter().map(move |kind| format!("{name}-{kind}"))).collect()
+            };
+            let book =
+                known(&["motivation", "action", "speech", "thought"], &["Ann", "Bob", "The Guest", "Environment"]);
+            let secrets = known(&["private"], &["Ann", "Bob", "The Guest"]);
+            let of_test = [known(&["private"], &["Tess"]), known(&["line"], &["Tess"])].concat();
+            let absent = known(&["public", "private", "motivation", "action", "speech", "thought"], &["The Guest"]);
+            let hidden = [
+                [book.clone(), secrets.clone()].concat(),
+                [book.clone(), secrets.clone(), of_test.clone()].concat(),
+                [book, secrets, of_test.clone()].concat(),
+                [absent, of_test, known(&["private"], &["Bob"]), known(&["thought"], &["Ann", "Bob"])].concat(),
+            ];
+            for (ask, hidden) in asks.iter().zip(hidden) {
+                assert!(ask.contains("said-before"), "{ask}");
+                for marker in hidden.iter().map(String::as_str).chain(["scene-summary"]) {
+                    assert!(!ask.contains(marker), "{language}: {marker} in {ask}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn everyone_sees_what_is_theirs_to_see() {
         for language in Language::ALL {

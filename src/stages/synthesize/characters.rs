@@ -192,6 +192,10 @@ impl Step for MakeCharacters {
         answer.characters.iter().map(|sheet| sheet.text(self.language)).collect::<Vec<_>>().join("\n\n")
     }
 
+    fn people(answer: &Sheets) -> &[Sheet] {
+        &answer.characters
+    }
+
     fn again(&self, draft: Draft) -> Self {
         Self { draft: Some(draft), ..self.clone() }
     }

@@ -1,13 +1,15 @@
 //! The stage `synthesize`: original test characters, made up in a world of their own (FURINA, Appendix A).
 //!
 //! Theme seeds, a world, several characters, a scene with them, its dialogue: each a step that the model itself reviews and
-//! does again while it finds fault. The stage sees no file; what established characters are, it is told.
+//! does again while it finds fault; of each character it says, too, whom readers would take it for. The stage sees no file;
+//! what established characters are, it is told.
 
 mod characters;
 mod dialogue;
 pub mod established;
 mod faults;
 mod invention;
+mod known;
 mod refinement;
 mod resemblance;
 mod review;
@@ -18,6 +20,7 @@ mod world;
 pub use characters::{MakeCharacters, Sheet, Sheets};
 pub use dialogue::{MakeDialogue, Said, Talk};
 pub use established::Established;
+pub use known::{Figure, FindLikeness, Likenesses, Origin};
 pub use refinement::Draft;
 pub use resemblance::{Resemblance, resembles};
 pub use review::{Review, Reviewed, Verdict};
@@ -31,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::llm::{AskError, Model};
 use crate::schema::{ByLanguage, Character, CharacterType, Language, Reject, slug};
-use refinement::refined;
+use refinement::{Refined, refined};
 
 /// The stage's prompt templates: (name, source).
 pub const PROMPTS: &[(&str, &str)] = &[
@@ -39,6 +42,8 @@ pub const PROMPTS: &[(&str, &str)] = &[
     ("synthesize/world.zh", include_str!("prompts/world.zh.jinja")),
     ("synthesize/characters.en", include_str!("prompts/characters.en.jinja")),
     ("synthesize/characters.zh", include_str!("prompts/characters.zh.jinja")),
+    ("synthesize/known.en", include_str!("prompts/known.en.jinja")),
+    ("synthesize/known.zh", include_str!("prompts/known.zh.jinja")),
     ("synthesize/scene.en", include_str!("prompts/scene.en.jinja")),
     ("synthesize/scene.zh", include_str!("prompts/scene.zh.jinja")),
     ("synthesize/dialogue.en", include_str!("prompts/dialogue.en.jinja")),
@@ -114,7 +119,8 @@ pub async fn synthesize(
     let model = &models[world as usize % models.len()];
     let id = format!("{language}/{world}");
     match people(model, params, seed, language, world, wanted, avoid).await {
-        Ok(people) => {
+        Ok((people, rejects)) => {
+            synthesized.rejects = rejects;
             for character in people {
                 match resembles(&character, &synthesized.characters) {
                     Some(resemblance) => synthesized.rejects.push(resemblance.reject(&character)),
@@ -139,11 +145,11 @@ async fn people(
     number: u32,
     wanted: u32,
     avoid: &[String],
-) -> Result<Vec<Character>, AskError> {
+) -> Result<(Vec<Character>, Vec<Reject>), AskError> {
     let draw = |step: &str| format!("{language}/{number}/{step}");
     let most = params.max_refinements;
     let sparks = Sparks::draw(seed, language, number);
-    let world = refined(model, MakeWorld { language, sparks, draft: None }, &draw("world"), most).await?;
+    let world = refined(model, MakeWorld { language, sparks, draft: None }, &draw("world"), most).await?.answer;
     // Always a whole world, so that a run that wants more of it later asks the same.
     let count = wanted.max(params.characters_per_world).max(FEWEST_PEOPLE) as usize;
     let ask = MakeCharacters {
@@ -154,14 +160,21 @@ async fn people(
         avoid: avoid.to_vec(),
         draft: None,
     };
-    let Sheets { mut characters } = refined(model, ask, &draw("characters"), most).await?;
+    let Refined { answer: Sheets { mut characters }, is_good } = refined(model, ask, &draw("characters"), most).await?;
+    let mut rejects = Vec::new();
     for sheet in &mut characters {
         sheet.name = sheet.name.trim().to_owned();
     }
+    // What has been refined as often as may be can still be somebody's.
+    for sheet in characters.iter().take(if is_good { 0 } else { wanted as usize }) {
+        if let Some(whose) = known::borrowed(model, sheet, language, &draw("characters")).await? {
+            rejects.push(Reject::new("synthesize", slug(&sheet.name), "resembles_known", whose));
+        }
+    }
     let ask = MakeScene { language, world: world.clone(), characters: characters.clone(), draft: None };
-    let scene = refined(model, ask, &draw("scene"), most).await?;
+    let scene = refined(model, ask, &draw("scene"), most).await?.answer;
     let ask = MakeDialogue::new(language, world.clone(), characters.clone(), scene);
-    let talk = refined(model, ask, &draw("dialogue"), most).await?;
+    let talk = refined(model, ask, &draw("dialogue"), most).await?.answer;
     let character = |sheet: Sheet| Character {
         id: slug(&sheet.name),
         aliases: Vec::new(),
@@ -174,7 +187,9 @@ async fn people(
         model: Some(model.id().to_owned()),
         name: sheet.name,
     };
-    Ok(characters.into_iter().take(wanted as usize).map(character).collect())
+    let is_own = |character: &Character| rejects.iter().all(|reject| reject.id != character.id);
+    let people = characters.into_iter().take(wanted as usize).map(character).filter(is_own).collect();
+    Ok((people, rejects))
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! A step, its review by the model itself, and the step again with the faults in hand (FURINA, Appendix A).
 
+use futures::future::try_join_all;
+
+use super::characters::Sheet;
+use super::known::borrowed;
+use super::review::{Review, Verdict};
 use crate::llm::{Ask, AskError, Model};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
-
-use super::review::{Review, Verdict};
 
 /// An earlier answer that its reviewer faulted.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -28,44 +31,60 @@ pub(super) trait Step: Ask<Answer: Clone> + serde::Serialize + Sized {
         prompts.render(Self::NAME, self.language(), "given", self)
     }
 
+    /// Returns the people of an answer: a known figure among them is a fault.
+    fn people(_: &Self::Answer) -> &[Sheet] {
+        &[]
+    }
+
     /// Returns the same question with an earlier answer and its faults.
     fn again(&self, draft: Draft) -> Self;
+}
+
+/// What came of a step.
+#[derive(Debug)]
+pub(super) struct Refined<T> {
+    /// The answer.
+    pub(super) answer: T,
+    /// Whether it was reviewed, and nothing was found in it.
+    pub(super) is_good: bool,
 }
 
 /// Asks a step, has the answer reviewed, and asks again while the reviewer faults it, at most `max_refinements` times; the
 /// last answer is taken as it is.
 ///
-/// The n-th asking and its review have the draw `<draw>/<n>`. A model that refuses a review or a refinement, or breaks
+/// The n-th asking and its review have the draw `<draw>/<n>`; whom people are like is asked once for each sheet. A model that refuses a review or a refinement, or breaks
 /// its form to the end, leaves the answer before it in force: both stand in the journal, so a replay goes the same way.
 pub(super) async fn refined<S: Step>(
     model: &Model,
     step: S,
     draw: &str,
     max_refinements: u32,
-) -> Result<S::Answer, AskError> {
+) -> Result<Refined<S::Answer>, AskError> {
     let mut step = step;
     let mut best: Option<S::Answer> = None;
     for n in 0..=max_refinements {
-        let draw = format!("{draw}/{n}");
-        let answer = match (model.ask(&step, &draw).await, best) {
+        let this = format!("{draw}/{n}");
+        let answer = match (model.ask(&step, &this).await, best) {
             (Ok(answer), _) => answer,
-            (Err(error), Some(best)) if is_kept(&error) => return Ok(best),
+            (Err(error), Some(answer)) if is_kept(&error) => return Ok(Refined { answer, is_good: false }),
             (Err(error), _) => return Err(error),
         };
         if n == max_refinements {
-            return Ok(answer);
+            return Ok(Refined { answer, is_good: false });
         }
         let text = step.text(&answer);
         let given = step.given(&model.desk().prompts).map_err(|source| AskError::Prompt { ask: S::NAME, source })?;
         let review = Review { language: step.language(), step: S::NAME, given, output: text.clone() };
-        let faults = match model.ask(&review, &draw).await {
+        let mut faults = match model.ask(&review, &this).await {
             Ok(reviewed) if reviewed.verdict == Verdict::Refine => reviewed.faults,
             Ok(_) => Vec::new(),
             Err(error) if is_kept(&error) => Vec::new(),
             Err(error) => return Err(error),
         };
+        let likenesses = S::people(&answer).iter().map(|sheet| borrowed(model, sheet, step.language(), draw));
+        faults.extend(try_join_all(likenesses).await?.into_iter().flatten());
         if faults.is_empty() {
-            return Ok(answer);
+            return Ok(Refined { answer, is_good: true });
         }
         step = step.again(Draft { text, faults });
         best = Some(answer);

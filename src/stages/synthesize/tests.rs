@@ -131,13 +131,13 @@ fn a_run_is_a_function_of_its_seed_and_its_journal() {
         (made, desk.ledger.totals())
     };
     let (first, totals) = run(7, &journal, false);
-    assert_eq!((totals.made, totals.journal), (8, 0));
+    assert_eq!((totals.made, totals.journal), (10, 0));
     let (again, totals) = run(7, &journal, true);
-    assert_eq!((totals.made, totals.journal), (0, 8));
+    assert_eq!((totals.made, totals.journal), (0, 10));
     assert_eq!(first, again);
     assert_ne!(run(8, &Arc::default(), false).0, first);
     let draws: BTreeSet<String> = journal.0.lock().unwrap().values().map(|record| record.draw.clone()).collect();
-    let expected = ["zh/1/characters/0", "zh/1/dialogue/0", "zh/1/scene/0", "zh/1/world/0"];
+    let expected = ["zh/1/characters/0", "zh/1/characters/known", "zh/1/dialogue/0", "zh/1/scene/0", "zh/1/world/0"];
     assert_eq!(draws, expected.map(str::to_owned).into());
 }
 
@@ -401,8 +401,72 @@ fn a_faulted_step_is_asked_again_until_it_is_good_or_enough() {
         let journal = Arc::default();
         let model = &models(1, &journal, &["plain"])[0];
         let step = Careless { complaints: 0, deaf };
-        let answer = runtime.block_on(refined(model, step, "en/0/world", max)).unwrap();
+        let answer = runtime.block_on(refined(model, step, "en/0/world", max)).unwrap().answer;
         assert!(answer.starts_with(begins), "{answer}");
         assert_eq!(journal.0.lock().unwrap().len(), calls);
+    }
+}
+
+/// A step that borrows a known figure's name until it is told, or always.
+#[derive(serde::Serialize)]
+struct Borrower {
+    stubborn: bool,
+    draft: Option<Draft>,
+}
+
+impl Ask for Borrower {
+    const NAME: &'static str = MakeCharacters::NAME;
+    type Answer = Sheets;
+
+    fn messages(&self, _: &Prompts) -> Result<Vec<Message>, PromptError> {
+        Ok(vec![Message::user(self.draft.is_some().to_string())])
+    }
+
+    fn offline(&self, _: &mut Offline<'_>) -> Sheets {
+        let (_, mut sheets) = sheets(Language::Zh);
+        if self.stubborn || self.draft.is_none() {
+            sheets.characters[0].name = "林黛玉".to_owned();
+        }
+        sheets
+    }
+}
+
+impl Step for Borrower {
+    fn language(&self) -> Language {
+        Language::Zh
+    }
+
+    fn text(&self, answer: &Sheets) -> String {
+        answer.characters.iter().map(|sheet| sheet.text(Language::Zh)).collect()
+    }
+
+    fn given(&self, _: &Prompts) -> Result<String, PromptError> {
+        Ok(String::new())
+    }
+
+    fn people(answer: &Sheets) -> &[Sheet] {
+        &answer.characters
+    }
+
+    fn again(&self, draft: Draft) -> Self {
+        assert_eq!(draft.faults, ["林黛玉会被当成林黛玉：名字"]);
+        Self { draft: Some(draft), ..*self }
+    }
+}
+
+#[test]
+fn a_known_figure_is_made_anew() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for (stubborn, expected) in [(false, false), (true, true)] {
+        let journal = Arc::default();
+        let model = &models(1, &journal, &["plain"])[0];
+        let step = Borrower { stubborn, draft: None };
+        let made = runtime.block_on(refined(model, step, "zh/0/characters", 2)).unwrap();
+        let Sheets { characters } = made.answer;
+        assert_eq!((characters[0].name == "林黛玉", !made.is_good), (expected, expected));
+        let asked = journal.0.lock().unwrap().values().filter(|record| record.ask == FindLikeness::NAME).count();
+        let whose = runtime.block_on(known::borrowed(model, &characters[0], Language::Zh, "zh/0/characters")).unwrap();
+        assert_eq!(whose.is_some(), expected, "what stays borrowed after all is left out");
+        assert_eq!(journal.0.lock().unwrap().values().filter(|record| record.ask == FindLikeness::NAME).count(), asked);
     }
 }

@@ -58,7 +58,7 @@ impl Draft {
 
     /// Returns the form of the most words among those used at least a tenth as often as the most frequent; of one word, the commonest
     /// in Latin letters and the longest in others.
-    fn fullest(&self) -> String {
+    pub(super) fn fullest(&self) -> String {
         if let Some(name) = &self.name {
             return name.clone();
         }

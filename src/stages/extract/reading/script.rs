@@ -1,11 +1,13 @@
 //! Plays and screenplays: names stand before speeches, so that no speaker has to be guessed.
 //!
-//! Reads Fountain (cues in capitals on a line of their own) and speeches in the line of the name (`NAME.`, `NAME:`, `名：`).
+//! Reads Fountain and centred names (a cue on a line of its own) and speeches in the line of the name (`NAME.`, `NAME:`, `名：`,
+//! `名　`); which lines have that form is known to `text::cue`. What several say at once is nobody's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::people::{Draft, settle};
 use super::{Kind, Quotation, Reading, flatten, number, paragraphs::paragraphs};
+use crate::text::{self, CueMark, is_several};
 
 /// A line without the blanks at its ends.
 #[derive(Clone, Copy)]
@@ -14,10 +16,29 @@ struct Line {
     end: usize,
 }
 
+/// A line that may hand speech to somebody.
+struct Cue {
+    /// Who speaks, as printed.
+    name: String,
+    aside: Option<String>,
+    /// Where the speech begins, as an offset into the text; nothing where it stands below.
+    speech: Option<usize>,
+    sure: bool,
+    mark: CueMark,
+}
+
+impl Cue {
+    fn key(&self) -> String {
+        self.name.to_lowercase()
+    }
+}
+
 /// What is gathered while a script is read.
 struct Play<'a> {
     chars: &'a [char],
     lines: Vec<Line>,
+    /// By line: what hands over speech.
+    cues: Vec<Option<Cue>>,
     cast: Vec<Draft>,
     index: BTreeMap<String, usize>,
     quotations: Vec<Quotation>,
@@ -33,16 +54,13 @@ pub(super) fn read(chars: &[char]) -> Reading {
         lines.push(Line { start: at + head, end: at + line.len() - tail.min(line.len() - head) });
         at += line.len() + 1;
     }
-    let mut play = Play { chars, lines, cast: Vec::new(), index: BTreeMap::new(), quotations: Vec::new() };
+    let mut play =
+        Play { chars, lines, cues: Vec::new(), cast: Vec::new(), index: BTreeMap::new(), quotations: Vec::new() };
     let first = play.title_page();
-    let cues = (first..play.lines.len()).filter(|&i| play.cue(i).is_some()).count();
-    let prefixes = play.prefixes(first);
-    let inline: u32 = prefixes.values().sum();
-    if inline as usize > cues {
-        play.inline(first, &prefixes);
-    } else {
-        play.fountain(first);
-    }
+    play.cues = (0..play.lines.len()).map(|line| (line >= first).then(|| play.cue(line)).flatten()).collect();
+    play.list_of_persons(first);
+    play.choose();
+    play.speeches();
     let mut paragraphs = paragraphs(chars);
     for paragraph in &mut paragraphs {
         paragraph.border |= heading(&chars[paragraph.start as usize..paragraph.end as usize]);
@@ -50,17 +68,39 @@ pub(super) fn read(chars: &[char]) -> Reading {
     settle(play.cast, play.quotations, paragraphs)
 }
 
-/// Whether a paragraph is a scene heading or a section.
+/// Whether a paragraph is a scene heading, a section, or the number of an act or scene.
 fn heading(chars: &[char]) -> bool {
     let line: String = chars.iter().take(100).collect();
     let upper = line.to_uppercase();
+    let numbered = |line: &str| {
+        let line = line.trim_start_matches(['第', '【', '（', '(']);
+        let number =
+            line.trim_start_matches(|c: char| c.is_ascii_digit() || "一二三四五六七八九十百零〇两".contains(c));
+        number.len() < line.len() && number.starts_with(['幕', '场', '場', '折', '出'])
+    };
     line.starts_with('#')
         || line.starts_with("===")
         || line.starts_with('.') && !line.starts_with("..")
         || ["INT.", "EXT.", "EST.", "INT/EXT", "INT./EXT", "I/E", "INT ", "EXT "]
             .iter()
             .any(|head| upper.starts_with(head))
-        || ["内景", "外景", "內景"].iter().any(|head| line.starts_with(head))
+        || ["ACT ", "SCENE "].iter().any(|head| upper.starts_with(head)) && !line.starts_with(char::is_lowercase)
+        || ["内景", "外景", "內景", "幕落", "幕闭", "幕閉", "幕启", "幕啟", "〔"]
+            .iter()
+            .any(|head| line.starts_with(head))
+        || numbered(&line)
+}
+
+/// The mark that closes a stage direction, by the one that opens it.
+const fn closing(c: char) -> Option<char> {
+    match c {
+        '(' => Some(')'),
+        '（' => Some('）'),
+        '[' => Some(']'),
+        '［' => Some('］'),
+        '【' => Some('】'),
+        _ => None,
+    }
 }
 
 impl Play<'_> {
@@ -96,151 +136,197 @@ impl Play<'_> {
         (0..self.lines.len()).find(|&i| self.blank(i)).unwrap_or(self.lines.len())
     }
 
-    /// Returns the name that a line of Fountain hands speech to: in capitals or forced, between a blank line and a spoken one.
-    fn cue(&self, line: usize) -> Option<String> {
-        if self.blank(line) || self.blank(line + 1) || line > 0 && !self.blank(line - 1) {
+    /// Returns what a line hands speech to. A name alone stands between a blank line and a spoken one.
+    fn cue(&self, line: usize) -> Option<Cue> {
+        if self.blank(line) || heading(self.text(line)) {
             return None;
         }
         let text: String = self.text(line).iter().collect();
-        if heading(self.text(line)) || text.starts_with(['>', '!', '(', '[', '~', '=']) {
+        let text::Cue { name, aside, speech, sure, mark } = text::cue(&text)?;
+        let speech = (speech < text.len()).then(|| self.lines[line].start + text[..speech].chars().count());
+        if speech.is_none() && (self.blank(line + 1) || line > 0 && !self.blank(line - 1)) {
             return None;
         }
-        let text = text.trim_end_matches('^').trim_end();
-        let (text, forced) = text.strip_prefix('@').map_or((text, false), |name| (name, true));
-        // `(O.S.)`, `(CONT’D)`: how the voice comes, not whose it is.
-        let name = text.split(['(', '（']).next().unwrap_or_default().trim();
-        let letters = name.chars().any(char::is_alphabetic);
-        let capitals = name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase);
-        let long = name.chars().count() > 40 || name.ends_with([':', '!', '?', ',']);
-        (letters && !long && (capitals || forced)).then(|| name.to_owned())
+        // `HALE (O.S.)` is whoever is heard, and `Hale’s voice` too.
+        let name = ["’s voice", "'s voice", "’S VOICE", "'S VOICE", "的声音", "的聲音", " O.S.", " V.O.", " CONT’D"]
+            .iter()
+            .find_map(|voice| name.strip_suffix(voice).map(str::to_owned))
+            .unwrap_or(name);
+        Some(Cue { name, aside: aside.map(str::to_owned), speech, sure, mark })
     }
 
-    fn fountain(&mut self, first: usize) {
-        let mut i = first;
+    /// Takes the list of persons for what it is: it ends with a heading, or where one of its names comes again.
+    fn list_of_persons(&mut self, first: usize) {
+        const HEADS: [&str; 14] = [
+            "dramatis personae",
+            "dramatis personæ",
+            "characters",
+            "persons of the play",
+            "the persons of the play",
+            "persons in the play",
+            "characters in the play",
+            "cast",
+            "cast of characters",
+            "人物",
+            "人物表",
+            "登场人物",
+            "剧中人物",
+            "角色表",
+        ];
+        let opens = |line: &usize| {
+            let text: String = self.text(*line).iter().take(40).map(|&c| super::folded(c)).collect();
+            let text = text.to_lowercase();
+            HEADS.contains(&text.trim_matches(|c: char| !c.is_alphanumeric()))
+        };
+        let Some(head) = (first..self.lines.len()).find(opens) else { return };
+        let mut listed: BTreeSet<String> = BTreeSet::new();
+        let mut end = head + 1;
+        while end < self.lines.len() && !heading(self.text(end)) {
+            let named = self.cues[end].as_ref().map(Cue::key);
+            if named.as_ref().is_some_and(|name| listed.contains(name)) {
+                break;
+            }
+            let line: String = self.text(end).iter().collect::<String>().to_lowercase();
+            let name = line.split([',', '.', ':', '，', '。', '：', '—', '–', '(', '（', '\u{3000}']).next();
+            listed.extend(name.map(|name| name.trim_matches(['*', '_', '-', ' ']).to_owned()));
+            listed.extend(named);
+            end += 1;
+        }
+        for cue in &mut self.cues[head..end] {
+            *cue = None;
+        }
+    }
+
+    /// Keeps the cues of the form that the script has.
+    fn choose(&mut self) {
+        let mut counts: BTreeMap<(String, bool), usize> = BTreeMap::new();
+        let mut sure: BTreeSet<String> = BTreeSet::new();
+        for cue in self.cues.iter().flatten() {
+            *counts.entry((cue.key(), cue.speech.is_none())).or_default() += 1;
+            sure.extend(cue.sure.then(|| cue.key()));
+        }
+        let total = |below: bool, sure_only: bool| -> usize {
+            let found = counts
+                .iter()
+                .filter(|((name, place), count)| *place == below && (sure.contains(name) || !sure_only && **count > 1));
+            found.map(|(_, count)| count).sum()
+        };
+        let inline = total(false, false) > total(true, false);
+        // Where names are in capitals, what is not is a sentence.
+        let capitals = total(!inline, true) * 10 > total(!inline, false) * 6;
+        let known = |cue: &Cue| {
+            let again = counts.get(&(cue.key(), !inline)).is_some_and(|count| *count > 1);
+            let han = !cue.name.is_ascii();
+            let short = if han {
+                cue.name.split('、').all(|name| name.chars().count() < 5)
+            } else {
+                cue.name.split(' ').count() < 4
+            };
+            sure.contains(&cue.key())
+                || match cue.mark {
+                    CueMark::Colon => again || short && !capitals,
+                    CueMark::Stop | CueMark::End => again && !capitals,
+                    CueMark::Gap => han && (again || is_several(&cue.name)),
+                }
+        };
+        let own = |cue: &Cue| (cue.speech.is_some() == inline) && known(cue);
+        let names: BTreeSet<String> = self.cues.iter().flatten().filter(|cue| own(cue)).map(Cue::key).collect();
+        for cue in &mut self.cues {
+            // A play of names in the line may set a name above verses all the same.
+            let stays = |cue: &Cue| own(cue) || inline && names.contains(&cue.key());
+            *cue = cue.take().filter(stays);
+        }
+    }
+
+    fn speeches(&mut self) {
+        let mut i = 0;
         while i < self.lines.len() {
-            let Some(name) = self.cue(i) else {
+            let Some(cue) = self.cues[i].take() else {
                 i += 1;
                 continue;
             };
-            let speaker = self.speaker(&name);
-            i += 1;
+            let speaker = self.speaker(&cue);
             let mut asides: Vec<String> = Vec::new();
-            let mut spoken: Vec<Line> = Vec::new();
-            while !self.blank(i) {
-                let text = self.text(i);
-                if matches!(text[0], '(' | '（') && matches!(text[text.len() - 1], ')' | '）') {
-                    asides.push(flatten(&text[1..text.len() - 1]));
-                } else {
-                    spoken.push(self.lines[i]);
-                }
+            asides.extend(cue.aside.filter(|aside| !is_technical(aside)));
+            let start = cue.speech.unwrap_or(self.lines[i].end);
+            let mut end = if cue.speech.is_some() { self.lines[i].end } else { start };
+            i += 1;
+            // A wrapped speech goes on to the next name or blank line.
+            while !self.blank(i) && (cue.speech.is_none() || !heading(self.text(i)) && self.cues[i].is_none()) {
+                end = self.lines[i].end;
                 i += 1;
             }
-            self.say(speaker, &spoken, (!asides.is_empty()).then(|| asides.join("; ")));
+            self.say(speaker, start, end, asides);
         }
     }
 
-    /// Returns the person of a cue, called as a name is written and not in capitals.
-    fn speaker(&mut self, cue: &str) -> usize {
-        let name = titled(cue);
+    /// Returns the person of a cue, called as a name is written and not in capitals; nobody where several speak.
+    fn speaker(&mut self, cue: &Cue) -> Option<usize> {
+        let joined = cue.name.split_once(['和', '与', '與', '同']).is_some_and(|(one, other)| {
+            let known =
+                |name: &str| self.index.contains_key(name) || self.cues.iter().flatten().any(|cue| cue.name == name);
+            known(one) && known(other)
+        });
+        if joined || is_several(&cue.name) {
+            return None;
+        }
+        let name = titled(&cue.name);
         let cast = &mut self.cast;
-        let person = *self.index.entry(name.clone()).or_insert_with(|| {
+        let person = *self.index.entry(cue.key()).or_insert_with(|| {
             cast.push(Draft { name: Some(name.clone()), ..Draft::default() });
             cast.len() - 1
         });
         self.cast[person].add(&name, 1);
-        person
+        // `McPhee` is better than `MCPHEE` written small.
+        if cue.name.chars().any(char::is_lowercase) {
+            self.cast[person].name = Some(name);
+        }
+        Some(person)
     }
 
-    /// Adds a speech: one quotation, whatever asides part its lines.
-    fn say(&mut self, speaker: usize, lines: &[Line], action: Option<String>) {
-        let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
+    /// Adds a speech: one quotation, whatever stage directions part it; these are what the speaker does.
+    fn say(&mut self, speaker: Option<usize>, start: usize, end: usize, mut asides: Vec<String>) {
         let mut words: Vec<char> = Vec::new();
-        for line in lines {
-            words.extend(&self.chars[line.start..line.end]);
-            words.push(' ');
-        }
-        self.quotations.push(Quotation {
-            start: number(first.start),
-            end: number(last.end),
-            text: flatten(&words),
-            speaker: Some(speaker),
-            kind: Some(Kind::Script),
-            confidence: 1.0,
-            action,
-        });
-    }
-
-    /// Returns the names that stand before speech in one line, with how often they do.
-    fn prefixes(&self, first: usize) -> BTreeMap<String, u32> {
-        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-        for i in first..self.lines.len() {
-            if let Some((name, ..)) = self.prefix(i) {
-                *counts.entry(name).or_default() += 1;
+        let (mut first, mut last) = (None, start);
+        let mut at = start;
+        while at < end {
+            let close = closing(self.chars[at])
+                .and_then(|close| self.chars[at..end].iter().position(|&c| c == close).map(|close| at + close));
+            if let Some(close) = close {
+                let inside: String = flatten(&self.chars[at + 1..close]);
+                asides
+                    .extend(Some(inside.trim_matches(['_', '*', ' ']).to_owned()).filter(|inside| !inside.is_empty()));
+                words.push(' ');
+                at = close + 1;
+                continue;
             }
-        }
-        // What stands there once may be any sentence, unless it is in capitals.
-        counts.retain(|name, count| {
-            *count > 1 || name.chars().all(|c| !c.is_lowercase()) && name.chars().any(char::is_uppercase)
-        });
-        counts
-    }
-
-    /// Returns the name before a line's speech, an aside behind the name, and where the speech begins.
-    fn prefix(&self, line: usize) -> Option<(String, Option<String>, usize)> {
-        let text = self.text(line);
-        let stop = text.iter().take(60).position(|c| matches!(c, '.' | ':' | '：' | '(' | '（' | '．'))?;
-        let (mut at, mut aside) = (stop, None);
-        if matches!(text[stop], '(' | '（') {
-            let close = text.iter().position(|c| matches!(c, ')' | '）'))?;
-            aside = Some(flatten(&text[stop + 1..close]));
-            at = close + 1;
-            if !matches!(text.get(at), Some('.' | ':' | '：' | '．')) {
-                return None;
+            if !self.chars[at].is_whitespace() {
+                first.get_or_insert(at);
+                last = at + 1;
             }
-        }
-        let name: String = text[..stop].iter().collect::<String>().trim().to_owned();
-        let words = name.split_whitespace().count();
-        let capital = name.chars().next().is_some_and(|c| c.is_uppercase() || !c.is_ascii());
-        let each = name.split_whitespace().all(|word| word.starts_with(|c: char| !c.is_lowercase()));
-        let han = name.chars().any(|c| !c.is_ascii() && c.is_alphabetic() && !c.is_lowercase() && !c.is_uppercase());
-        let short = words < 5 && (!han || name.chars().count() < 8);
-        if name.is_empty()
-            || !capital
-            || !each
-            || !short
-            || !name.chars().all(|c| c.is_alphanumeric() || c.is_whitespace() || "’'-&".contains(c))
-        {
-            return None;
-        }
-        at += 1;
-        while at < text.len() && text[at].is_whitespace() {
+            words.push(self.chars[at]);
             at += 1;
         }
-        (at < text.len()).then_some((name, aside, at))
+        let text = flatten(&words);
+        let Some(first) = first.filter(|_| text.chars().any(char::is_alphanumeric)) else { return };
+        self.quotations.push(Quotation {
+            start: number(first),
+            end: number(last),
+            text,
+            speaker,
+            kind: speaker.map(|_| Kind::Script),
+            confidence: if speaker.is_some() { 1.0 } else { 0.0 },
+            action: speaker.filter(|_| !asides.is_empty()).map(|_| asides.join("; ")),
+        });
     }
+}
 
-    fn inline(&mut self, first: usize, prefixes: &BTreeMap<String, u32>) {
-        let mut i = first;
-        while i < self.lines.len() {
-            let Some((name, aside, at)) = self.prefix(i).filter(|(name, ..)| prefixes.contains_key(name)) else {
-                i += 1;
-                continue;
-            };
-            let speaker = self.speaker(&name);
-            let mut speech = Line { start: self.lines[i].start + at, end: self.lines[i].end };
-            i += 1;
-            // A wrapped speech goes on to the next name or blank line.
-            while !self.blank(i)
-                && !heading(self.text(i))
-                && !matches!(self.text(i)[0], '(' | '[' | '（' | '［' | '【')
-                && self.prefix(i).is_none_or(|(name, ..)| !prefixes.contains_key(&name))
-            {
-                speech.end = self.lines[i].end;
-                i += 1;
-            }
-            self.say(speaker, &[speech], aside);
-        }
-    }
+/// Whether brackets behind a name say how the voice comes, which is no deed: `(CONT’D)`, `(O.S.)`, `（画外音）`.
+fn is_technical(aside: &str) -> bool {
+    let capitals = aside.chars().all(|c| !c.is_lowercase()) && aside.chars().any(char::is_uppercase);
+    capitals
+        || aside.replace(['’', '\''], "").to_lowercase().starts_with("contd")
+        || ["画外音", "畫外音", "旁白", "续", "續", "白"].contains(&aside)
 }
 
 /// Writes a name in capitals as names are written.
@@ -298,15 +384,108 @@ mod tests {
         );
     }
 
+    /// Checks who says what in a play, `name: words [what is done]` for each speech, `-` for several at once.
+    fn plays(text: &str, expected: &[&str]) {
+        let reading = read(&text.chars().collect::<Vec<char>>());
+        let told: Vec<String> = reading
+            .quotations
+            .iter()
+            .map(|quotation| {
+                assert_eq!(quotation.kind, quotation.speaker.map(|_| Kind::Script));
+                let name = quotation.speaker.map_or("-", |speaker| reading.people[speaker].name.as_str());
+                let action = quotation.action.as_ref().map_or(String::new(), |action| format!(" [{action}]"));
+                format!("{name}: {}{action}", quotation.text)
+            })
+            .collect();
+        assert_eq!(told, expected, "{text}");
+    }
+
     #[test]
     fn reads_names_in_the_line() {
-        let text = "ACT I.\n\nORLA. Who is there?\nIs it you?\n\nDEA. (wet) Only me.\n\nORLA (rising). Sit.\n";
-        let found = speeches(text);
-        assert_eq!(found[0], speech("Orla", "Who is there? Is it you?", None));
-        assert_eq!(found[2], speech("Orla", "Sit.", Some("rising")));
-        let chinese = "甲：谁？\n乙（低声）：是我。\n甲：坐。\n乙：好。\n";
-        let found = speeches(chinese);
-        assert_eq!(found.len(), 4);
-        assert_eq!(found[1], speech("乙", "是我。", Some("低声")));
+        plays(
+            "ACT I.\n\nORLA. Who is there?\nIs it you?\n\nDEA. (wet) Only me.\n\nORLA (rising). Sit. (He sits.) So.\n\n(DEA sleeps.)\n\nORLA. Well!\n",
+            &[
+                "Orla: Who is there? Is it you?",
+                "Dea: Only me. [wet]",
+                "Orla: Sit. So. [rising; He sits.]",
+                "Orla: Well!",
+            ],
+        );
+        plays(
+            "甲：谁？\n乙（低声）：是我。\n甲：坐。\n乙：好。\n",
+            &["甲: 谁？", "乙: 是我。 [低声]", "甲: 坐。", "乙: 好。"],
+        );
+    }
+
+    #[test]
+    fn reads_names_as_they_are_written() {
+        plays(
+            "Dramatis Personae\n\nMrs. Hale, a widow.\nTom: her son, a ferryman.\n\nACT I\n\nSCENE 1. The hard.\n\nMrs. Hale. Is the boat in?\n\n\
+             Tom. No. It went at nine,\nand it went empty.\n\nMrs. Hale [_going up_]. Then who rang? Yes. You may well look.\n\nTom. Nobody.\n\nEnd of Act I.\n",
+            &[
+                "Mrs. Hale: Is the boat in?",
+                "Tom: No. It went at nine, and it went empty.",
+                "Mrs. Hale: Then who rang? Yes. You may well look. [going up]",
+                "Tom: Nobody.",
+            ],
+        );
+        plays(
+            "**Scene:** a kitchen\n\n**Orla:** Who’s there?\n\n*Time: night.*\n\n**Dea** *(off)*: Me.\n\n**Orla and Dea:** Ha!\n",
+            &["Orla: Who’s there?", "Dea: Me. [off]", "-: Ha!"],
+        );
+        plays(
+            "_Orla._ Who is there?\n\n_Dea_ (_without_). Nobody.\n\n_Orla._ [_Rising._] Come in,\nnobody.\n",
+            &["Orla: Who is there?", "Dea: Nobody. [without]", "Orla: Come in, nobody. [Rising.]"],
+        );
+    }
+
+    #[test]
+    fn reads_centred_names() {
+        plays(
+            "CHARACTERS\n\nDR. HALE\nORLA PELL, a girl.\n\n                 ACT ONE\n\n        The kitchen. Rain.\n\n\
+                          DR. HALE\n        Is she worse?\n\n             ORLA PELL (CONT’D)\n      (not turning)\n        She’s asleep.\n        (a clock)\n        At last.\n\n\
+                          ORLA’S VOICE\n        Who’s that?\n\n             ALL\n        Hush!\n\n             DR. HALE.\n        (rising, and\n        taking his hat) Good night.\n",
+            &[
+                "Dr. Hale: Is she worse?",
+                "Orla Pell: She’s asleep. At last. [not turning; a clock]",
+                "Orla: Who’s that?",
+                "-: Hush!",
+                "Dr. Hale: Good night. [rising, and taking his hat]",
+            ],
+        );
+        plays(
+            "Orla\nWho is there?\n\nDea\nNobody.\n\nHe comes in.\n\nOrla\nSit.\n\nDea\n(sitting)\nThanks.\n",
+            &["Orla: Who is there?", "Dea: Nobody.", "Orla: Sit.", "Dea: Thanks. [sitting]"],
+        );
+        plays(
+            "第一场　码头\n\n　　　　江守田\n　　谁在那里？\n\n　　　　孟秋云（画外音）\n　　（低声）\n　　是我。\n\n　　　　江守田\n　　上船罢。\n\n　　　　孟秋云\n　　好。\n",
+            &["江守田: 谁在那里？", "孟秋云: 是我。 [低声]", "江守田: 上船罢。", "孟秋云: 好。"],
+        );
+    }
+
+    #[test]
+    fn reads_chinese_plays() {
+        plays(
+            "人物：江守田、孟秋云、丁一\n时间：黄昏\n地点：码头\n\n第一幕\n\n〔幕启：雨声。〕\n江守田：潮退了没有？\n孟秋云（笑）：退了。（指石头）你看，\n石头都露出来了。\n\
+             丁　一：那就走罢。\n众人：走罢！\n孟秋云、丁一：走！\n（灯暗）\n江守田的声音：等等！\n幕落。\n",
+            &[
+                "江守田: 潮退了没有？",
+                "孟秋云: 退了。你看，石头都露出来了。 [笑; 指石头]",
+                "丁一: 那就走罢。",
+                "-: 走罢！",
+                "-: 走！",
+                "江守田: 等等！",
+            ],
+        );
+        plays(
+            "登場人物\n江守田　船家。\n孟秋雲　他的妻子。\n\n第一場\n\n江守田　（白）潮水退了。\n孟秋雲　（唱）一更鼓兒天，\n　　　　　月上柳梢邊。\n江守田　走罢。\n眾　　　走！\n孟秋雲　來了。\n",
+            &[
+                "江守田: 潮水退了。",
+                "孟秋雲: 一更鼓兒天，月上柳梢邊。 [唱]",
+                "江守田: 走罢。",
+                "-: 走！",
+                "孟秋雲: 來了。",
+            ],
+        );
     }
 }

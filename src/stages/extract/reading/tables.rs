@@ -214,6 +214,10 @@ struct ChineseFile {
     he: String,
     narrator: String,
     plural: String,
+    named: String,
+    styled: String,
+    links: String,
+    places: String,
     surnames: String,
     titles_female: String,
     titles_male: String,
@@ -322,6 +326,14 @@ pub(super) struct Chinese {
     pub(super) he: Words,
     pub(super) narrator: Words,
     pub(super) plural: Words,
+    /// What hands over somebody's own name.
+    pub(super) named: Words,
+    /// What hands over a name besides that one.
+    pub(super) styled: Words,
+    /// What may stand between either and the name.
+    pub(super) links: Words,
+    /// What the names of places and things end in.
+    pub(super) places: Words,
     pub(super) surnames: Words,
     pub(super) titles_female: Words,
     pub(super) titles_male: Words,
@@ -375,6 +387,10 @@ impl Chinese {
             he: Words::new(&file.he),
             narrator: Words::new(&file.narrator),
             plural: Words::new(&file.plural),
+            named: Words::new(&file.named),
+            styled: Words::new(&file.styled),
+            links: Words::new(&file.links),
+            places: Words::new(&file.places),
             surnames: Words::new(&file.surnames),
             titles_female: Words::new(&file.titles_female),
             titles_male: Words::new(&file.titles_male),

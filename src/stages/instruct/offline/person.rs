@@ -16,6 +16,13 @@ static SUBJECT: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b(?i:the character|he|she)\b(?:\s+(?P<verb>[a-z]+))?").expect("a valid pattern"));
 static HER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b(?P<her>[Hh]er)\b(?P<next>\s+[a-z]+)?").expect("a valid pattern"));
+/// A further verb of one subject: `keeps bees, sells the honey and is late`.
+static FURTHER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?P<before>(?:,|\band|\bor|\bbut|, and)\s+)(?P<verb>is|has|was|[a-z]+[a-rt-z]s)(?P<after>\s+(?:the|an?|his|her|your|each|every|nobody|everybody|everything|nothing|anyone|what|back|again|first|[a-z]+ly|braver|generally)\b)",
+    )
+    .expect("a valid pattern")
+});
 static WORD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\b(?i:the character['’]s|himself|herself|hers|his|him)(?:\b|$)").expect("a valid pattern")
 });
@@ -39,6 +46,24 @@ pub(super) fn without_names(text: &str, names: &[&str], language: Language) -> S
         };
     }
     if language == Language::En { capitals(&text) } else { text }
+}
+
+/// Puts "the character" before a sentence that begins with a verb of the third person, as notes do: `Keeps bees.`
+pub(super) fn with_subject(sentence: &str, language: Language) -> String {
+    let mut words = sentence.split_whitespace();
+    let (Some(first), Some(second), Some(_)) = (words.next(), words.next(), words.next()) else {
+        return sentence.to_owned();
+    };
+    let plain = first.to_lowercase();
+    let is_verb = plain.ends_with('s')
+        && !["ss", "us"].iter().any(|end| plain.ends_with(end))
+        && !["his", "its", "always", "perhaps", "sometimes", "is", "as", "was", "has", "hers", "this"]
+            .contains(&plain.as_str())
+        && !["of", "and", "or", "are", "were", "who", "that", "is", "was"].contains(&second);
+    if language == Language::Zh || !is_verb {
+        return sentence.to_owned();
+    }
+    capitals(&format!("{THE_CHARACTER} {plain}{}", &sentence[first.len()..]))
 }
 
 /// Turns the third person into the second.
@@ -65,6 +90,13 @@ pub(super) fn addressed(text: &str, language: Language) -> String {
     });
     let text = SUBJECT.replace_all(&text, |found: &Captures<'_>| {
         found.name("verb").map_or_else(|| "you".to_owned(), |verb| format!("you {}", plural(verb.as_str())))
+    });
+    let text = FURTHER.replace_all(&text, |found: &Captures<'_>| {
+        let (before, verb, after) = (&found["before"], &found["verb"], &found["after"]);
+        let head = text[..found.get(0).map_or(0, |found| found.start())].rsplit(['.', '!', '?']).next();
+        let is_yours = head.is_some_and(|head| head.trim_start().to_lowercase().starts_with("you "));
+        let verb = if is_yours { plural(verb) } else { verb.to_owned() };
+        format!("{before}{verb}{after}")
     });
     let text = HER.replace_all(&text, |found: &Captures<'_>| match found.name("next") {
         // `told her that` is no thing of hers.
@@ -152,6 +184,10 @@ mod tests {
         let to_it = addressed(&told, Language::En);
         assert_eq!(to_it, "You keep the ferry. You have your price. You carry boxes.");
         assert_eq!(first(&to_it, Language::En), "I keep the ferry. I have my price. I carry boxes.");
+        let told = "She counts the boats, checks each one twice and is generally late.";
+        assert_eq!(addressed(told, Language::En), "You count the boats, check each one twice and are generally late.");
+        assert_eq!(with_subject("Talks most with Pet.", Language::En), "The character talks most with Pet.");
+        assert_eq!(with_subject("Boats and oars, mostly.", Language::En), "Boats and oars, mostly.");
         assert_eq!(addressed("Nobody told her that he was ill.", Language::En), "Nobody told you that you were ill.");
     }
 

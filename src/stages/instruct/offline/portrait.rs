@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::super::portrait::{Catchphrases, ChooseCatchphrases, DescribeRole, Grade, GradeVoice};
-use super::person::{addressed, without_names};
+use super::person::{addressed, with_subject, without_names};
 use crate::schema::{Distinctness, Language};
-use crate::text::{content_words, float, is_han, length, sentences};
+use crate::text::{content_words, float, is_han, length, likeness, sentences};
 
+/// How alike two sentences are of which one is told.
+const SAME: f64 = 0.55;
 /// The longest description that is put together: English words, or half as many Chinese characters again.
 const LONGEST: usize = 180;
 
@@ -97,12 +99,16 @@ fn counts(lines: &[Vec<String>]) -> BTreeMap<&str, f64> {
 
 /// Puts what is known together, without names; where nothing is known, what the role talks about.
 pub(in super::super) fn describe(ask: &DescribeRole) -> String {
-    let names: Vec<&str> = std::iter::once(&ask.name).chain(&ask.aliases).map(String::as_str).collect();
+    let names = ask.telling_names();
     let most = if ask.language == Language::Zh { LONGEST * 3 / 2 } else { LONGEST };
-    let (mut told, mut size) = (Vec::new(), 0);
+    let (mut told, mut size): (Vec<String>, usize) = (Vec::new(), 0);
     for attribute in &ask.profile {
         for sentence in sentences(&attribute.value) {
-            let sentence = without_names(sentence, &names, ask.language);
+            let sentence = with_subject(&without_names(sentence, &names, ask.language), ask.language);
+            // Scenes tell much of the same.
+            if told.iter().any(|known| likeness(known, &sentence) >= SAME) {
+                continue;
+            }
             size += length(&sentence, ask.language);
             // A few words, such as an age, are told with their key.
             let is_bare = length(&sentence, ask.language) < 3;

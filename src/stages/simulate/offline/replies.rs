@@ -179,10 +179,14 @@ fn own_things(profile: &[Attribute], talk: &Talk<'_>) -> Vec<Topic> {
         "looks",
         "外貌",
         "年龄",
+        "年齡",
         "性别",
+        "性別",
         "姓名",
         "说话",
+        "說話",
         "语言",
+        "語言",
     ];
     profile
         .iter()

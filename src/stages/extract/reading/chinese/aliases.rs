@@ -10,6 +10,7 @@ use super::super::given::Given;
 use super::super::people::Draft;
 use super::super::tables::CHINESE;
 use super::names::Names;
+use super::namings::Naming;
 use super::words::{rank, role, title};
 
 /// A title stands for somebody of that surname who was named no further back than this.
@@ -33,6 +34,7 @@ impl Names {
             let (a, b) = (root(&mut parents, a), root(&mut parents, b));
             parents[a.max(b)] = a.min(b);
         }
+        self.told(&mut parents);
         let mut roots: Vec<usize> = (0..count).map(|i| root(&mut parents, i)).collect();
         let printed: Vec<(String, u32)> =
             self.list.iter().map(|name| (name.form.iter().collect(), name.count)).collect();
@@ -54,16 +56,26 @@ impl Names {
             people.push(place);
             let name = &self.list[i];
             let draft = &mut drafts[place];
-            draft.add(&name.printed, name.count);
+            let told = self.namings.iter().flat_map(|naming| &naming.forms).find(|form| form.form == name.form);
+            // A name may stand in its statement alone, and there in two pieces.
+            let printed = told.filter(|_| name.count == 0).map_or(&name.printed, |form| &form.printed);
+            if !printed.is_empty() {
+                draft.add(printed, name.count.max(u32::from(told.is_some())));
+            }
+            let borne = self.namings.iter().any(|naming| naming.bearer.as_deref() == Some(name.form.as_slice()));
+            let own = (borne || told.is_some_and(|form| form.own)) && name.count * 10 >= heard[&root];
             draft.female += name.female;
             draft.male += name.male;
             draft.role |= role(&name.form);
             // Surname and given name are what somebody is called by, whatever title the book prefers.
             if full(&name.form).is_some()
-                && name.count > 2
-                && draft.name.as_ref().is_none_or(|other| other.chars().count() < name.form.len())
+                && (name.count > 2 || own)
+                && draft.name.as_ref().is_none_or(|other| {
+                    let known = draft.forms.get(other).copied().unwrap_or(0);
+                    (other.chars().count(), known) < (name.form.len(), name.count)
+                })
             {
-                draft.name = Some(name.printed.clone());
+                draft.name = Some(printed.clone());
             }
             match self.titled_gender(i) {
                 // A title that somebody is hardly ever given may have been meant for another.
@@ -85,9 +97,55 @@ impl Names {
         drafts
     }
 
+    /// Joins the names that the book itself says to be one person's, unless another person goes by one of them.
+    fn told(&self, parents: &mut [usize]) {
+        // By name: those who are given it.
+        let mut bearers: BTreeMap<&[char], Vec<usize>> = BTreeMap::new();
+        for naming in &self.namings {
+            let Some(first) = self.index_of(naming.first()) else { continue };
+            naming.forms.iter().for_each(|form| bearers.entry(&form.form).or_default().push(first));
+        }
+        for naming in &self.namings {
+            let Some(first) = self.index_of(naming.first()) else { continue };
+            for form in &naming.forms {
+                let Some(other) = self.index_of(&form.form) else { continue };
+                let (a, b) = (root(parents, first), root(parents, other));
+                let shared = bearers[form.form.as_slice()].iter().any(|&bearer| root(parents, bearer) != a);
+                if a != b && !shared && self.agree(parents, (a, b), naming) {
+                    parents[a.max(b)] = a.min(b);
+                }
+            }
+        }
+    }
+
+    /// Whether two people may be one by their full names: the statement has them, or what stands behind their surnames.
+    fn agree(&self, parents: &mut [usize], (a, b): (usize, usize), naming: &Naming) -> bool {
+        let said =
+            |name: &[char]| naming.forms.iter().any(|form| form.form == name) || naming.bearer.as_deref() == Some(name);
+        let given = |tail: &[char]| naming.forms.iter().any(|form| form.form.ends_with(tail));
+        let mut others: Vec<&[char]> = Vec::new();
+        for (i, name) in self.list.iter().enumerate().filter(|(_, name)| name.count > 0 && !said(&name.form)) {
+            let own = root(parents, i);
+            if let Some(surname) = full(&name.form).filter(|_| own == a || own == b)
+                && !given(&name.form[surname..])
+            {
+                others.push(&name.form);
+            }
+        }
+        others.is_empty()
+    }
+
     fn joins(&self) -> Vec<(usize, usize)> {
         let forms: HashMap<&[char], usize> =
             self.list.iter().enumerate().map(|(i, name)| (name.form.as_slice(), i)).collect();
+        // A name of another house, borne by somebody who goes by a second one, says nothing of titles.
+        let strange = |form: &[char]| {
+            self.namings.iter().any(|naming| {
+                let other =
+                    naming.bearer.as_deref().is_some_and(|bearer| full(bearer).is_some() && bearer[0] != form[0]);
+                other && naming.forms.iter().any(|told| told.own && told.form == form)
+            })
+        };
         // By what stands behind the surname: the given name, or a numbered title.
         let mut given: HashMap<&[char], Vec<usize>> = HashMap::new();
         let mut fulls: HashMap<&[char], Vec<usize>> = HashMap::new();
@@ -99,6 +157,7 @@ impl Names {
             }
             if let Some(surname) = full(&name.form)
                 && name.count > 1
+                && !strange(&name.form)
             {
                 fulls.entry(&name.form[..surname]).or_default().push(i);
             }
@@ -166,7 +225,9 @@ impl Names {
                 (&name.form[..length], title(&name.form[length..])?)
             }
         };
-        if surname.is_empty() || name.count == 0 {
+        // 张和尚 is what one man is called, and no title of another.
+        let called = matches!(&name.form[surname.len()..], ['和', '尚'] | ['道', '士' | '人'] | ['婆', '子']);
+        if surname.is_empty() || name.count == 0 || called {
             return None;
         }
         let others = fulls.get(surname)?;
@@ -233,11 +294,22 @@ fn maiden(title: &[char]) -> bool {
         .any(|word| title == word)
 }
 
+/// Whether what stands behind a surname tells people of one house apart by age or kin, or says what they are: `老娘`, `二姐`.
+fn kin(tail: &[char]) -> bool {
+    const AGES: &str = "老大小二三四五六七八九十";
+    const KIN: &str = "娘爷姐妹哥弟叔伯姑姨嫂婶婆公太爹妈舅奶";
+    const MARKED: &str = "胡麻瘸胖瘦秃聋驼矮癞瞎拐跛哑";
+    let aged = matches!(tail, [age, word] if AGES.contains(*age) && KIN.contains(*word));
+    let aged = aged || matches!(tail, [mark, '子'] if MARKED.contains(*mark));
+    aged || title(tail).is_some() || rank(tail) || tail.len() > 1 && CHINESE.roles.has(tail)
+}
+
 /// Returns the length of the surname where a form is surname and given name.
 pub(super) fn full(form: &[char]) -> Option<usize> {
     let surname = CHINESE.surnames.head(form);
     let given = form.len() - surname;
-    let plain = surname > 0 && (1..=2).contains(&given) && title(&form[surname..]).is_none() && !role(form);
+    let tail = &form[surname..];
+    let plain = surname > 0 && (1..=2).contains(&given) && !kin(tail) && !role(form) && !matches!(tail, ['家' | '子']);
     (plain && (1..form.len()).all(|i| title(&form[i..]).is_none() || i + 1 == form.len())).then_some(surname)
 }
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::super::tables::CHINESE;
+use super::aliases::full;
 use super::clauses::{clause_end, sentence_end};
-use super::names::Names;
+use super::names::{Mention, Names};
 use super::words::{rank, role};
 
 /// By noun: where it stands for somebody, and for whom.
@@ -19,17 +20,43 @@ pub(super) fn bound(text: &[char], names: &Names) -> Places {
         if role(form) {
             continue;
         }
-        if let Some(noun) = introduced(text, mention.start) {
+        if let Some(noun) = introduced(text, mention.start, false) {
             bound.entry(noun).or_default().push((mention.start, person));
         }
         let before = &text[mention.start.saturating_sub(4)..mention.start];
         let length = CHINESE.roles.tail(before);
         // `弓兵X`; not `丫鬟X`, of whom there are many, unless that noun is said of one alone.
-        if length > 1 && CHINESE.surnames.head(form) > 0 {
+        if length > 1 && (CHINESE.surnames.head(form) > 0 || matches!(form[0], '老' | '小' | '阿')) {
             bound.entry(before[before.len() - length..].to_vec()).or_default().push((mention.start, person));
         }
     }
     bound
+}
+
+/// Returns by person the noun and the name together that the book sets most often: `伙计阿福`.
+pub(super) fn phrases(text: &[char], chars: &[char], names: &Names, bound: &Places) -> BTreeMap<usize, (String, u32)> {
+    let mut counts: BTreeMap<(usize, String), u32> = BTreeMap::new();
+    for (noun, places) in bound {
+        for &(place, person) in places.iter().filter(|(place, _)| text[..*place].ends_with(noun)) {
+            let from = place - noun.len();
+            let begins = from == 0 || clause_end(text[from - 1]) || "\n\r 　“「的那这".contains(text[from - 1]);
+            let mention = names.between(place, place + 1).first().filter(|_| begins && CHINESE.plural.tail(noun) == 0);
+            let borne = |mention: &&Mention| {
+                let form = &names.list[mention.name].form;
+                full(form).is_some() || form.len() == 2 || rank(&form[CHINESE.surnames.head(form)..])
+            };
+            if let Some(mention) = mention.filter(borne) {
+                *counts.entry((person, chars[from..mention.end].iter().collect())).or_default() += 1;
+            }
+        }
+    }
+    let mut most: BTreeMap<usize, (String, u32)> = BTreeMap::new();
+    for ((person, phrase), count) in counts {
+        if most.get(&person).is_none_or(|&(_, other)| other < count) {
+            most.insert(person, (phrase, count));
+        }
+    }
+    most
 }
 
 /// Returns the nouns that are the ends of names, with where those names stand.
@@ -54,11 +81,20 @@ pub(super) fn titled(names: &Names) -> Places {
     titled
 }
 
-/// Returns the noun that a name is given to: `那女子叫X`, `一个老汉……便是X`.
-pub(super) fn introduced(text: &[char], at: usize) -> Option<Vec<char>> {
-    const NAMED: [&[char]; 5] = [&['名', '叫'], &['名', '唤'], &['叫', '做'], &['唤', '作'], &['叫']];
-    const EQUALS: [&[char]; 5] = [&['便', '是'], &['正', '是'], &['乃', '是'], &['就', '是'], &['是']];
-    let named = NAMED.iter().any(|verb| text[..at].ends_with(verb));
+/// Returns the noun that a name is given to: `那女子叫X`, `一个老汉……便是X`; `given` says that a statement ends in the name here.
+pub(super) fn introduced(text: &[char], at: usize, given: bool) -> Option<Vec<char>> {
+    const NAMED: [&[char]; 6] = [&['名', '叫'], &['名', '唤'], &['叫', '做'], &['唤', '作'], &['自', '称'], &['叫']];
+    const EQUALS: [&[char]; 8] = [
+        &['便', '是'],
+        &['正', '是'],
+        &['乃', '是'],
+        &['就', '是'],
+        &['原', '来', '是'],
+        &['来', '的', '正', '是'],
+        &['来', '的', '是'],
+        &['是'],
+    ];
+    let named = given || NAMED.iter().any(|verb| text[..at].ends_with(verb));
     let clause = (at.saturating_sub(40)..at).rev().find(|&i| clause_end(text[i])).map_or(0, |i| i + 1);
     let equals = EQUALS.iter().any(|verb| text[clause..at].starts_with(verb));
     if !named && !equals {
@@ -68,7 +104,7 @@ pub(super) fn introduced(text: &[char], at: usize) -> Option<Vec<char>> {
     let scope = if named { at } else { clause };
     for i in (start..scope).rev() {
         for length in (2..=4.min(scope - i)).rev() {
-            if role(&text[i..i + length]) {
+            if role(&text[i..i + length]) && CHINESE.plural.tail(&text[i..i + length]) == 0 {
                 return Some(text[i..i + length].to_vec());
             }
         }

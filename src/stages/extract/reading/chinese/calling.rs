@@ -28,7 +28,11 @@ pub(super) fn familiar(text: &[char]) -> BTreeMap<Vec<char>, u32> {
         let word = CHINESE.titles_male.head(rest).max(CHINESE.titles_female.head(rest));
         let length = if surname > 0 && word > 1 {
             surname + word
-        } else if matches!(text[i], '老' | '小' | '阿') && !role(&text[i..i + 2]) && !role(&text[i..i + 3]) {
+        } else if matches!(text[i], '老' | '小' | '阿')
+            && !role(&text[i..i + 2])
+            && !role(&text[i..i + 3])
+            && !worded(&text[i..i + 2])
+        {
             2
         } else {
             continue;
@@ -49,6 +53,11 @@ pub(super) fn familiar(text: &[char]) -> BTreeMap<Vec<char>, u32> {
         .chain(wives)
         .map(|form| (form, 1))
         .collect()
+}
+
+/// Whether 老, 小 or 阿 begins a word here that is nobody's name: `小弟`, `小名`.
+fn worded(word: &[char]) -> bool {
+    rank(word) || CHINESE.styled.has(word) || CHINESE.common.has(word)
 }
 
 /// Returns foreign names in Chinese characters, with a point between their parts, and those of the parts that stand alone as well.
@@ -130,6 +139,10 @@ pub(super) fn called(text: &[char], forms: &BTreeMap<Vec<char>, u32>) -> BTreeMa
         }
         for length in [2, 1] {
             let Some(surname) = text.get(i..i + length).filter(|surname| surnames.contains(surname)) else { continue };
+            // `一班和尚`.
+            if i > 0 && "一两几这那".contains(text[i - 1]) && CHINESE.classifiers.has(surname) {
+                continue;
+            }
             let rest = &text[i + length..text.len().min(i + length + 3)];
             let word = CHINESE
                 .titles_male

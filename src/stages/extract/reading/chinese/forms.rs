@@ -9,7 +9,7 @@ use super::super::quotations::Span;
 use super::super::tables::{CHINESE, Chars};
 use super::clauses::{Clause, bare, clause_end, clauses, head, last_sentence, lead};
 use super::evidence::{Signs, ends_name, follows, name, pronoun};
-use super::words::{role, title};
+use super::words::{apposed, role, title, trade};
 
 /// The longest form looked for.
 const LONGEST: usize = 5;
@@ -96,7 +96,11 @@ pub(super) fn find(text: &[char], spans: &[Span]) -> BTreeMap<Vec<char>, u32> {
             let surname = CHINESE.surnames.head(form);
             (1..form.len() - 1).any(|at| {
                 let tail = &form[at..];
-                accepted.contains_key(tail) && at != surname && title(tail).is_none() && total(tail) >= total(form)
+                let object = CHINESE.objects.has(&form[..at]) && total(tail) > total(form) * 2;
+                accepted.contains_key(tail)
+                    && (at != surname || object)
+                    && title(tail).is_none()
+                    && total(tail) >= total(form)
             })
         })
         .cloned()
@@ -148,12 +152,22 @@ fn add(signs: &mut HashMap<Key, (Vec<char>, Signs)>, text: &[char], (from, to): 
         ['那' | '这' | '此', _, _, ..] => subject[1..].to_vec(),
         _ => subject,
     });
-    if let Some(subject) = &subject
+    lead_with(signs, body, subject.as_deref());
+    // `伙计阿福`: what the noun leaves is a name, or nothing.
+    let noun = apposed(body);
+    if noun > 0 {
+        lead_with(signs, &body[noun..], subject.as_deref().and_then(|subject| subject.get(noun..)));
+    }
+}
+
+/// Notes a subject and what a clause begins with as candidates.
+fn lead_with(signs: &mut HashMap<Key, (Vec<char>, Signs)>, body: &[char], subject: Option<&[char]>) {
+    if let Some(subject) = subject
         && subject.len() > 1
         && subject.len() <= LONGEST
         && body.starts_with(subject)
     {
-        let entry = &mut signs.entry(key(subject)).or_insert_with(|| (subject.clone(), Signs::default())).1;
+        let entry = &mut signs.entry(key(subject)).or_insert_with(|| (subject.to_vec(), Signs::default())).1;
         entry.says += 1;
     }
     for length in 2..=LONGEST.min(body.len()) {
@@ -181,6 +195,9 @@ fn count(text: &[char], signs: &mut HashMap<Key, (Vec<char>, Signs)>) {
             continue;
         }
         let begins = i == 0 || clause_end(text[i - 1]) || text[i - 1].is_whitespace();
+        let begins = begins
+            || (CHINESE.surnames.has(&text[i..=i]) || matches!(text[i], '老' | '小' | '阿'))
+                && trade(&text[i.saturating_sub(4)..i]) > 0;
         let mut found = Key::from(text[i] as u32);
         for length in 2..=LONGEST {
             let Some(&c) = text.get(i + length - 1) else { break };

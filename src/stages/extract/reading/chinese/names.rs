@@ -11,7 +11,8 @@ use super::aliases::full;
 use super::calling::{called, familiar, translated};
 use super::clauses::clause_end;
 use super::forms;
-use super::words::role;
+use super::namings::{Naming, namings, proven};
+use super::words::{role, title, trade};
 
 /// A form of a name.
 #[derive(Debug, Clone, Default)]
@@ -51,6 +52,8 @@ pub(super) struct Names {
     shorts: Chars,
     /// The person of each name.
     pub(super) people: Vec<usize>,
+    /// What the book says of whose names they are.
+    pub(super) namings: Vec<Naming>,
 }
 
 impl Names {
@@ -60,10 +63,23 @@ impl Names {
         for (form, count) in familiar(text) {
             forms.entry(form).or_insert(count);
         }
+        let mut namings = namings(text, chars, &Self::of(forms.clone()));
+        let told = proven(text, &mut namings, &forms);
+        // What begins with a name that the book gives and goes on with no title is that name with a word behind it.
+        forms.retain(|form, _| {
+            let name = told.iter().find(|name| form.len() > name.len() && form.starts_with(name));
+            name.is_none_or(|name| title(&form[name.len()..]).is_some() || form[name.len()..] == ['儿'])
+        });
+        for form in &told {
+            forms.entry(form.clone()).or_default();
+        }
         let mut names = Self::of(forms);
         names.scan(text, chars);
         let mut forms = names.completed(text);
         names.unprefixed(&mut forms);
+        for form in told {
+            forms.entry(form).or_default();
+        }
         let foreign = translated(text);
         // What the rules found within a part of a foreign name is a piece of it.
         let parts = foreign.keys().flat_map(|form| form.split(|&c| c == '·')).filter(|part| part.len() > 2);
@@ -88,6 +104,7 @@ impl Names {
         let mut names = Self::of(forms);
         names.scan(text, chars);
         names.genders(text, spans);
+        names.namings = namings;
         names
     }
 
@@ -120,7 +137,7 @@ impl Names {
                     && !CHINESE.manner.has(surname)
                     && !CHINESE.opening.has(surname);
                 let total: u32 = name.before.values().sum();
-                let enough = if plain { count > 1 || name.count < 8 } else { count > 2 && count * 5 > name.count };
+                let enough = if plain { count > 1 || name.count < 8 } else { count > 2 && count * 2 > name.count };
                 if form.len() == 2 && count * 2 > total && enough {
                     let mut full = surname.clone();
                     full.extend(&form);
@@ -158,7 +175,8 @@ impl Names {
         forms.retain(|form, _| !longer(form));
     }
 
-    fn of(forms: BTreeMap<Vec<char>, u32>) -> Self {
+    /// Makes the index of some forms, which stand nowhere yet.
+    pub(super) fn of(forms: BTreeMap<Vec<char>, u32>) -> Self {
         let mut names = Self {
             list: Vec::new(),
             mentions: Vec::new(),
@@ -166,6 +184,7 @@ impl Names {
             firsts: Chars::default(),
             shorts: Chars::default(),
             people: Vec::new(),
+            namings: Vec::new(),
         };
         for (form, says) in forms {
             if full(&form).is_some() && CHINESE.surnames.head(&form) + 1 == form.len() {
@@ -189,6 +208,11 @@ impl Names {
         }
         let list = self.index.get(&first)?;
         list.iter().copied().find(|&i| text.starts_with(&self.list[i].form))
+    }
+
+    /// Returns the name of exactly this form.
+    pub(super) fn index_of(&self, form: &[char]) -> Option<usize> {
+        self.index.get(form.first()?)?.iter().copied().find(|&name| self.list[name].form == form)
     }
 
     /// Whether a character may stand for a full name that it ends.
@@ -229,7 +253,11 @@ impl Names {
                 *entry.followers.entry(c).or_default() += 1;
             }
             for length in [2, 1] {
-                if i >= length && CHINESE.surnames.has(&text[i - length..i]) {
+                // The end of `伙计` before 阿福 is no surname.
+                if i >= length
+                    && CHINESE.surnames.has(&text[i - length..i])
+                    && trade(&text[i.saturating_sub(4)..i]) == 0
+                {
                     *entry.before.entry(text[i - length..i].to_vec()).or_default() += 1;
                     break;
                 }

@@ -10,7 +10,8 @@ use super::super::given::Given;
 use super::super::people::Draft;
 use super::super::tables::CHINESE;
 use super::aliases::full;
-use super::bindings::{Places, bound, introduced, titled};
+use super::bindings::{Places, bound, introduced, phrases, titled};
+use super::clauses::sentence_end;
 use super::names::{Mention, Names};
 use super::nominals::{Nominal, Noun, Owner};
 use super::words::role;
@@ -20,6 +21,12 @@ const NEAR: usize = 4000;
 
 /// A noun means somebody whom the book named with it no further back than this.
 const BOUND: usize = 900;
+
+/// Nouns that names end in and that are said of anybody as well.
+const ANYBODY: [&str; 10] = ["丫头", "丫鬟", "婆子", "嬷嬷", "妈妈", "和尚", "道士", "道人", "媳妇", "师父"];
+
+/// `自称X` is said of a subject no further back than this.
+const CLOSE: usize = 120;
 
 /// Whom a nominal stands for, and how surely.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,6 +55,8 @@ pub(super) struct Referents<'a> {
     names: &'a Names,
     /// Whether the book tells she from he.
     modern: bool,
+    /// Whether the book is in traditional characters.
+    traditional: bool,
     pub(super) cast: Vec<Draft>,
     given: &'a Given,
     roles: BTreeMap<String, usize>,
@@ -76,7 +85,9 @@ impl<'a> Referents<'a> {
         given: &'a Given,
     ) -> Self {
         let roles = given.roles(&mut cast);
-        let allowed = |mut places: Places| {
+        let written = chars.iter().zip(text).take(4000);
+        let traditional = written.filter(|(own, folded)| own != folded).count() * 20 > chars.len().min(4000);
+        let allowed = |mut places: Places, cast: &[Draft]| {
             places.retain(|noun, bearers| {
                 let noun: String = noun.iter().collect();
                 bearers.retain(|&(_, person)| given.allows(&noun, &cast[person]));
@@ -84,12 +95,18 @@ impl<'a> Referents<'a> {
             });
             places
         };
-        let (bound, titled) = (allowed(bound(text, names)), allowed(titled(names)));
+        let (bound, titled) = (allowed(bound(text, names), &cast), allowed(titled(names), &cast));
+        for (person, (phrase, count)) in phrases(text, chars, names, &bound) {
+            if given.allows(&phrase, &cast[person]) {
+                cast[person].add(&phrase, count);
+            }
+        }
         Self {
             text,
             chars,
             names,
             modern,
+            traditional,
             cast,
             given,
             roles,
@@ -112,7 +129,7 @@ impl<'a> Referents<'a> {
             Nominal::Pronoun(gender, false) => Referent::Pronoun(if self.modern { *gender } else { Gender::Unknown }),
             Nominal::Narrator => {
                 let person = self.own("我", Gender::Unknown);
-                self.cast[person].name = Some("叙述者".to_owned());
+                self.cast[person].name = Some(if self.traditional { "敘述者" } else { "叙述者" }.to_owned());
                 self.narrator = Some(person);
                 Referent::Sure(person)
             }
@@ -241,7 +258,9 @@ impl<'a> Referents<'a> {
         let places = self.titled.get(head)?;
         let next = places.partition_point(|&(place, _)| place <= at);
         let (place, person) = places[next.checked_sub(1)?];
-        (at < place + NEAR).then_some(person)
+        // A man of whom there are many is meant by the noun where he was just named.
+        let far = if ANYBODY.contains(&head.iter().collect::<String>().as_str()) { BOUND } else { NEAR };
+        (at < place + far).then_some(person)
     }
 
     /// Returns the person whom a lone character means: the last of those to be named whose name ends in it.
@@ -281,12 +300,30 @@ impl<'a> Referents<'a> {
 
     /// Notes who is given a name in a stretch: `这女子叫X` after `一个撑篙的女子`.
     pub(super) fn name(&mut self, at: usize, end: usize) {
-        for mention in self.names.between(at, end) {
-            let person = self.names.people[mention.name];
-            let Some(noun) = introduced(self.text, mention.start) else { continue };
-            let brought = self.introduced.iter().rev().take(6).find(|other| {
-                other.noun.ends_with(&noun) && other.at < mention.start && mention.start < other.at + BOUND
-            });
+        let mentions = self.names.between(at, end).iter().map(|mention| (mention.start, mention.name, false));
+        let from = self.names.namings.partition_point(|naming| naming.forms[0].at < at);
+        let told = self.names.namings[from..].iter().map_while(|naming| {
+            let first = naming.own();
+            (naming.forms[0].at < end).then(|| Some((first.at, self.names.index_of(&first.form)?, true)))
+        });
+        let given: Vec<(usize, usize, bool)> = mentions.chain(told.flatten()).collect();
+        for (place, name, told) in given {
+            let person = self.names.people[name];
+            let brought = match introduced(self.text, place, told) {
+                Some(noun) => self
+                    .introduced
+                    .iter()
+                    .rev()
+                    .take(6)
+                    .find(|other| other.noun.ends_with(&noun) && other.at < place && place < other.at + BOUND),
+                // `自称X`, `他姓沈，名叫X`: whoever was the subject just before.
+                None if self.leans(place, told) => {
+                    let last = self.focus.iter().rev().find(|&&(before, _)| before < place);
+                    let last = last.filter(|&&(before, _)| place < before + CLOSE).map(|&(_, person)| person);
+                    self.introduced.iter().rev().take(6).find(|other| Some(other.person) == last)
+                }
+                None => None,
+            };
             if let Some(other) = brought.map(|other| other.person)
                 && other != person
                 && self.cast[other].role
@@ -295,6 +332,19 @@ impl<'a> Referents<'a> {
             {
                 self.merged.insert(other, person);
             }
+        }
+    }
+
+    /// Whether a name is given to whoever was spoken of last: its sentence begins with the statement, or with a pronoun.
+    fn leans(&self, place: usize, told: bool) -> bool {
+        let start =
+            (place.saturating_sub(40)..place).rev().find(|&i| sentence_end(self.text[i]) || self.text[i] == '\n');
+        let opening = &self.text[start.map_or(0, |i| i + 1)..place];
+        let opening = &opening[opening.iter().take_while(|c| c.is_whitespace()).count()..];
+        match opening {
+            ['自', '称'] => true,
+            [first, ..] => told && matches!(first, '他' | '她' | '此' | '姓' | '名'),
+            [] => false,
         }
     }
 

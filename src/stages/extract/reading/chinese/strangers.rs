@@ -19,8 +19,8 @@ pub(super) fn unnamed(text: &[char], names: &Names, (at, end): Clause) -> Option
     }
     let adverb = CHINESE.manner.head(subject).max(CHINESE.deeds.head(subject));
     let verb = CHINESE.objects.head(subject) > 0 && subject.len() > 1 || adverb > 1 || adverb == subject.len();
-    // `心下想道`: the heart thinks for whoever has it.
-    let inward = matches!(subject, ['心' | '口' | '腹' | '肚']);
+    // One character is a word of manner, or the heart that thinks for whoever has it: `心下想道`.
+    let inward = matches!(subject, [_]) && !role(subject) && !names.short(subject[0]);
     if inward || !subject.iter().all(|&c| plain(c)) || CHINESE.common.head(subject) > 1 || verb || subject.len() > 5 {
         return None;
     }

@@ -13,6 +13,7 @@ use super::names::{Mention, Names, tells_she};
 use super::nominals::{Nominal, Owner};
 use super::referents::{Referent, Referents};
 use super::tags::{Tag, before, behind, subject};
+use super::words::title;
 
 /// How much more a name in the narration before counts for a pronoun than for speech without a tag.
 const PRONOUN: f32 = 1.6;
@@ -431,7 +432,8 @@ impl<'a> Scene<'a> {
     }
 
     /// Returns everybody and whose each quotation is.
-    pub(super) fn finish(self, verdicts: Vec<Verdict>) -> (Vec<Draft>, Vec<Found>) {
+    pub(super) fn finish(mut self, verdicts: Vec<Verdict>) -> (Vec<Draft>, Vec<Found>) {
+        self.who.cast.iter_mut().filter(|draft| draft.given.is_none()).for_each(unpoint);
         let mut found = vec![Found::default(); self.spans.len()];
         for (turn, verdict) in self.turns.iter().zip(verdicts) {
             for (quote, found) in found.iter_mut().enumerate().take(turn.end).skip(turn.first) {
@@ -460,5 +462,29 @@ impl<'a> Scene<'a> {
         let spoken = matches!(self.text[span.end - 1], '。' | '！' | '？' | '…' | '．' | '!' | '?');
         let silent = !narration[..stop].split(|&c| clause_end(c)).any(|clause| CHINESE.ends_in_speech(clause));
         (short && spoken && silent).then(|| flatten(&self.chars[span.outer_end..=span.outer_end + stop]))
+    }
+}
+
+/// What points at people: no part of what they are.
+const POINTERS: [char; 6] = ['那', '这', '這', '此', '该', '該'];
+
+/// Calls somebody who has no name by the noun alone, and leaves to those who have one no noun that anybody may be meant by.
+fn unpoint(draft: &mut Draft) {
+    let name = draft.fullest();
+    if !draft.role {
+        let anybody = |form: &str| {
+            let form: Vec<char> = form.chars().map(|c| CHINESE.fold(c)).collect();
+            let nouns = [&CHINESE.generic_female, &CHINESE.generic_male, &CHINESE.generic_either];
+            nouns.iter().any(|words| words.has(&form)) && title(&form).is_none()
+        };
+        draft.forms.retain(|form, _| *form == name || !form.starts_with(POINTERS) && !anybody(form));
+        return;
+    }
+    let bare = name.trim_start_matches(POINTERS);
+    let bare = bare.strip_prefix(['个', '個', '位', '名']).unwrap_or(bare);
+    let bare = ["一个", "一個", "一位", "一名"].iter().find_map(|count| bare.strip_prefix(count)).unwrap_or(bare);
+    if bare.len() < name.len() && !bare.starts_with('些') {
+        // Nobody is called 人.
+        draft.name = Some(if bare == "人" || bare.is_empty() { "某人".to_owned() } else { bare.to_owned() });
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Gathers what names, pronouns, vocatives and deeds say of each turn; the weighing is done in `speakers`.
 
+mod bylines;
 mod clauses;
 mod groups;
 mod lessons;
@@ -256,6 +257,27 @@ mod tests {
         let reading = english(text);
         let marsh = person(&reading, "Davey Marsh");
         assert!(marsh.is_some() && marsh == person(&reading, "I"), "{:?}", reading.people);
+    }
+
+    #[test]
+    fn takes_no_author_for_a_character() {
+        let story =
+            "“Is it deep?” said Jane. Jane smiled.\n\n“It is,” said Mr. Hallow.\n\nJane Hallow looked at the tide.\n";
+        for page in [
+            "THE TIDE\n\nby Jane Osgood\n\n",
+            "THE TIDE\nA novel\nBY JANE OSGOOD.\n\n",
+            "Title: The Tide\n\nAuthor: Jane Osgood\n\n",
+        ] {
+            let preface = "This is the third book of Jane Osgood, and Miss Osgood has said that it is the last.\n\n";
+            let reading = english(&format!("{page}{preface}{story}"));
+            let jane = person(&reading, "Jane").expect("she speaks");
+            let forms = format!("{} {}", reading.people[jane].name, reading.people[jane].aliases.join(" "));
+            assert!(!forms.contains("Osgood") && forms.contains("Jane Hallow"), "{page}{forms}");
+            assert!(reading.people.iter().all(|person| !person.name.contains("Osgood")), "{:?}", reading.people);
+        }
+        // Who tells his own story stands on the title page too.
+        let own = "MY LIFE\n\nby Peter Wren\n\n“Is it deep?” said Peter Wren.\n\n“It is,” said Ruth Hallow. “Come, Peter Wren.”\n";
+        assert!(person(&english(own), "Peter Wren").is_some());
     }
 
     #[test]

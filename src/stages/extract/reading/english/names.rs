@@ -9,6 +9,7 @@ use super::super::tables::{
     BEAST, DEED, DETERMINER, FEMALE, GIVEN_FEMALE, GIVEN_MALE, HE, KIN, MALE, PARTICLE, PLACE, POSSESSIVE, ROLE, SHE,
     SPEECH, STOP, TITLE, TITLE_GIVEN, TITLE_LOOSE,
 };
+use super::bylines::authors;
 use super::clauses::{Place, place};
 use super::merging::Merger;
 use super::narrator::{addressed, stated};
@@ -104,12 +105,17 @@ impl Names {
 
     fn find(&mut self, book: &Tokens, chars: &[char], phrases: &Phrases) {
         let mut index: HashMap<(Option<u32>, Vec<u32>), usize> = HashMap::new();
+        let authors = authors(book, chars);
         let mut i = 0;
         while i < book.list.len() {
             let Some((title, words, first, end)) = phrase(book, phrases, i).or_else(|| run(book, i)) else {
                 i += 1;
                 continue;
             };
+            if authors.contains(&words) {
+                i = end;
+                continue;
+            }
             let name = *index.entry((title, words.clone())).or_insert_with(|| {
                 let form = form(chars, book, first, end);
                 self.list.push(Name { form, title, words, first: self.mentions.len(), ..Name::default() });
@@ -321,7 +327,7 @@ fn phrase(book: &Tokens, phrases: &Phrases, at: usize) -> Option<(Option<u32>, V
 }
 
 /// Returns title, words, first token and end of the name that begins at a token.
-fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)> {
+pub(super) fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)> {
     let token = book.list[at];
     if token.word() == NONE || !token.capital {
         return None;

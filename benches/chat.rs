@@ -1,0 +1,298 @@
+//! What a large simulation costs: time, CPU and memory of many lanes that play at once against a server with a latency.
+//!
+//! `cargo bench --bench chat -- [τ] [URL]` plays 20 test characters with 21 source models in a pool of 6,000 scenes, until each
+//! of five dimensions was aimed at τ times; 10 is the paper's figure (some 200,000 calls), and 1, about a tenth of it, is
+//! played when silent. It asks a server, such as a mock; without a URL it starts one of its own in a process of its own,
+//! which answers after 200 ms, 512 requests at once.
+//!
+//! The bound is what no scheduling can beat: the larger of the longest lane, call after call, and of all calls shared out
+//! among the requests that the server takes at once.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+
+mod process;
+mod scenes;
+mod server;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use dramaturg::event::{Event, Reporter};
+use dramaturg::pipeline::{self, Endpoints, Environment, RunOptions, Stage, Summary};
+use dramaturg::schema::Language;
+use dramaturg::store::JournalView;
+use serde_json::{Value, json};
+use tokio::sync::{Semaphore, watch};
+
+use self::process::{cpu_seconds, peak_megabytes, to_f64};
+use self::server::{Answer, Server, serve};
+
+const LATENCY: Duration = Duration::from_millis(200);
+/// How many requests the server answers at once.
+const CONCURRENCY: usize = 512;
+const CHARACTERS: usize = 20;
+const SOURCES: usize = 21;
+const SCENES: usize = 6_000;
+const BOOKS: usize = 180;
+const SCENE_BYTES: usize = 6_000;
+
+fn main() {
+    // Cargo passes `--bench` along.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    if arguments.first().is_some_and(|argument| argument == "serve") {
+        let places = Arc::new(Semaphore::new(CONCURRENCY));
+        runtime.block_on(serve(move |body| answer(body, Arc::clone(&places))));
+        return;
+    }
+    let tau = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(1);
+    let url = arguments.iter().find(|argument| argument.starts_with("http"));
+    let server = url.is_none().then(|| Server::start(&["serve"]));
+    let url = server.as_ref().map_or_else(|| url.expect("one or the other").clone(), |server| server.url.clone());
+    let folder = tempfile::tempdir().expect("a folder");
+    fill(folder.path());
+    runtime.block_on(measure(folder.path(), &url, tau));
+}
+
+/// Plays, and prints what it took.
+async fn measure(folder: &Path, url: &str, tau: u32) {
+    let file = folder.join("chat.toml");
+    std::fs::write(&file, pipeline_file(folder, url, tau)).expect("written");
+    let loaded = pipeline::load(&file, &[], &Environment::default(), Endpoints::Needed).expect("it is well formed");
+    let out = folder.join("run");
+    let (_stop, stop) = watch::channel(false);
+    let options = RunOptions { out: Some(out.clone()), limit: None, replay: false, until: Stage::Export, stop };
+    let clock = Arc::new(Stages::default());
+    let summary = match pipeline::run(loaded, options, Arc::clone(&clock) as Arc<dyn Reporter>).await {
+        Ok(summary) => summary,
+        Err(pipeline::RunError::Failures { summary, first, failed, .. }) => {
+            println!("{failed} failed, first {first}");
+            *summary
+        }
+        Err(error) => panic!("{error}: {:?}", std::error::Error::source(&error)),
+    };
+    let (cpu, memory) = (cpu_seconds(), peak_megabytes());
+    let path = longest_lane(&out);
+    report(&summary, path, clock.seconds("simulate"), cpu, memory);
+    for (stage, peak) in clock.peaks() {
+        println!("  {stage}: {:.1} s, {peak} MB at most up to its end", clock.seconds(stage));
+    }
+}
+
+fn report(summary: &Summary, path: u64, wall: f64, cpu: f64, memory: u64) {
+    let calls = summary.calls.made;
+    let latency = LATENCY.as_secs_f64();
+    let (lane, share) = (to_f64(path) * latency, to_f64(calls) * latency / to_f64(CONCURRENCY as u64));
+    let bound = lane.max(share);
+    println!("calls      {calls}, {} failed, {} requests", summary.calls.failed, summary.requests);
+    println!("bound      {bound:.1} s (longest lane {lane:.1} s, all calls {share:.1} s)");
+    println!("simulate   {wall:.1} s, {:.3} of the bound; the whole run {:.1} s", wall / bound, summary.wall_s);
+    println!("CPU        {cpu:.1} s, {:.0} µs a call", cpu * 1e6 / to_f64(calls));
+    println!("memory     {memory} MB at most");
+    println!("rows       {}", json!(summary.rows));
+}
+
+/// When stages begin and end, and the most that was held up to then.
+#[derive(Debug, Default)]
+struct Stages(Mutex<BTreeMap<&'static str, (Option<Instant>, f64, u64)>>);
+
+impl Stages {
+    fn seconds(&self, stage: &str) -> f64 {
+        self.0.lock().expect("nobody panics").get(stage).map_or(0.0, |(_, seconds, _)| *seconds)
+    }
+
+    fn peaks(&self) -> Vec<(&'static str, u64)> {
+        self.0.lock().expect("nobody panics").iter().map(|(stage, (_, _, peak))| (*stage, *peak)).collect()
+    }
+}
+
+impl Reporter for Stages {
+    fn report(&self, event: Event) {
+        let mut stages = self.0.lock().expect("nobody panics");
+        match event {
+            Event::Started { stage, .. } => drop(stages.insert(stage, (Some(Instant::now()), 0.0, 0))),
+            Event::Ended { stage, .. } => {
+                if let Some((Some(begun), seconds, peak)) = stages.get_mut(stage) {
+                    (*seconds, *peak) = (begun.elapsed().as_secs_f64(), peak_megabytes());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns how many calls of the longest lane follow one upon the other: in each wave those of its longest conversation, of
+/// which source and base count as one.
+fn longest_lane(run: &Path) -> u64 {
+    let waves = waves(&run.join("dataset/conversations/test-00000-of-00001.parquet"));
+    let journal = JournalView::open(&run.join("journal.jsonl")).expect("a journal");
+    let mut conversations: BTreeMap<String, u64> = BTreeMap::new();
+    for record in journal.records() {
+        let draw = record.expect("it can be read").draw;
+        let mut parts = draw.splitn(4, '/');
+        let (Some(character), Some(source), Some(number), Some(part)) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            continue;
+        };
+        if !part.ends_with("base") {
+            *conversations.entry(format!("{character}/{source}/{number}")).or_default() += 1;
+        }
+    }
+    let mut longest: BTreeMap<(&str, u32), u64> = BTreeMap::new();
+    for (conversation, calls) in &conversations {
+        let (lane, _) = conversation.rsplit_once('/').expect("an id has three parts");
+        // A conversation that failed is in no table.
+        let Some(wave) = waves.get(conversation) else { continue };
+        let most = longest.entry((lane, *wave)).or_default();
+        *most = (*most).max(*calls);
+    }
+    let mut lanes: BTreeMap<&str, u64> = BTreeMap::new();
+    for ((lane, _), calls) in longest {
+        *lanes.entry(lane).or_default() += calls;
+    }
+    lanes.into_values().max().unwrap_or(0)
+}
+
+/// Returns the wave of each conversation.
+fn waves(table: &Path) -> BTreeMap<String, u32> {
+    use polars::prelude::{ParquetReader, SerReader as _};
+    let file = std::fs::File::open(table).expect("the run made conversations");
+    let columns = Some(vec!["id".to_owned(), "wave".to_owned()]);
+    let frame = ParquetReader::new(file).with_columns(columns).finish().expect("it can be read");
+    let ids = frame.column("id").expect("a column").str().expect("strings").iter().map(|id| id.expect("not null"));
+    let waves = frame.column("wave").expect("a column").i32().expect("numbers").iter();
+    let waves = waves.map(|wave| u32::try_from(wave.expect("not null")).expect("from 0"));
+    ids.map(str::to_owned).zip(waves).collect()
+}
+
+/// Writes the characters, the pool and a book.
+fn fill(folder: &Path) {
+    let custom = folder.join("pool/custom");
+    std::fs::create_dir_all(&custom).expect("a folder");
+    for book in 0..BOOKS {
+        let slug = format!("book-{book}");
+        let scenes: Vec<String> = (0..SCENES.div_ceil(BOOKS))
+            .map(|scene| scenes::scene(&slug, Language::ALL[book % 2], book * 1000 + scene, SCENE_BYTES))
+            .collect();
+        std::fs::write(custom.join(format!("{slug}.json")), format!("[{}]", scenes.join(","))).expect("written");
+    }
+    let characters = folder.join("characters");
+    std::fs::create_dir_all(&characters).expect("a folder");
+    for number in 0..CHARACTERS {
+        std::fs::write(characters.join(format!("{number:02}.json")), character(number).to_string()).expect("written");
+    }
+    let talk = "“Is it you?” said Anna.\n\n“It is,” said Boris.\n\n".repeat(20);
+    std::fs::write(folder.join("book.txt"), format!("Chapter One\n\n{talk}")).expect("written");
+}
+
+fn character(number: usize) -> Value {
+    let (language, [name, key, value, line]) = match number % 2 {
+        0 => ("en", ["Guest", "habit", "Counts whatever can be counted, and believes nothing else.", "I have counted"]),
+        _ => ("zh", ["客人", "习惯", "凡是数得清的都要数一遍，旁的一概不信。", "我数过"]),
+    };
+    let attribute = |entry: usize| {
+        let visibility = if entry % 2 == 0 { "public" } else { "private" };
+        json!({"key": format!("{key} {entry}"), "value": value, "visibility": visibility})
+    };
+    let profile: Vec<Value> = (0..10).map(attribute).collect();
+    let lines: Vec<String> = (0..24).map(|count| format!("{line} {count}.")).collect();
+    json!({
+        "name": format!("{name} {number}"), "language": language, "type": "established", "profile": profile, "lines": lines,
+    })
+}
+
+fn pipeline_file(folder: &Path, url: &str, tau: u32) -> String {
+    let folder = folder.display();
+    let mut text = format!(
+        "name = \"chat\"\nseed = 7\nbooks = {{ paths = [\"{folder}/book.txt\"] }}\n\n[models.reader]\nprovider = \"offline\"\n"
+    );
+    let mut model = |name: &str| {
+        let _ = write!(
+            text,
+            "[models.{name}]\nprovider = \"openai\"\nbase_url = \"{url}\"\nmodel = \"{name}\"\n\
+             concurrency = {CONCURRENCY}\nprice = {{ input = 1.0, output = 1.0 }}\n"
+        );
+    };
+    let sources: Vec<String> = (0..SOURCES).map(|source| format!("source-{source:02}")).collect();
+    sources.iter().map(String::as_str).chain(["cast"]).for_each(&mut model);
+    let sources = sources.iter().map(|source| format!("\"{source}\"")).collect::<Vec<_>>().join(", ");
+    let _ = write!(
+        text,
+        "[cast]\nextractor = \"reader\"\nsynthesizers = [\"reader\"]\ndirector = \"cast\"\nscene = \"cast\"\n\
+         sources = [{sources}]\nbase = \"cast\"\njudge = \"cast\"\n\n[extract]\npool = \"{folder}/pool\"\n\n\
+         [synthesize]\nestablished = [\"{folder}/characters/*.json\"]\ncount = {{ en = 0, zh = 0 }}\n\n\
+         [simulate]\ntau = {tau}\n"
+    );
+    text
+}
+
+/// Answers a request after the latency, by its schema where it has one, and not the same to any two.
+async fn answer(body: Vec<u8>, places: Arc<Semaphore>) -> Answer {
+    let _place = places.acquire().await.expect("nobody closes it");
+    tokio::time::sleep(LATENCY).await;
+    let request: Value = serde_json::from_slice(&body).expect("the client sends JSON");
+    let hash = blake3::hash(&body);
+    let mut dice = Dice(u64::from_le_bytes(hash.as_bytes()[..8].try_into().expect("eight bytes")));
+    // Most bytes of a Chinese prompt are those of its characters.
+    let is_chinese = body.iter().filter(|byte| !byte.is_ascii()).count() * 2 > body.len();
+    let schema = &request["response_format"]["json_schema"]["schema"];
+    let content = match schema["properties"].as_object() {
+        Some(properties) => {
+            let value = |(name, part): (&String, &Value)| (name.clone(), dice.value(schema, part, is_chinese));
+            Value::Object(properties.iter().map(value).collect()).to_string()
+        }
+        None => dice.line(is_chinese),
+    };
+    let usage = json!({"prompt_tokens": body.len() / 4, "completion_tokens": content.len() / 4});
+    let choices = json!([{"message": {"content": content}, "finish_reason": "stop"}]);
+    let body = json!({"model": "mock", "choices": choices, "usage": usage}).to_string();
+    Answer { head: "200 OK", body }
+}
+
+const EN_WORDS: [&str; 16] = [
+    "river", "stone", "lamp", "never", "tide", "ferry", "letter", "winter", "mother", "key", "salt", "bell", "debt",
+    "road", "snow", "name",
+];
+const ZH_WORDS: [&str; 16] = [
+    "江水", "石头", "灯火", "从来", "潮汐", "渡船", "书信", "冬天", "母亲", "钥匙", "粗盐", "钟声", "旧债", "大路",
+    "雪地", "名字",
+];
+
+/// A generator that a request's body starts.
+struct Dice(u64);
+
+impl Dice {
+    const fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % sides
+    }
+
+    /// Returns a value that fits a part of a schema.
+    fn value(&mut self, schema: &Value, part: &Value, is_chinese: bool) -> Value {
+        if let Some(name) = part["$ref"].as_str().and_then(|name| name.strip_prefix("#/")) {
+            let named = schema.pointer(&format!("/{name}")).expect("a schema has what it refers to");
+            return self.value(schema, named, is_chinese);
+        }
+        match (part["enum"].as_array(), part["oneOf"].as_array()) {
+            (Some(values), _) => values[self.roll(values.len())].clone(),
+            (_, Some(values)) => values[self.roll(values.len())]["const"].clone(),
+            _ => json!(self.line(is_chinese)),
+        }
+    }
+
+    /// Returns two sentences.
+    fn line(&mut self, is_chinese: bool) -> String {
+        let (words, gap, end) = if is_chinese { (ZH_WORDS, "", "。") } else { (EN_WORDS, " ", ". ") };
+        let mut line = if is_chinese { "(点头) ".to_owned() } else { "(nods) ".to_owned() };
+        for _ in 0..2 {
+            let sentence: Vec<&str> = (0..12).map(|_| words[self.roll(words.len())]).collect();
+            line.push_str(&sentence.join(gap));
+            line.push_str(end);
+        }
+        line.trim_end().to_owned()
+    }
+}

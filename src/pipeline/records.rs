@@ -1,0 +1,131 @@
+//! What a run makes on its way to the data set: characters and rejects in memory, conversations and their samples on the disk,
+//! so that a run takes no more memory the longer it goes.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::RunError;
+use crate::schema::{Character, Conversation, Reject, Sample, Split};
+use crate::stages::export::{self, HeldOut, RoleRows, Row, Table};
+use crate::stages::simulate::Played;
+use crate::store::{NewDataset, PoolIndex, RunFolder, Spool, StoreError};
+
+/// What a run has made.
+#[derive(Debug)]
+pub(super) struct Records {
+    /// The test characters, sorted by id.
+    pub(super) characters: Vec<Character>,
+    /// What was left out, in any order.
+    pub(super) rejects: Vec<Reject>,
+    /// What was made about roles, sorted by id.
+    pub(super) roles: RoleRows,
+    /// How many lanes ended before a dimension had its τ counts, by dimension.
+    pub(super) short: BTreeMap<String, u64>,
+    /// The conversations and their samples.
+    pub(super) played: Arc<PlayedRecords>,
+}
+
+impl Records {
+    /// Begins with nothing, and a place on the disk for what is played.
+    pub(super) fn new(folder: &RunFolder) -> Result<Self, StoreError> {
+        let kept = Some((folder.spool(Conversation::CONFIG)?, folder.spool(Sample::CONFIG)?));
+        Ok(Self::keeping(kept))
+    }
+
+    /// Begins with nothing, and only counts what is played.
+    pub(super) fn counting() -> Self {
+        Self::keeping(None)
+    }
+
+    fn keeping(kept: Option<(Spool, Spool)>) -> Self {
+        let (conversations, samples, rejects) = Default::default();
+        let played = Arc::new(PlayedRecords { kept, conversations, samples, rejects });
+        let (characters, rejects, roles, short) = Default::default();
+        Self { characters, rejects, roles, short, played }
+    }
+
+    /// Takes over what was left out of the conversations.
+    pub(super) fn take_rejects(&mut self) {
+        self.rejects.append(&mut self.played.rejects.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Writes the tables of the data set and returns them, in the order of the card. `rejects` are sorted by now.
+    pub(super) fn write(&self, scenes: &PoolIndex, dataset: &mut NewDataset<'_>) -> Result<Vec<Table>, RunError> {
+        let (conversations, samples) = self.played.kept.as_ref().expect("a run that writes keeps what is played");
+        let tables = [
+            write::<Sample>(dataset, samples.records().map(|sample| Ok(sample?)))?,
+            write::<Conversation>(dataset, conversations.records().map(|conversation| Ok(conversation?)))?,
+            write(dataset, (0..scenes.len()).map(|place| Ok(scenes.scene(place)?)))?,
+            write(dataset, self.characters.iter().cloned().map(Ok))?,
+        ];
+        let roles = self.write_roles(dataset)?;
+        let rejected = write(dataset, self.rejects.iter().cloned().map(Ok))?;
+        Ok(tables.into_iter().chain(roles).chain([rejected]).flatten().collect())
+    }
+}
+
+impl Records {
+    /// Writes the tables of roles, those of a split one after the other.
+    fn write_roles(&self, dataset: &mut NewDataset<'_>) -> Result<[Option<Table>; 5], RunError> {
+        let RoleRows { profiles, specific, general, .. } = &self.roles;
+        let specific = |split| specific.iter().filter(move |row| row.split == split).cloned();
+        let general = |split| general.iter().filter(move |row| row.split == split).cloned();
+        Ok([
+            write(dataset, profiles.iter().cloned().map(Ok))?,
+            write(dataset, specific(Split::Train).map(Ok))?,
+            write(dataset, specific(Split::Test).map(|row| Ok(HeldOut(row))))?,
+            write(dataset, general(Split::Train).map(Ok))?,
+            write(dataset, general(Split::Test).map(|row| Ok(HeldOut(row))))?,
+        ])
+    }
+}
+
+fn write<T: Row>(
+    dataset: &mut NewDataset<'_>,
+    rows: impl Iterator<Item = Result<T, RunError>>,
+) -> Result<Option<Table>, RunError> {
+    let mut file = dataset.table(T::CONFIG, T::SPLIT);
+    let table = export::table(rows, |group| Ok(file.write(group)?))?;
+    dataset.end(file)?;
+    Ok(table)
+}
+
+/// What lanes have played so far. Many may add to it at once.
+#[derive(Debug)]
+pub(super) struct PlayedRecords {
+    /// Conversations and samples; none where they are only counted.
+    kept: Option<(Spool, Spool)>,
+    conversations: AtomicU64,
+    samples: AtomicU64,
+    rejects: Mutex<Vec<Reject>>,
+}
+
+impl PlayedRecords {
+    /// Adds what came of a conversation.
+    pub(super) fn add(&self, played: Played) -> Result<(), StoreError> {
+        let Played { conversation, samples, rejects } = played;
+        if let Some((conversations, all_samples)) = &self.kept {
+            for sample in &samples {
+                all_samples.add(&sample.id, sample)?;
+            }
+            if let Some(conversation) = &conversation {
+                conversations.add(&conversation.id, conversation)?;
+            }
+        }
+        self.conversations.fetch_add(u64::from(conversation.is_some()), Ordering::Relaxed);
+        self.samples.fetch_add(samples.len() as u64, Ordering::Relaxed);
+        self.rejects.lock().unwrap_or_else(PoisonError::into_inner).extend(rejects);
+        Ok(())
+    }
+
+    /// Returns how many conversations there are.
+    pub(super) fn conversations(&self) -> u64 {
+        self.conversations.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many samples there are.
+    pub(super) fn samples(&self) -> u64 {
+        self.samples.load(Ordering::Relaxed)
+    }
+}

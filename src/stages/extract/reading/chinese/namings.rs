@@ -1,0 +1,398 @@
+//! Chinese statements that give somebody names, over the clauses that belong together: `姓沈名固，字子坚，号听涛`.
+//!
+//! Says which names are one person's by the book's own word, and to which name that the rules find it gives them. Whatever is not
+//! surely about the nearest subject is left alone.
+
+use std::collections::BTreeMap;
+
+use super::super::tables::{CHINESE, Chars};
+use super::clauses::{clause_end, head, sentence_end};
+use super::evidence::follows;
+use super::names::Names;
+use super::statements::{Kind, Told, hints, told, trimmed};
+use super::words::{begins_with, role, title};
+
+/// A name that a statement gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Alias {
+    /// Folded to the characters of the tables.
+    pub(super) form: Vec<char>,
+    /// As the book writes it.
+    pub(super) printed: String,
+    /// Where its last part begins.
+    pub(super) at: usize,
+    /// Whether it is the bearer's own name.
+    pub(super) own: bool,
+    /// Whether people only say it to somebody, so that it counts if it is a name elsewhere.
+    weak: bool,
+}
+
+/// The names that one person is given at once.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Naming {
+    /// The names, in order.
+    pub(super) forms: Vec<Alias>,
+    /// The name of the person who is given them, where the statement is tied to one.
+    pub(super) bearer: Option<Vec<char>>,
+    /// Whether a noun for a person stands before it.
+    noun: bool,
+    surname: Option<(usize, usize)>,
+    /// Where its last clause ends.
+    end: usize,
+}
+
+/// What stands before a statement within its clause.
+enum Before {
+    /// Nothing that says whose the name is.
+    Nothing,
+    /// Whoever was spoken of last.
+    Pointer,
+    /// A name.
+    Name(Vec<char>),
+    /// Somebody else, or the speaker.
+    Other,
+}
+
+/// How far apart the clauses of one statement may stand.
+const APART: usize = 24;
+
+/// Reads all statements of a book; `names` are those that the rules have found so far.
+pub(super) fn namings(text: &[char], chars: &[char], names: &Names) -> Vec<Naming> {
+    let mut found: Vec<Naming> = Vec::new();
+    let mut done = 0;
+    for i in 0..text.len() {
+        if i < done || !hints(text[i]) {
+            continue;
+        }
+        let from = (i.saturating_sub(40).max(done)..i).rev().find(|&k| clause_end(text[k])).map_or(done, |k| k + 1);
+        let end = (i..text.len().min(i + 60)).find(|&k| clause_end(text[k])).unwrap_or(text.len().min(i + 60));
+        done = end;
+        let open = found.last().is_some_and(|last| last.surname.is_some_and(|(_, to)| to + 1 == from));
+        let list = told(text, names, (from, end), open);
+        let mut start = from + text[from..end].iter().take_while(|c| !c.is_alphabetic()).count();
+        for (place, told) in list.iter().enumerate() {
+            let before = before(text, names, start, told, place > 0);
+            let joins = found.last().is_some_and(|last| continues(text, names, last, from, told, &before));
+            if !joins {
+                let mut naming = Naming::default();
+                (naming.bearer, naming.noun) = match before {
+                    Before::Name(name) => (Some(name), false),
+                    Before::Nothing => subject(text, names, start, told.kind),
+                    Before::Pointer => (pointed(text, names, start), true),
+                    Before::Other => (None, person(&text[start..told.marker])),
+                };
+                found.push(naming);
+            }
+            let naming = found.last_mut().expect("one was there or has been added");
+            naming.take(text, chars, *told);
+            (naming.end, start) = (told.end, told.end);
+        }
+        let Some(naming) = found.last_mut() else { continue };
+        naming.end = end;
+        // `绰号铁算盘的王铁柱`.
+        if naming.bearer.is_none()
+            && text.get(start) == Some(&'的')
+            && let Some(name) = names.at(&text[start + 1..end])
+        {
+            naming.bearer = Some(names.list[name].form.clone());
+        }
+    }
+    found.retain(|naming| !naming.forms.is_empty());
+    found
+}
+
+impl Naming {
+    /// Returns the bearer's own name, or the first that is given.
+    pub(super) fn own(&self) -> &Alias {
+        self.forms.iter().find(|form| form.own).unwrap_or(&self.forms[0])
+    }
+
+    /// Returns the name by which the rules know the bearer.
+    pub(super) fn first(&self) -> &[char] {
+        self.bearer.as_deref().unwrap_or(&self.own().form)
+    }
+
+    fn take(&mut self, text: &[char], chars: &[char], told: Told) {
+        if told.kind == Kind::Surname {
+            self.surname = Some((told.start, told.end));
+            return;
+        }
+        let own = matches!(told.kind, Kind::Given | Kind::Own);
+        let (mut form, mut printed) = (text[told.start..told.end].to_vec(), String::new());
+        if let Some((from, to)) = self.surname.filter(|_| own)
+            && !form.starts_with(&text[from..to])
+            && form.len() < 3
+        {
+            form.splice(0..0, text[from..to].iter().copied());
+            printed.extend(&chars[from..to]);
+        }
+        printed.extend(&chars[told.start..told.end]);
+        if form.len() > 1 && self.forms.iter().all(|other| other.form != form) {
+            self.forms.push(Alias { form, printed, at: told.start, own, weak: told.kind == Kind::Called });
+        }
+    }
+}
+
+/// Whether a clause goes on giving names to the one whom the statement before is about.
+fn continues(text: &[char], names: &Names, last: &Naming, from: usize, first: &Told, before: &Before) -> bool {
+    let gap = if first.marker > last.end && last.end >= from { &[] } else { &text[last.end..from.max(last.end)] };
+    let near = gap.len() < APART && !gap.iter().any(|&c| sentence_end(c) && !"”」』".contains(c) || c == '\n');
+    let other = person(gap) || (0..gap.len()).any(|k| names.at(&gap[k..]).is_some());
+    let tied = match before {
+        Before::Nothing => true,
+        Before::Pointer => first.kind != Kind::Surname,
+        Before::Name(name) => last.bearer.as_ref() == Some(name) || last.forms.iter().any(|form| form.form == *name),
+        Before::Other => false,
+    };
+    // Somebody has one own name, unless the second is said to be another kind of it.
+    let again = first.kind == Kind::Own && last.forms.iter().any(|form| form.own) || first.kind == Kind::Surname;
+    let kinds = ["本名", "原名", "大名", "学名", "官名", "真名"];
+    near && !other && tied && (!again || kinds.iter().any(|word| begins_with(&text[first.marker..], word)))
+}
+
+/// Reads what stands before the words that hand over a name, from the clause's beginning or from the name before on.
+fn before(text: &[char], names: &Names, from: usize, told: &Told, within: bool) -> Before {
+    const POINTERS: [&str; 11] = ["他", "她", "伊", "此人", "这人", "其人", "那人", "此公", "此女", "这位", "那位"];
+    let marker = told.marker;
+    let first = from + text[from..marker].iter().take_while(|c| !c.is_alphabetic()).count();
+    // `有个叫X的和有个叫Y的`.
+    if within && text[from..first].is_empty() && text.get(from) == Some(&'的') {
+        return Before::Other;
+    }
+    let words = head(&text[first..marker]);
+    let words = if names.ending(words).is_some() { words } else { trimmed(words) };
+    if titled(words) {
+        return Before::Name(words.to_vec());
+    }
+    if let Some(name) = names.ending(words) {
+        return Before::Name(names.list[name].form.clone());
+    }
+    let spoken: String = words.iter().collect();
+    if words.is_empty() {
+        Before::Nothing
+    } else if POINTERS.contains(&spoken.as_str()) {
+        Before::Pointer
+    } else if told.kind == Kind::Called || begins_with(&text[marker..], "人称") || said(&text[marker..]) {
+        // `村里人都叫他`: those who say it.
+        Before::Nothing
+    } else {
+        Before::Other
+    }
+}
+
+/// Whether a stretch is a surname with a title: `林校长`.
+fn titled(words: &[char]) -> bool {
+    let surname = CHINESE.surnames.head(words);
+    surname > 0 && words.len() > surname + 1 && title(&words[surname..]).is_some()
+}
+
+/// Whether people say the name: `都唤他作`.
+fn said(words: &[char]) -> bool {
+    matches!(words, ['叫' | '唤' | '称' | '呼', '他' | '她' | '其' | '之' | '我' | '伊' | '作' | '做' | '为', ..])
+}
+
+/// Whether a stretch stands within speech.
+fn spoken(text: &[char], at: usize) -> bool {
+    let mark = (at.saturating_sub(300)..at).rev().map(|k| text[k]).find(|c| "“「『”」』\n".contains(*c));
+    mark.is_some_and(opens)
+}
+
+const fn opens(c: char) -> bool {
+    matches!(c, '“' | '「' | '『')
+}
+
+/// Whether a stretch holds a noun for a person.
+fn person(words: &[char]) -> bool {
+    (0..words.len()).any(|i| (2..=4).any(|length| words.get(i..i + length).is_some_and(role)))
+        || words.last().is_some_and(|c| "人妻女子妾婢僧尼汉".contains(*c))
+}
+
+/// Returns whom the clauses before a statement in its sentence are about: their one name, and whether a noun stands for somebody.
+fn subject(text: &[char], names: &Names, from: usize, kind: Kind) -> (Option<Vec<char>>, bool) {
+    let start =
+        (from.saturating_sub(60)..from).rev().find(|&k| sentence_end(text[k]) || opens(text[k]) || text[k] == '\n');
+    let Some(start) = start.map(|k| k + 1).or_else(|| (from <= 60).then_some(0)) else { return (None, false) };
+    let to = from.saturating_sub(1).max(start);
+    let clause = (start..to).rev().find(|&k| clause_end(text[k])).map_or(start, |k| k + 1);
+    let words = head(&text[clause..to]);
+    let noun = person(&text[start..to]);
+    // `过继的儿子X，本名Y`, `来的正是X，绰号Y`.
+    if let Some(name) = names.ending(words) {
+        let form = &names.list[name].form;
+        let rest = &words[..words.len() - form.len()];
+        let alone = !(0..rest.len()).any(|k| names.at(&words[k..]).is_some_and(|other| other != name));
+        let paired = rest.last().is_some_and(|c| "和与同跟及、".contains(*c));
+        // `X家过继的儿子Y`.
+        let alone = alone || person(rest) && !rest.last().is_some_and(|c| "的之".contains(*c));
+        return ((alone && !paired).then(|| form.clone()), noun && !rest.is_empty());
+    }
+    let Some(name) = names.at(words) else { return (None, noun) };
+    let form = names.list[name].form.clone();
+    let rest = &words[form.len()..];
+    // Whoever is brought in behind the name is the one who is given names: `X家有个丫头，名叫Y`.
+    let others = (0..rest.len()).any(|k| names.at(&rest[k..]).is_some()) || person(rest);
+    let brings = rest.iter().any(|c| "有养生娶收买个位只匹条头座把家".contains(*c));
+    let copular =
+        rest.is_empty() || ["是", "乃", "系", "原是", "本是", "原系", "者"].iter().any(|word| begins_with(rest, word));
+    let born = copular && !rest.iter().any(|c| "养娶收买".contains(*c));
+    let fits = if matches!(kind, Kind::Style | Kind::Called) { born || !others && !brings } else { born };
+    (fits.then_some(form), noun)
+}
+
+/// Returns the one name that the sentence before is about.
+fn pointed(text: &[char], names: &Names, from: usize) -> Option<Vec<char>> {
+    let stop = from.checked_sub(1).filter(|_| !spoken(text, from))?;
+    let start = (stop.saturating_sub(80)..stop).rev().find(|&k| sentence_end(text[k]) || text[k] == '\n')? + 1;
+    let words = head(&text[start..stop]);
+    let form = names.list[names.at(words)?].form.clone();
+    let rest = &words[form.len()..];
+    let others = (0..rest.len()).any(|k| names.at(&rest[k..]).is_some_and(|other| names.list[other].form != form));
+    (!others && !person(rest)).then_some(form)
+}
+
+/// Keeps of the names given those that the book shows to be somebody's, and returns those that are to be looked for in the text.
+pub(super) fn proven(text: &[char], namings: &mut Vec<Naming>, known: &BTreeMap<Vec<char>, u32>) -> Vec<Vec<char>> {
+    let mut uses: BTreeMap<&[char], (u32, u32)> = BTreeMap::new();
+    let mut firsts = Chars::default();
+    for form in namings.iter().flat_map(|naming| &naming.forms).filter(|form| !known.contains_key(&form.form)) {
+        firsts.add(form.form[0]);
+        uses.insert(&form.form, (0, 0));
+    }
+    let longest = uses.keys().map(|form| form.len()).max().unwrap_or(0);
+    for i in 0..if uses.is_empty() { 0 } else { text.len() } {
+        if !firsts.has(text[i]) {
+            continue;
+        }
+        for length in 2..=longest {
+            let Some((total, acts)) = text.get(i..i + length).and_then(|form| uses.get_mut(form)) else { continue };
+            let rest = &text[i + length..text.len().min(i + length + 4)];
+            let begins =
+                i == 0 || clause_end(text[i - 1]) || text[i - 1].is_whitespace() || "“‘「『".contains(text[i - 1]);
+            let addressed = i > 0 && "向对和与同问叫骂跟是见请".contains(text[i - 1]);
+            let stops = rest.first().is_none_or(|&c| clause_end(c)) || follows(rest) > 0;
+            *total += 1;
+            *acts += u32::from((begins || addressed) && stops);
+        }
+    }
+    let seen = |form: &Alias| uses.get(form.form.as_slice()).copied();
+    // Three characters are seldom anything else; two have to act as people do.
+    let shown = |form: &Alias| {
+        seen(form).is_none_or(|(total, acts)| total > 1 && (form.form.len() > 2 || acts > 0 && acts * 4 >= total))
+    };
+    let mut told: Vec<Vec<char>> = Vec::new();
+    for naming in namings.iter() {
+        let tied = naming.bearer.is_some() || naming.noun || naming.surname.is_some() || naming.forms.len() > 1;
+        let once = |form: &Alias| tied && seen(form).is_some_and(|(total, _)| total < 2);
+        let forms = naming.forms.iter().filter(|form| !form.weak && (shown(form) || once(form)));
+        told.extend(forms.map(|form| form.form.clone()));
+        told.extend(naming.bearer.iter().filter(|bearer| !known.contains_key(*bearer)).cloned());
+    }
+    for naming in namings.iter_mut() {
+        naming.forms.retain(|form| !form.weak || known.contains_key(&form.form));
+    }
+    let somebody = |form: &Alias| known.contains_key(&form.form) || told.contains(&form.form);
+    namings.retain(|naming| naming.forms.iter().any(somebody) || naming.bearer.is_some() && !naming.forms.is_empty());
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{Reading, read};
+    use crate::schema::Language;
+
+    fn of(text: &str) -> Reading {
+        read(text, Language::Zh, false)
+    }
+
+    /// Checks that each list of names is one person's, and that no two lists are the same person's.
+    fn check(text: &str, people: &[&[&str]]) {
+        let reading = of(text);
+        let mut found: Vec<usize> = Vec::new();
+        for names in people {
+            let bears = |name: &&str| {
+                let who = reading
+                    .people
+                    .iter()
+                    .position(|person| person.name == **name || person.aliases.iter().any(|alias| alias == *name));
+                who.unwrap_or_else(|| panic!("nobody is {name} in {text}: {:?}", reading.people))
+            };
+            let first = bears(&names[0]);
+            assert!(names.iter().all(|name| bears(name) == first), "{names:?} in {text}: {:?}", reading.people);
+            assert_eq!(reading.people[first].name, names[0], "{text}");
+            assert!(!found.contains(&first), "{names:?} in {text}: {:?}", reading.people);
+            found.push(first);
+        }
+    }
+
+    #[test]
+    fn one_statement_gives_one_person_all_names() {
+        check(
+            "镇上有一位乡绅，姓陆名远，字子安，号青山居士，年方四十。这日子安在家闲坐，陆远道：“谁？”子安笑道：“请进。”青山居士取出一壶酒，说道：“请。”",
+            &[&["陆远", "子安", "青山居士"]],
+        );
+        check(
+            "鎮上有一位鄉紳，姓陸名遠，字子安，號青山居士，年方四十。這日子安在家閒坐，陸遠道：「誰？」子安笑道：「請進。」青山居士取出一壺酒，說道：「請。」",
+            &[&["陸遠", "子安", "青山居士"]],
+        );
+        check(
+            "这人姓沈，单名一个固字，表字子坚，别号听涛。沈固道：“走罢。”子坚又道：“不走么？”听涛笑了，听涛道：“走！”",
+            &[&["沈固", "子坚", "听涛"]],
+        );
+    }
+
+    #[test]
+    fn names_of_childhood_and_of_the_street_are_their_bearers() {
+        check(
+            "隔壁有個孩子，大名叫周長庚，乳名喚作狗兒。狗兒道：「我也要。」周長庚跑了。綽號賽霸王的王鐵柱走進來，王鐵柱道：「誰哭？」賽霸王一拍桌子，喝道：「不許哭！」狗兒道：「沒哭。」",
+            &[&["周長庚", "狗兒"], &["王鐵柱", "賽霸王"]],
+        );
+        check(
+            "老吴本名吴全，绰号铁算盘，人都唤他作吴老抠。老吴道：“请。”铁算盘笑道：“不贵。”吴老抠叹气，说：“贵了。”",
+            &[&["吴全", "老吴", "铁算盘", "吴老抠"]],
+        );
+        check(
+            "“林校长，我考上了。”赵建国说。赵建国小名铁蛋，村里人都叫他铁蛋。林校长名叫林守诚，外号林大炮。林大炮笑了：“好！”铁蛋说：“谢谢老师。”“不用谢。”林守诚说。",
+            &[&["赵建国", "铁蛋"], &["林守诚", "林校长", "林大炮"]],
+        );
+    }
+
+    #[test]
+    fn what_is_said_of_others_joins_nobody() {
+        check(
+            "江守田有两个儿子，大的名叫阿松，小的名叫阿柏。江守田道：“吃饭。”阿松道：“来了。”阿柏道：“不吃。”",
+            &[&["江守田"], &["阿松"], &["阿柏"]],
+        );
+        check(
+            "江守田家有一个丫头，名叫春杏。江守田道：“倒茶。”春杏道：“是。”江守田又道：“去罢。”",
+            &[&["江守田"], &["春杏"]],
+        );
+        check(
+            "江守田字伯安。孟秋云也字伯安。江守田道：“巧了。”孟秋云笑道：“真巧。”伯安道：“请。”",
+            &[&["江守田"], &["孟秋云"], &["伯安"]],
+        );
+    }
+
+    #[test]
+    fn the_one_brought_in_is_the_one_named_nearby() {
+        check(
+            "一个撑篙的女子立在船头，笑道：“要过江么？”江守田道：“正是。”那女子道：“请。”原来这女子名叫水莲。水莲道：“坐稳了。”水莲把篙一点。江守田道：“好。”",
+            &[&["水莲", "撑篙的女子"], &["江守田"]],
+        );
+        check(
+            "一個漢子攔住去路，喝道：「站住！」江守田道：「沒有錢。」那漢子道：「沒有錢便留下命。」自稱張順。張順把刀一橫，張順道：「快些！」江守田道：「且慢。」",
+            &[&["張順", "一個漢子"], &["江守田"]],
+        );
+    }
+
+    #[test]
+    fn nobody_is_called_by_what_points() {
+        for text in [
+            "江守田道：“谁？”那婆子道：“是我。”江守田道：“进来。”那婆子笑道：“不进。”那人道：“走罢。”",
+            "江守田道：「誰？」那婆子道：「是我。」江守田道：「進來。」那婆子笑道：「不進。」那人道：「走罷。」",
+        ] {
+            let reading = of(text);
+            assert!(reading.people.iter().all(|person| !person.name.starts_with('那')), "{:?}", reading.people);
+            assert!(reading.people.iter().any(|person| person.name == "婆子" && person.lines == 2));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Which scenes a lane plays, and in which order. Reads none but through [`Scenes`].
+
+use std::collections::BTreeMap;
+
+use rand::Rng as _;
+
+use super::Params;
+use crate::llm::AskError;
+use crate::schema::{Character, Scene, SceneHead};
+use crate::seed::seeded;
+
+/// Where lanes find their scenes: what they choose by is at hand, the rest of a scene is read when a conversation plays in it.
+pub trait Scenes: Sync {
+    /// What ends a lane.
+    type Error: From<AskError>;
+
+    /// Returns what is known of every scene; ids are unique.
+    fn heads(&self) -> impl ExactSizeIterator<Item = &SceneHead> + Clone;
+
+    /// Reads a scene, by its place among the heads.
+    fn scene(&self, place: usize) -> Result<Scene, Self::Error>;
+}
+
+/// Says whether a character meets scenes of its own book. One that was picked out of a book that stands alone has no
+/// others, unless the pipeline file says no.
+#[must_use]
+pub fn meets_own_book<'a>(
+    params: &Params,
+    character: &Character,
+    heads: impl IntoIterator<Item = &'a SceneHead>,
+) -> bool {
+    let is_other =
+        |head: &SceneHead| head.language == character.language && character.book.as_ref() != Some(&head.book);
+    params.own_book.unwrap_or_else(|| character.is_picked() && !heads.into_iter().any(is_other))
+}
+
+/// Returns the places of the scenes that a lane plays, in its own order: language, own book, then a hash of lane and scene, so that a
+/// scene more or less moves no other. Ids are unique in a pool; the id breaks a tie of hashes.
+///
+/// The first of them is the first in this order that opens its book: a first look at the books' beginnings (`--limit 1`)
+/// then plays the conversations that a full run begins with.
+#[must_use]
+pub fn drawn<'a>(
+    seed: u64,
+    lane: &str,
+    character: &Character,
+    heads: impl Iterator<Item = &'a SceneHead> + Clone,
+    params: &Params,
+) -> Vec<u32> {
+    let own_book = meets_own_book(params, character, heads.clone());
+    let mut order: Vec<(u64, &SceneHead, u32)> = (0..)
+        .zip(heads)
+        .filter(|(_, head)| head.language == character.language)
+        .filter(|(_, head)| own_book || character.book.as_ref() != Some(&head.book))
+        .map(|(place, head)| (seeded(seed, &["simulate", "scenes", lane, &head.id]).next_u64(), head, place))
+        .collect();
+    order.sort_by(|(one, a, _), (other, b, _)| one.cmp(other).then_with(|| a.id.cmp(&b.id)));
+    let mut openings: BTreeMap<&str, (Option<u32>, &str)> = BTreeMap::new();
+    for (_, head, _) in order.iter().filter(|(_, head, _)| head.start.is_some()) {
+        let opening = openings.entry(&head.book).or_insert((head.start, &head.id));
+        *opening = (*opening).min((head.start, &head.id));
+    }
+    let opens = |head: &SceneHead| openings.get(head.book.as_str()).is_some_and(|(_, id)| *id == head.id);
+    if let Some(first) = order.iter().position(|(_, head, _)| opens(head)) {
+        order[..=first].rotate_right(1);
+    }
+    order.into_iter().map(|(_, _, place)| place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::schema::Language;
+    use crate::stages::simulate::fixtures::{Shelf, character, pool, scene};
+
+    #[test]
+    fn one_scene_more_moves_no_other() {
+        let (scenes, tess, params) = (pool(Language::En, 20), character(Language::En), Params::default());
+        let ids = |scenes: &[Arc<Scene>]| -> Vec<String> {
+            let shelf = Shelf::new(scenes);
+            let order = drawn(7, "tess/source", &tess, shelf.heads(), &params);
+            order.into_iter().map(|place| scenes[place as usize].id.clone()).collect()
+        };
+        let mut without = ids(&scenes);
+        without.retain(|id| id != "book@11");
+        assert_eq!(ids(&[&scenes[..11], &scenes[12..]].concat()), without);
+        let other = drawn(7, "tess/other", &tess, Shelf::new(&scenes).heads(), &params);
+        let other: Vec<String> = other.into_iter().map(|place| scenes[place as usize].id.clone()).collect();
+        assert_ne!(ids(&scenes), other, "lanes have orders of their own");
+    }
+
+    #[test]
+    fn only_one_picked_out_of_a_book_that_stands_alone_meets_its_own() {
+        let given = Character { book: Some("home".to_owned()), ..character(Language::En) };
+        let picked = Character { id: Character::picked_id(&given.name, "home"), ..given.clone() };
+        let own = scene(Language::En, "home@0", &["Ann"]);
+        let own = Scene { book: "home".to_owned(), ..own };
+        let other = scene(Language::En, "book@0", &["Ann"]);
+        let chinese = scene(Language::Zh, "zh@0", &["安"]);
+        let [own, other, chinese] = [own, other, chinese].map(SceneHead::from);
+        let alone = [&own, &chinese];
+        let with_other = [&own, &other];
+        for (own_book, character, scenes, expected) in [
+            (None, &picked, alone, true),
+            (None, &picked, with_other, false),
+            (None, &given, alone, false),
+            (Some(false), &picked, alone, false),
+            (Some(true), &given, with_other, true),
+        ] {
+            let params = Params { own_book, ..Params::default() };
+            assert_eq!(meets_own_book(&params, character, scenes), expected, "{own_book:?} {}", character.id);
+        }
+    }
+}

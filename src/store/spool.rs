@@ -1,0 +1,169 @@
+//! Records that a run has made and not yet put in order: on the disk, not in memory. They come in any order and are read back in
+//! that of their ids.
+//!
+//! A spool lives as long as its run. What a crash leaves of one is removed when the folder is opened again: all that is in
+//! it comes back from the journal.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::StoreError;
+
+/// How hard zstd tries: records are written once and read once.
+const LEVEL: i32 = 1;
+
+/// What the name of a spool's file ends with.
+const ENDING: &str = "spool";
+
+/// Records of one kind, each with an id of its own.
+#[derive(Debug)]
+pub struct Spool {
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    file: File,
+    end: u64,
+    places: BTreeMap<String, Place>,
+}
+
+/// Where a record is, and how long it is when it is unpacked.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    offset: u64,
+    packed: usize,
+    length: usize,
+}
+
+impl Spool {
+    /// Makes an empty spool in a folder.
+    pub(super) fn create(folder: &Path, name: &str) -> Result<Self, StoreError> {
+        let path = folder.join(format!("{name}.{ENDING}"));
+        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
+        let file = file.map_err(StoreError::io("create", &path))?;
+        Ok(Self { path, state: Mutex::new(State { file, end: 0, places: BTreeMap::new() }) })
+    }
+
+    /// Removes what a crash left of the spools of a folder.
+    pub(super) fn clear(folder: &Path) -> Result<(), StoreError> {
+        for entry in fs::read_dir(folder).map_err(StoreError::io("read the folder", folder))? {
+            let path = entry.map_err(StoreError::io("read the folder", folder))?.path();
+            if path.extension().is_some_and(|ending| ending == ENDING) {
+                fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a record. One with an id that is there already takes its place.
+    pub fn add(&self, id: &str, record: &impl Serialize) -> Result<(), StoreError> {
+        let json = serde_json::to_vec(record);
+        let json = json.map_err(|source| StoreError::Json { path: self.path.clone(), source })?;
+        let packed = zstd::bulk::compress(&json, LEVEL).map_err(StoreError::io("write", &self.path))?;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = Place { offset: state.end, packed: packed.len(), length: json.len() };
+        let write = |state: &mut State| {
+            // A write that failed halfway is written over.
+            state.file.seek(SeekFrom::Start(state.end))?;
+            state.file.write_all(&packed)
+        };
+        write(&mut state).map_err(StoreError::io("write", &self.path))?;
+        state.end += packed.len() as u64;
+        state.places.insert(id.to_owned(), place);
+        Ok(())
+    }
+
+    /// Returns how many records there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).places.len()
+    }
+
+    /// Says whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads the records in the order of their ids, as plain byte order has it, one at a time.
+    pub fn records<T: DeserializeOwned>(&self) -> impl Iterator<Item = Result<T, StoreError>> {
+        let places: Vec<Place> =
+            self.state.lock().unwrap_or_else(PoisonError::into_inner).places.values().copied().collect();
+        places.into_iter().map(|place| self.read(place))
+    }
+
+    fn read<T: DeserializeOwned>(&self, place: Place) -> Result<T, StoreError> {
+        let mut packed = vec![0; place.packed];
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = || -> io::Result<Vec<u8>> {
+            state.file.seek(SeekFrom::Start(place.offset))?;
+            state.file.read_exact(&mut packed)?;
+            zstd::bulk::decompress(&packed, place.length)
+        };
+        let json = read().map_err(StoreError::io("read", &self.path))?;
+        serde_json::from_slice(&json).map_err(|source| StoreError::Json { path: self.path.clone(), source })
+    }
+}
+
+impl Drop for Spool {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed when the folder is opened again.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_come_back_in_order_of_their_ids() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = Spool::create(folder.path(), "lines").unwrap();
+        assert!(spool.is_empty());
+        for (id, text) in [("薛嵩/甲/1", "二"), ("tess/a/10", "ten"), ("tess/a/2", "two"), ("tess/a/2", "again")] {
+            spool.add(id, &vec![text; 100]).unwrap();
+        }
+        let read: Vec<Vec<String>> = spool.records().map(Result::unwrap).collect();
+        assert_eq!(read.iter().map(|texts| texts[99].as_str()).collect::<Vec<_>>(), ["ten", "again", "二"]);
+        assert_eq!(spool.len(), 3);
+        // Reading moves nothing: what comes later stands behind what was there.
+        spool.add("a", &vec!["first"]).unwrap();
+        let read: Vec<Vec<String>> = spool.records().map(Result::unwrap).collect();
+        assert_eq!((read.len(), read[0][0].as_str(), read[1][0].as_str()), (4, "first", "ten"));
+    }
+
+    #[test]
+    fn what_is_damaged_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = Spool::create(folder.path(), "lines").unwrap();
+        spool.add("a", &"text".repeat(50)).unwrap();
+        let path = folder.path().join("lines.spool");
+        File::options().write(true).open(&path).unwrap().set_len(3).unwrap();
+        let error = spool.records::<String>().next().unwrap().expect_err("half of it is gone").to_string();
+        assert!(error.starts_with("read `") && error.contains("lines.spool"), "{error}");
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_spool() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = Spool::create(folder.path(), "lines").unwrap();
+        spool.add("a", &1).unwrap();
+        drop(spool);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        // What a crash left, and what is no spool.
+        fs::write(folder.path().join("lines.spool"), "torn").unwrap();
+        fs::write(folder.path().join("manifest.json"), "{}").unwrap();
+        Spool::clear(folder.path()).unwrap();
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["manifest.json"]);
+    }
+}
