@@ -73,39 +73,149 @@ const WORDS: usize = 40_000;
 /// Openers, middles and tails: `#` stands for a content word, `|` parts words that stay together.
 const EN: [&[&str]; 3] = [
     &[
-        "", "", "", "", "Tell me,", "After all these years,", "When the # came,", "Before you left #,", "As a #,",
-        "If the # had not been #,", "Since you once met #,", "In your own words,", "Without the #,", "Back in #,",
+        "",
+        "",
+        "",
+        "",
+        "Tell me,",
+        "After all these years,",
+        "When the # came,",
+        "Before you left #,",
+        "As a #,",
+        "If the # had not been #,",
+        "Since you once met #,",
+        "In your own words,",
+        "Without the #,",
+        "Back in #,",
     ],
     &[
-        "what did # say to you about the #", "why do you keep the # of # in your #", "who taught you to # a #",
-        "how would you # the # that # left behind", "where did you first see the # #", "do you still # the # from #",
-        "which of the # do you trust more than #", "have you ever been # by a #", "what would you give for the # of #",
-        "how did it feel to # # and #", "when will the # of # be #", "is it true that # had a # for #",
-        "what makes a # different from a #", "would you rather # with # or # alone", "did # know about the # and the #",
-        "how many # did you # before the #", "what is your favourite # and why", "who is # to you",
+        "what did # say to you about the #",
+        "why do you keep the # of # in your #",
+        "who taught you to # a #",
+        "how would you # the # that # left behind",
+        "where did you first see the # #",
+        "do you still # the # from #",
+        "which of the # do you trust more than #",
+        "have you ever been # by a #",
+        "what would you give for the # of #",
+        "how did it feel to # # and #",
+        "when will the # of # be #",
+        "is it true that # had a # for #",
+        "what makes a # different from a #",
+        "would you rather # with # or # alone",
+        "did # know about the # and the #",
+        "how many # did you # before the #",
+        "what is your favourite # and why",
+        "who is # to you",
+        "can you teach me to # like #",
+        "what became of the # that you promised to #",
+        "whose # was it that # stole",
+        "why was # never # again",
+        "what do # and # have in common",
+        "how long did the journey to # take",
+        "is there a # in all of # that you would not #",
+        "what song does # sing to the #",
+        "did it hurt to lose #",
+        "where do they hide the # when # comes",
+        "which # would you save from a #",
+        "does # dream of # or of #",
+        "what is the worst # you ever had to #",
+        "how can a # become a # without #",
+        "should # have forgiven the #",
+        "what price did # pay for the #",
+        "are the rumours of # and the # true",
+        "what lies behind the # of #",
     ],
     &[
-        "", "", "", "at the #", "before the # of #", "while # was #", "in the # house", "when nobody else would #",
-        "for the sake of #", "and what came of it", "although # asked you not to", "on the night of the #",
-        "with only a # and a #", "that you told # about", "after # had gone", "against the # of #",
+        "",
+        "",
+        "",
+        "at the #",
+        "before the # of #",
+        "while # was #",
+        "in the # house",
+        "when nobody else would #",
+        "for the sake of #",
+        "and what came of it",
+        "although # asked you not to",
+        "on the night of the #",
+        "with only a # and a #",
+        "that you told # about",
+        "after # had gone",
+        "against the # of #",
     ],
 ];
 
 /// The same in Chinese.
 const ZH: [&[&str]; 3] = [
     &[
-        "", "", "", "", "请|告诉|我，", "这么多|年|以后，", "#|来的|时候，", "离开|#|之前，", "作为|#，", "如果|没有|#，",
-        "自从|你|见过|#，", "说|实话，", "在|#|的|时候，", "当年|在|#，",
+        "",
+        "",
+        "",
+        "",
+        "请|告诉|我，",
+        "这么多|年|以后，",
+        "#|来的|时候，",
+        "离开|#|之前，",
+        "作为|#，",
+        "如果|没有|#，",
+        "自从|你|见过|#，",
+        "说|实话，",
+        "在|#|的|时候，",
+        "当年|在|#，",
     ],
     &[
-        "#|对|你|说过|什么|关于|#|的|话", "你|为什么|把|#|的|#|留在|#|里", "是|谁|教|你|#|那个|#", "你|会|怎样|#|那|#|留下的|#",
-        "你|第一次|见到|#|是|在|#|吗", "你|还|在|#|从|#|带来的|#|吗", "在|#|和|#|之间|你|更|信|哪个", "你|有没有|被|#|过|一次|#",
-        "为了|#|的|#|你|愿意|给|什么", "把|#|和|#|放在|一起|是|什么|感觉", "#|的|#|什么|时候|才能|#", "听说|#|有|一个|#|给|#|是|真的|吗",
-        "#|和|#|有|什么|不同", "你|宁愿|同|#|一起|#|还是|独自|#", "#|知道|#|和|#|的|事|吗", "你|最|喜欢的|#|是|什么|为什么", "#|是|你|什么|人",
+        "#|对|你|说过|什么|关于|#|的|话",
+        "你|为什么|把|#|的|#|留在|#|里",
+        "是|谁|教|你|#|那个|#",
+        "你|会|怎样|#|那|#|留下的|#",
+        "你|第一次|见到|#|是|在|#|吗",
+        "你|还|在|#|从|#|带来的|#|吗",
+        "在|#|和|#|之间|你|更|信|哪个",
+        "你|有没有|被|#|过|一次|#",
+        "为了|#|的|#|你|愿意|给|什么",
+        "把|#|和|#|放在|一起|是|什么|感觉",
+        "#|的|#|什么|时候|才能|#",
+        "听说|#|有|一个|#|给|#|是|真的|吗",
+        "#|和|#|有|什么|不同",
+        "你|宁愿|同|#|一起|#|还是|独自|#",
+        "#|知道|#|和|#|的|事|吗",
+        "你|最|喜欢的|#|是|什么|为什么",
+        "#|是|你|什么|人",
+        "能不能|教|我|像|#|一样|#",
+        "你|答应|要|#|的|#|结果|如何",
+        "#|偷走|的|究竟|算|谁的|#",
+        "#|为何|再也|不|肯|#",
+        "#|跟|#|有|哪些|相似|之处",
+        "去|#|一路|走了|多久",
+        "整个|#|可有|一件|#|令你|不忍|#",
+        "#|对着|#|唱|的|是|哪首|歌",
+        "失去|#|那天|痛不痛",
+        "#|一到|他们|便|把|#|藏|哪儿",
+        "假如|#|起火|先|救|哪一个|#",
+        "#|梦里|常常|出现|#|抑或|#",
+        "最|糟糕|的|一次|#|经历|讲讲|好吗",
+        "没有|#|怎样|才能|当上|#",
+        "#|应不应该|原谅|#",
+        "#|付出|多少|代价|换回|#",
+        "外面|传|#|与|#|的|谣言|可信|么",
+        "#|的|#|背后|藏着|何种|秘密",
     ],
     &[
-        "", "", "", "|在|#|那里", "，|就在|#|的|#|以前", "，|当|#|正在|#", "，|没有|人|肯|#|的|时候", "，|全是|为了|#", "，|后来|怎么样|了",
-        "，|虽然|#|叫|你|不要|说", "，|那|是|#|的|夜里", "，|只|带着|#|和|#", "，|像|你|对|#|说的|那样", "，|在|#|走了|以后",
+        "",
+        "",
+        "",
+        "|在|#|那里",
+        "，|就在|#|的|#|以前",
+        "，|当|#|正在|#",
+        "，|没有|人|肯|#|的|时候",
+        "，|全是|为了|#",
+        "，|后来|怎么样|了",
+        "，|虽然|#|叫|你|不要|说",
+        "，|那|是|#|的|夜里",
+        "，|只|带着|#|和|#",
+        "，|像|你|对|#|说的|那样",
+        "，|在|#|走了|以后",
     ],
 ];
 
@@ -160,7 +270,10 @@ impl Maker {
         let syllables = [1, 2, 2, 2, 3, 3][self.below(6)];
         let mut word = String::new();
         for _ in 0..syllables {
-            word.push_str(self.of(&["b", "br", "c", "ch", "d", "f", "g", "gr", "h", "k", "l", "m", "n", "p", "pr", "r", "s", "st", "t", "th", "tr", "v", "w"]));
+            word.push_str(self.of(&[
+                "b", "br", "c", "ch", "d", "f", "g", "gr", "h", "k", "l", "m", "n", "p", "pr", "r", "s", "st", "t",
+                "th", "tr", "v", "w",
+            ]));
             word.push_str(self.of(&["a", "e", "i", "o", "u", "ea", "oo", "ai"]));
             word.push_str(self.of(&["", "", "n", "r", "l", "s", "t", "nd", "ck", "m"]));
         }
@@ -179,9 +292,9 @@ impl Maker {
         self.lonely += 1;
         let mut rest = self.lonely;
         if self.zh {
-            // Characters of their own planes, so that their pairs are theirs too.
-            let second = char::from_u32(0x3400 + u32::try_from(rest % 6_500).expect("small")).expect("a Han character");
-            let first = char::from_u32(0x20000 + u32::try_from(rest / 6_500).expect("small")).expect("a Han character");
+            // Characters that no other word has, the second of them in no other such word either.
+            let character = |plane: u32| char::from_u32(plane + u32::try_from(rest % 6_500).expect("small"));
+            let (first, second) = (character(0x3400).expect("Han"), character(0x20000).expect("Han"));
             return [first, second].iter().collect();
         }
         let mut word = String::from("z");
@@ -231,9 +344,17 @@ impl Maker {
                 words.rotate_left(by);
             }
             Kind::Extended => {
-                let more = if self.zh { ["我|的|朋友", "请|细说", "依|你|看|呢"] } else { ["my old friend", "please go on", "if you can say"] };
+                let more = if self.zh {
+                    ["我|的|朋友", "请|细说", "依|你|看|呢"]
+                } else {
+                    ["my old friend", "please go on", "if you can say"]
+                };
                 let more: Vec<String> = self.of(&more).split([' ', '|']).map(str::to_owned).collect();
-                if self.below(2) == 0 { words.extend(more) } else { words.splice(..0, more).for_each(drop) }
+                if self.below(2) == 0 {
+                    words.extend(more)
+                } else {
+                    words.splice(..0, more).for_each(drop)
+                }
                 let word = self.content();
                 words.push(word);
             }

@@ -12,6 +12,7 @@ mod environment;
 mod exit;
 mod forecast;
 mod formats;
+mod instruct;
 mod interrupt;
 mod invocation;
 mod journal;
@@ -65,7 +66,7 @@ fn command(command: Command) -> Exit {
         Command::Extract(extract) => quotes::extract(extract),
         Command::Synthesize(run) => road(&run, false, Stage::Synthesize),
         Command::Simulate(run) => road(&run, false, Stage::Simulate),
-        Command::Instruct(run) => road(&run, false, Stage::Instruct),
+        Command::Instruct(instruct) => instruct::instruct(instruct),
         Command::Export(arguments) => match arguments.format {
             Some(format) => formats::formats(&arguments, format),
             None => road(&arguments.run, false, Stage::Export),

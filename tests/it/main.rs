@@ -12,6 +12,7 @@ mod characters;
 mod chat;
 mod cli;
 mod docs;
+mod duplicates;
 mod extraction;
 mod faults;
 mod hostile;

@@ -13,9 +13,9 @@
 //! Beside it stands a mark of one of 64 bits for each term of b: a term of a whose bit is not set is not shared, which
 //! lowers A for this b and passes over most of a common word's list without a look at the question.
 
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
-use super::questions::Questions;
+use super::questions::{APART, Questions};
 
 /// What a bound is raised by, against rounding: of the likeness to millionths and of shares to 24 bits.
 const SLACK: f64 = 1e-5;
@@ -33,23 +33,47 @@ struct Posting {
 pub(super) struct Postings {
     /// The questions, sorted.
     numbers: Vec<u32>,
+    /// The lists of questions that gain about as much, which is those of about the same length.
+    classes: Vec<Class>,
+}
+
+/// Questions whose gains differ by less than a tenth, so that one bound holds well for all of them.
+struct Class {
+    /// The most that any of the questions makes of a term's weight.
+    gain: f64,
     /// Where each rank's list begins, and where the last one ends.
     starts: Vec<u32>,
     list: Vec<Posting>,
-    /// The most that any of the questions makes of a term's weight.
-    greatest_gain: f64,
 }
 
 impl Postings {
     /// Lists questions, given in order.
     pub(super) fn new(questions: &Questions, numbers: Vec<u32>) -> Self {
-        let mut starts = vec![0_u32; questions.vocabulary() + 1];
-        let mut greatest_gain = 0.0_f64;
+        let mut classes: BTreeMap<i32, Vec<u32>> = BTreeMap::new();
         for number in &numbers {
+            #[expect(clippy::cast_possible_truncation, reason = "a gain lies between 0 and 2.2")]
+            let class = (questions.scales(*number).0.ln() / 0.1).floor() as i32;
+            classes.entry(class).or_default().push(*number);
+        }
+        let classes = classes.into_values().map(|numbers| Class::new(questions, &numbers)).collect();
+        Self { numbers, classes }
+    }
+
+    /// Returns the questions, sorted.
+    pub(super) fn numbers(&self) -> &[u32] {
+        &self.numbers
+    }
+}
+
+impl Class {
+    fn new(questions: &Questions, numbers: &[u32]) -> Self {
+        let mut starts = vec![0_u32; questions.vocabulary() + 1];
+        let mut gain = 0.0_f64;
+        for number in numbers {
             for term in questions.terms(*number) {
                 starts[term.rank as usize + 1] += 1;
             }
-            greatest_gain = greatest_gain.max(questions.greatest_gain(*number));
+            gain = gain.max(questions.scales(*number).0);
         }
         for rank in 1..starts.len() {
             starts[rank] += starts[rank - 1];
@@ -57,7 +81,7 @@ impl Postings {
         let size = starts.last().map_or(0, |end| *end as usize);
         let mut list = vec![Posting { number: 0, left: 0.0, marks: 0 }; size];
         let mut next = starts.clone();
-        for &number in &numbers {
+        for &number in numbers {
             let terms = questions.terms(number);
             let marks = terms.iter().fold(0, |marks, term| marks | mark(term.rank));
             let mut left = 0.0;
@@ -73,12 +97,7 @@ impl Postings {
             let list = &mut list[ends[0] as usize..ends[1] as usize];
             list.sort_unstable_by(|one, other| other.left.total_cmp(&one.left).then(one.number.cmp(&other.number)));
         }
-        Self { numbers, starts, list, greatest_gain }
-    }
-
-    /// Returns the questions, sorted.
-    pub(super) fn numbers(&self) -> &[u32] {
-        &self.numbers
+        Self { gain, starts, list }
     }
 
     fn of(&self, rank: u32) -> &[Posting] {
@@ -92,24 +111,38 @@ pub(super) struct Search<'a> {
     number: u32,
     own: f64,
     gain: f64,
-    /// By bit: the weight of the terms that have it.
+    /// By rank: the weight of the term where it asks.
+    asked: Vec<f64>,
+    /// By bit: the weight of the terms that have it and are no rarer than the one whose list is read.
     weights: [f64; 64],
     candidates: BinaryHeap<(u32, u32)>,
 }
 
 impl<'a> Search<'a> {
     pub(super) fn new(questions: &'a Questions) -> Self {
-        Self { questions, number: 0, own: 0.0, gain: 0.0, weights: [0.0; 64], candidates: BinaryHeap::new() }
+        Self {
+            asked: vec![0.0; questions.vocabulary()],
+            questions,
+            number: 0,
+            own: 0.0,
+            gain: 0.0,
+            weights: [0.0; 64],
+            candidates: BinaryHeap::new(),
+        }
     }
 
     fn begin(&mut self, number: u32) -> f64 {
+        for term in self.questions.terms(self.number) {
+            self.asked[term.rank as usize] = 0.0;
+        }
         self.number = number;
         self.own = self.questions.own(number);
-        self.gain = self.questions.greatest_gain(number);
+        self.gain = self.questions.scales(number).0;
         self.weights = [0.0; 64];
         let mut all = 0.0;
         for term in self.questions.terms(number) {
             let weight = self.questions.weight(*term);
+            self.asked[term.rank as usize] = weight;
             self.weights[bit(term.rank)] += weight;
             all += weight;
         }
@@ -127,28 +160,43 @@ impl<'a> Search<'a> {
     ) {
         let mut rest = self.begin(number);
         let mut marks = self.questions.terms(number).iter().fold(0, |marks, term| marks | mark(term.rank));
-        let ask = postings.greatest_gain / self.own;
+        let has_rare = self.questions.has_rare(number);
         for term in self.questions.terms(number) {
-            let sought = 2.0 * (at_least - SLACK);
-            let there = (ask * rest).min(1.0);
-            if there + 1.0 < sought {
-                break;
-            }
-            let cut = (sought - there) / self.gain;
-            for posting in postings.of(term.rank) {
-                let left = f64::from(posting.left);
-                if left < cut {
-                    break;
+            // Where the rarest shared term is none of the asking question's rare ones, likeness is cut down.
+            let is_common = !self.questions.is_rare(term.rank);
+            let factor = if has_rare && is_common { APART } else { 1.0 };
+            let sought = 2.0 * (at_least - SLACK) / factor;
+            for class in &postings.classes {
+                let ask = class.gain / self.own;
+                let there = (ask * rest).min(1.0);
+                if there + 1.0 < sought {
+                    continue;
                 }
-                let mut common = marks & posting.marks;
-                let mut weight = 0.0;
-                while common != 0 {
-                    weight += self.weights[common.trailing_zeros() as usize];
-                    common &= common - 1;
-                }
-                let bound = (ask * weight).min(1.0) + (self.gain * left).min(1.0);
-                if bound >= sought {
-                    self.candidates.push((to_order(bound), posting.number));
+                let cut = (sought - there) / self.gain;
+                for posting in class.of(term.rank) {
+                    let left = f64::from(posting.left);
+                    if left < cut {
+                        break;
+                    }
+                    let mut common = marks & posting.marks;
+                    let mut weight = 0.0;
+                    while common != 0 {
+                        weight += self.weights[common.trailing_zeros() as usize];
+                        common &= common - 1;
+                    }
+                    let back = (self.gain * left).min(1.0);
+                    if (ask * weight).min(1.0) + back < sought {
+                        continue;
+                    }
+                    let (gain, scale) = self.questions.scales(posting.number);
+                    let terms = self.questions.terms(posting.number);
+                    let weight: f64 = terms.iter().map(|term| self.asked[term.rank as usize]).sum();
+                    let bound = (gain * weight / self.own).min(1.0) + (self.gain * weight * scale).min(1.0);
+                    let apart = is_common && (has_rare || self.questions.has_rare(posting.number));
+                    let bound = if apart { bound * APART } else { bound };
+                    if bound >= 2.0 * (at_least - SLACK) {
+                        self.candidates.push((to_order(bound), posting.number));
+                    }
                 }
             }
             match list_done(&mut self.candidates, at_least) {
@@ -172,7 +220,7 @@ impl<'a> Search<'a> {
         let questions = self.questions;
         let mut found = false;
         self.candidates(postings, number, at_least, |candidates, at_least| {
-            found = candidates.drain().any(|(_, other)| questions.likeness(number, other, at_least) >= at_least);
+            found = candidates.drain().any(|(_, other)| questions.likeness(number, other) >= at_least);
             (!found).then_some(at_least)
         });
         found
@@ -183,7 +231,7 @@ impl<'a> Search<'a> {
         let questions = self.questions;
         let mut all = Vec::new();
         self.candidates(postings, number, at_least, |candidates, at_least| {
-            let alike = |other: &u32| *other < number && questions.likeness(number, *other, at_least) >= at_least;
+            let alike = |other: &u32| *other < number && questions.likeness(number, *other) >= at_least;
             all.extend(candidates.drain().map(|(_, other)| other).filter(alike));
             Some(at_least)
         });
@@ -191,10 +239,10 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the most alike of the listed questions, itself aside, the first of equals.
-    pub(super) fn nearest(&mut self, postings: &Postings, number: u32) -> Option<(u32, f64)> {
+    pub(super) fn nearest(&mut self, postings: &Postings, number: u32, at_least: f64) -> Option<(u32, f64)> {
         let questions = self.questions;
         let mut nearest: Option<(u32, f64)> = None;
-        self.candidates(postings, number, 0.0, |candidates, mut best| {
+        self.candidates(postings, number, at_least, |candidates, mut best| {
             while let Some((bound, other)) = candidates.pop() {
                 if from_order(bound) < 2.0 * (best - SLACK) {
                     break;
@@ -202,9 +250,10 @@ impl<'a> Search<'a> {
                 if other == number {
                     continue;
                 }
-                let likeness = questions.likeness(number, other, best);
-                let nearer = |(first, most): (u32, f64)| likeness > most || (likeness == most && other < first);
-                if likeness > 0.0 && nearest.is_none_or(nearer) {
+                let likeness = questions.likeness(number, other);
+                let nearer =
+                    |(first, most): (u32, f64)| (likeness, std::cmp::Reverse(other)) > (most, std::cmp::Reverse(first));
+                if likeness > 0.0 && likeness >= at_least && nearest.is_none_or(nearer) {
                     nearest = Some((other, likeness));
                     best = likeness;
                 }

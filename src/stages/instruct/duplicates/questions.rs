@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::text::bm25::{B, K1, Terms, idf};
-use crate::text::{float, pairs, plain};
+use crate::text::float;
 
 /// A term of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,18 +15,21 @@ pub(super) struct Term {
     pub(super) count: u32,
 }
 
-/// Questions by number, in order of preference, no two with the same terms and pairs of letters.
+/// Questions by number, in order of preference, no two with the same terms.
 ///
 /// Weights come from the distinct questions alone, so that a question that was asked a thousand times makes no word common.
 pub(super) struct Questions {
     terms: Lists<Term>,
-    pairs: Lists<u32>,
     /// By rank.
     weights: Vec<f64>,
+    /// How many of the ranks are of rare terms.
+    rare: u32,
     /// By question: what its length adds below a term's count in BM25.
     lengths: Vec<f64>,
     /// By question: its score with itself.
     own: Vec<f64>,
+    /// By question: what [`Questions::scales`] returns.
+    scales: Vec<(f32, f32)>,
 }
 
 impl Questions {
@@ -34,16 +37,15 @@ impl Questions {
     /// place of the first text that is it.
     pub(super) fn new<T: AsRef<str>>(texts: &[T]) -> (Self, Vec<u32>, Vec<u32>) {
         let mut reader = Reader::default();
-        let (mut terms, mut pairs) = (Lists::default(), Lists::default());
+        let mut terms = Lists::default();
         let (mut numbers, mut firsts) = (Vec::with_capacity(texts.len()), Vec::new());
         let mut known: HashMap<u64, Vec<u32>> = HashMap::new();
         for (place, text) in texts.iter().enumerate() {
-            let (of_terms, of_pairs) = reader.read(text.as_ref());
+            let of_text = reader.read(text.as_ref());
             let mut hasher = DefaultHasher::new();
-            (of_terms, of_pairs).hash(&mut hasher);
+            of_text.hash(&mut hasher);
             let alike = known.entry(hasher.finish()).or_default();
-            let same = |number: &&u32| terms.get(**number) == of_terms && pairs.get(**number) == of_pairs;
-            if let Some(number) = alike.iter().find(same) {
+            if let Some(number) = alike.iter().find(|number| terms.get(**number) == of_text) {
                 numbers.push(*number);
                 continue;
             }
@@ -51,15 +53,14 @@ impl Questions {
             alike.push(number);
             numbers.push(number);
             firsts.push(to_u32(place));
-            terms.push(of_terms);
-            pairs.push(of_pairs);
+            terms.push(of_text);
         }
         drop(known);
-        (Self::weigh(terms, pairs, reader.terms.len()), numbers, firsts)
+        (Self::weigh(terms, reader.numbers.len()), numbers, firsts)
     }
 
     /// Ranks the terms by how few questions have them, and weighs them and the questions.
-    fn weigh(mut terms: Lists<Term>, pairs: Lists<u32>, vocabulary: usize) -> Self {
+    fn weigh(mut terms: Lists<Term>, vocabulary: usize) -> Self {
         let questions = terms.len();
         let mut frequencies = vec![0_usize; vocabulary];
         for term in &terms.values {
@@ -71,6 +72,8 @@ impl Questions {
         for (rank, term) in order.iter().enumerate() {
             ranks[*term as usize] = to_u32(rank);
         }
+        let bound = (questions / RARE).max(FEW);
+        let rare = order.partition_point(|term| frequencies[*term as usize] <= bound);
         let weights: Vec<f64> = order.iter().map(|term| idf(questions, frequencies[*term as usize])).collect();
 
         let mut total = 0.0;
@@ -89,8 +92,9 @@ impl Questions {
         for length in &mut lengths {
             *length = K1 * (1.0 - B + B * *length / average);
         }
-        let mut made = Self { terms, pairs, weights, lengths, own: Vec::new() };
+        let mut made = Self { terms, weights, rare: to_u32(rare), lengths, own: Vec::new(), scales: Vec::new() };
         made.own = (0..to_u32(questions)).map(|number| made.score(number, number)).collect();
+        made.scales = (0..to_u32(questions)).map(|number| made.scale(number)).collect();
         made
     }
 
@@ -125,10 +129,17 @@ impl Questions {
         count * (K1 + 1.0) / (count + self.lengths[number as usize])
     }
 
-    /// Returns the most that a question makes of any of its terms' weights.
-    pub(super) fn greatest_gain(&self, number: u32) -> f64 {
+    /// Returns the most that a question makes of any of its terms' weights, and the most that a term of another question can
+    /// be of its score with itself, for each unit of the term's weight there.
+    pub(super) fn scales(&self, number: u32) -> (f64, f64) {
+        let (gain, scale) = self.scales[number as usize];
+        (gain.into(), scale.into())
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "bounds have slack")]
+    fn scale(&self, number: u32) -> (f32, f32) {
         let count = self.terms(number).iter().map(|term| term.count).max().unwrap_or(1);
-        self.gain(number, count)
+        (self.gain(number, count) as f32, (f64::from(count) / self.own(number)) as f32)
     }
 
     /// Returns the BM25 score of a question when another one asks.
@@ -140,33 +151,40 @@ impl Questions {
         score
     }
 
-    /// Returns how alike two questions are, 0 to 1 in millionths: the lesser of both measures. Where that is less than what
-    /// is sought, it may be the greater one.
-    pub(super) fn likeness(&self, one: u32, other: u32, at_least: f64) -> f64 {
+    /// Whether a rank is of a rare term.
+    pub(super) fn is_rare(&self, rank: u32) -> bool {
+        rank < self.rare
+    }
+
+    /// Whether a question has a rare term.
+    pub(super) fn has_rare(&self, number: u32) -> bool {
+        self.terms(number).first().is_some_and(|term| self.is_rare(term.rank))
+    }
+
+    /// Returns how alike two questions are, 0 to 1 in millionths.
+    pub(super) fn likeness(&self, one: u32, other: u32) -> f64 {
         let (mut there, mut back) = (0.0, 0.0);
+        let mut rarest = None;
         shared(self.terms(one), self.terms(other), |of_one, of_other| {
             there += self.weight(of_one) * self.gain(other, of_other.count);
             back += self.weight(of_other) * self.gain(one, of_one.count);
+            rarest = rarest.or(Some(of_one.rank));
         });
-        if there == 0.0 {
-            return 0.0;
-        }
-        let by_terms = rounded(f64::midpoint((there / self.own(one)).min(1.0), (back / self.own(other)).min(1.0)));
-        if by_terms < at_least { by_terms } else { by_terms.min(rounded(self.dice(one, other))) }
-    }
-
-    fn dice(&self, one: u32, other: u32) -> f64 {
-        let (one, other) = (self.pairs.get(one), self.pairs.get(other));
-        let (mut i, mut j, mut both) = (0, 0, 0);
-        while i < one.len() && j < other.len() {
-            let (a, b) = (one[i], other[j]);
-            both += usize::from(a == b);
-            i += usize::from(a <= b);
-            j += usize::from(b <= a);
-        }
-        2.0 * float(both) / float(one.len() + other.len())
+        let Some(rarest) = rarest else { return 0.0 };
+        let likeness = f64::midpoint((there / self.own(one)).min(1.0), (back / self.own(other)).min(1.0));
+        let apart = !self.is_rare(rarest) && (self.has_rare(one) || self.has_rare(other));
+        // Cut to what is written, so that what is read and what was decided agree.
+        ((if apart { likeness * APART } else { likeness }) * 1e6).round() / 1e6
     }
 }
+
+/// A term is rare that stands in at most one of so many questions, or in no more than a few.
+const RARE: usize = 100;
+/// How many questions may share a term that is rare in any group: so many may ask about one thing.
+const FEW: usize = 10;
+
+/// What is left of the likeness of questions that share none of their rare terms.
+pub(super) const APART: f64 = 0.7;
 
 /// Hands on the terms that two lists share.
 fn shared(one: &[Term], other: &[Term], mut term: impl FnMut(Term, Term)) {
@@ -179,11 +197,6 @@ fn shared(one: &[Term], other: &[Term], mut term: impl FnMut(Term, Term)) {
         i += usize::from(a.rank <= b.rank);
         j += usize::from(b.rank <= a.rank);
     }
-}
-
-/// Cuts a likeness to what is written, so that what is read and what was decided agree.
-fn rounded(likeness: f64) -> f64 {
-    (likeness * 1e6).round() / 1e6
 }
 
 /// Converts a number of questions or terms; a group of more does not fit in memory.
@@ -228,40 +241,32 @@ impl<T: Copy> Lists<T> {
     }
 }
 
-/// Numbers terms and pairs of letters as it meets them.
+/// Numbers terms as it meets them.
 #[derive(Default)]
 struct Reader {
     splitter: Terms,
-    terms: HashMap<String, u32>,
-    pairs: HashMap<(char, char), u32>,
-    of_terms: Vec<Term>,
-    of_pairs: Vec<u32>,
+    numbers: HashMap<String, u32>,
+    of_text: Vec<Term>,
 }
 
 impl Reader {
-    /// Returns a text's terms and its pairs of letters, each sorted; a term's number stands where its rank will be.
-    fn read(&mut self, text: &str) -> (&[Term], &[u32]) {
-        self.of_terms.clear();
+    /// Returns a text's terms, sorted; a term's number stands where its rank will be.
+    fn read(&mut self, text: &str) -> &[Term] {
+        self.of_text.clear();
         self.splitter.each(text, |term| {
-            let rank = self.terms.get(term).copied().unwrap_or_else(|| {
-                let number = to_u32(self.terms.len());
-                self.terms.insert(term.to_owned(), number);
+            let rank = self.numbers.get(term).copied().unwrap_or_else(|| {
+                let number = to_u32(self.numbers.len());
+                self.numbers.insert(term.to_owned(), number);
                 number
             });
-            self.of_terms.push(Term { rank, count: 1 });
+            self.of_text.push(Term { rank, count: 1 });
         });
-        self.of_terms.sort_unstable_by_key(|term| term.rank);
-        self.of_terms.dedup_by(|later, first| {
+        self.of_text.sort_unstable_by_key(|term| term.rank);
+        self.of_text.dedup_by(|later, first| {
             let same = later.rank == first.rank;
             first.count += u32::from(same);
             same
         });
-        self.of_pairs.clear();
-        for pair in pairs(&plain(text)) {
-            let next = to_u32(self.pairs.len());
-            self.of_pairs.push(*self.pairs.entry(pair).or_insert(next));
-        }
-        self.of_pairs.sort_unstable();
-        (&self.of_terms, &self.of_pairs)
+        &self.of_text
     }
 }

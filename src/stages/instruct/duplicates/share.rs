@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use super::greedy::kept;
-use super::questions::{Questions, to_u32};
+use super::questions::Questions;
 
 /// Thresholds are sought in thousandths.
 const STEPS: u32 = 1000;
@@ -17,14 +17,14 @@ const STEPS: u32 = 1000;
 pub(super) fn kept_share(questions: &Questions, wanted: usize, threads: NonZeroUsize) -> (f64, Vec<u32>) {
     let at = |step: u32| kept(questions, f64::from(step) / f64::from(STEPS), threads);
     if questions.len() <= wanted {
-        return (1.0, (0..to_u32(questions.len())).collect());
+        return (1.0, at(STEPS));
     }
     // The likely answers lie in the middle, and both ends are known: at 0 one is kept, above 1 all are.
     let (mut below, mut fewer) = (0, 1);
     let (mut above, mut more, mut found) = (STEPS + 1, questions.len(), None);
     let mut halve = false;
     while above - below > 1 {
-        let step = if halve { (above + below) / 2 } else { between(below, fewer, above, more, wanted) };
+        let step = if halve { u32::midpoint(above, below) } else { between(below, fewer, above, more, wanted) };
         let width = above - below;
         let stay = at(step);
         if stay.len() >= wanted {
@@ -34,12 +34,12 @@ pub(super) fn kept_share(questions: &Questions, wanted: usize, threads: NonZeroU
         }
         halve = (above - below) * 2 > width;
     }
-    let mut stay = found.unwrap_or_else(|| (0..to_u32(questions.len())).collect());
+    let Some(mut stay) = found else { return (1.0, at(STEPS)) };
     if below == 0 && stay.len() > wanted {
         stay.truncate(wanted);
         return (0.0, stay);
     }
-    (f64::from(above.min(STEPS)) / f64::from(STEPS), stay)
+    (f64::from(above) / f64::from(STEPS), stay)
 }
 
 /// Returns the step within two others where a straight line between what they keep meets what is wanted.
