@@ -289,12 +289,13 @@ mod tests {
 
     /// A script in which two people talk in turn, and a third says little.
     fn script(turns: usize) -> Book {
-        let mut text = String::new();
-        for n in 0..turns {
-            text.push_str(&format!("MARA: The wheel has stood still since day {n}, and I say so.\n"));
-            text.push_str(&format!("TOBIN: Then oil it, count {n} drops, and be done.\n"));
-        }
-        text.push_str("EBEN: Goodnight to you both, then.\n");
+        let both = |n: usize| {
+            let mara = format!("MARA: The wheel has stood still since day {n}, and I say so.");
+            [mara, format!("TOBIN: Then oil it, count {n} drops, and be done.")]
+        };
+        let mut lines: Vec<String> = (0..turns).flat_map(both).collect();
+        lines.push("EBEN: Goodnight to you both, then.\n".to_owned());
+        let text = lines.join("\n");
         Book { slug: "the-mill".to_owned(), text, script: true, ..Book::default() }
     }
 
