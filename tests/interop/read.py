@@ -120,7 +120,8 @@ def check_split(folder: Path, config: str, split: str, pattern: str, listed: dic
         expect(values == as_arrow, f"{where}: pyarrow and {reader} differ: {first_difference(as_arrow, values)}")
 
     # Python compares strings by code point, which is the byte order of UTF-8.
-    keys = [tuple(row.values()) for row in as_arrow] if config == "rejected" else [row["id"] for row in as_arrow]
+    key = "role_id" if config == "roles" else "id"
+    keys = [tuple(row.values()) for row in as_arrow] if config == "rejected" else [row[key] for row in as_arrow]
     expect(keys == sorted(keys), f"{where}: rows are not sorted")
     if config != "rejected":
         expect(len(set(keys)) == len(keys), f"{where}: ids are not unique")

@@ -21,7 +21,14 @@ pub(in super::super) fn play(ask: &PlayRole, rng: &mut ChaCha8Rng) -> String {
     let shared = |text: &str| content_words(text).iter().filter(|word| wanted.contains(word)).count();
     let told = first(&ask.description, ask.language);
     let own: Vec<String> = if ask.examples.is_empty() {
-        sentences(&told).into_iter().map(str::to_owned).collect()
+        // Only what it can say of itself; a look or a manner is told by others.
+        let own = |sentence: &&str| match ask.language {
+            Language::En => {
+                sentence.split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "I" | "my" | "My"))
+            }
+            Language::Zh => sentence.contains('我'),
+        };
+        sentences(&told).into_iter().filter(own).map(str::to_owned).collect()
     } else {
         ask.examples.iter().map(|example| spoken(&example.answer).to_owned()).collect()
     };
