@@ -104,9 +104,12 @@ fn report(summary: &Summary, path: u64, wall: f64, cpu: f64, memory: u64) {
     println!("rows       {}", json!(summary.rows));
 }
 
+/// When a stage began, how many seconds it took, and how many megabytes were held at most up to its end.
+type Took = (Option<Instant>, f64, u64);
+
 /// When stages begin and end, and the most that was held up to then.
 #[derive(Debug, Default)]
-struct Stages(Mutex<BTreeMap<&'static str, (Option<Instant>, f64, u64)>>);
+struct Stages(Mutex<BTreeMap<&'static str, Took>>);
 
 impl Stages {
     fn seconds(&self, stage: &str) -> f64 {
@@ -209,7 +212,7 @@ fn character(number: usize) -> Value {
         _ => ("zh", ["客人", "习惯", "凡是数得清的都要数一遍，旁的一概不信。", "我数过"]),
     };
     let attribute = |entry: usize| {
-        let visibility = if entry % 2 == 0 { "public" } else { "private" };
+        let visibility = if entry.is_multiple_of(2) { "public" } else { "private" };
         json!({"key": format!("{key} {entry}"), "value": value, "visibility": visibility})
     };
     let profile: Vec<Value> = (0..10).map(attribute).collect();
