@@ -7,7 +7,7 @@
 //! - [`schema`]: the records that cross borders.
 //! - [`text`], [`seed`], [`prompt`], [`event`]: words and sentences, seeded decisions, templates, and what happened.
 //! - [`llm`]: asking a model, served or offline.
-//! - [`stages`]: `chunk`, `extract`, `synthesize`, `simulate` with `select`, `export`.
+//! - [`stages`]: `chunk`, `extract`, `synthesize`, `simulate` with `select`, `instruct`, `export`.
 //! - [`store`]: journal, scene pool, Parquet, manifest.
 //! - [`pipeline`]: the pipeline file and the road of a run.
 //! - [`cli`]: the program.

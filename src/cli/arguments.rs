@@ -119,6 +119,13 @@ Examples:
   dramaturg pool card mara.png | jq .data.name        any card as V3
 ";
 
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  dramaturg export mine.toml                          the same as `build`
+  dramaturg export outputs/mine --format rolebench    its role data, to outputs/mine/rolebench
+  dramaturg export outputs/mine --format messages --out train
+";
+
 const EXTRACT_EXAMPLES: &str = "\
 Examples:
   dramaturg extract mine.toml                         a run up to its scenes
@@ -133,6 +140,25 @@ the first N quotations are shown. No model is asked, and nothing is written.
 
 FILE is TOML, with a table [[people]] for each person (name, aliases, gender), or what --json has
 printed. A run writes one for each of its books to scene_pool/aliases/, and obeys it once changed.
+";
+
+const INSTRUCT_EXAMPLES: &str = "\
+Examples:
+  dramaturg instruct mine.toml                        a run up to its role data
+  dramaturg instruct dedup questions.jsonl --field question --group role --json
+";
+
+const DEDUP_EXAMPLES: &str = "\
+Examples:
+  dramaturg instruct dedup questions.jsonl --field question --group role        what would go, by role
+  dramaturg instruct dedup questions.jsonl --field question --threshold 0.5 --json | jq -c 'select(.kept)'
+  dramaturg instruct dedup questions.jsonl --field question --keep 0.8 --scores
+
+A question is removed when a kept one before it is too much like it, so put the better ones first. `similarity`
+is that to the most alike of the other kept ones of its group, 0 to 1, and `nearest` is that one's line, from 1.
+Kept ones of groups beyond 50,000 have null there without --scores: they are below the threshold. A line with
+other keys keeps them as they are. A line that is no object or has no such text ends the command with 2, and
+nothing is printed on stdout. docs/duplicates.md tells more.
 ";
 
 /// Turns books into role-play benchmarks for language models.
@@ -212,8 +238,16 @@ pub(super) enum Command {
     Synthesize(RunArguments),
     /// Goes on to the conversations: test characters meet scenes, and a judge picks replies.
     Simulate(RunArguments),
+    /// Goes on to role data: roles are asked about themselves, and carry out instructions.
+    ///
+    /// Roles need no conversation, so that none is played. `dedup` judges the questions of any file of JSON Lines.
+    #[command(after_help = INSTRUCT_EXAMPLES, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+    Instruct(InstructArguments),
     /// Goes on to the data set; the same as `build`.
-    Export(RunArguments),
+    ///
+    /// Given `--format` and a run's folder, it writes the role data of the data set there in a form that others train on.
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(ExportArguments),
     /// Looks into a run's journal, where every answered call stands.
     ///
     /// It only reads, so that a run may be at work.
@@ -236,6 +270,30 @@ pub(super) enum Command {
         #[arg(long)]
         check: bool,
     },
+}
+
+/// What `export` takes.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ExportArguments {
+    #[command(flatten)]
+    pub(super) run: RunArguments,
+    /// Writes the role data of a data set that is there, in this form, to `--out`, else to `<run>/<form>`. PIPELINE is the
+    /// run's folder, or that of its data set.
+    #[arg(long)]
+    pub(super) format: Option<RoleFormat>,
+}
+
+/// A form of role data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum RoleFormat {
+    /// `RoleBench`'s: descriptions, dialogues and both splits.
+    Rolebench,
+    /// Alpaca's: instruction, input, output, system.
+    Alpaca,
+    /// `ShareGPT`'s: conversations of from and value.
+    Sharegpt,
+    /// Chat messages of role and content.
+    Messages,
 }
 
 /// What is done with a scene pool.
@@ -440,6 +498,48 @@ pub(super) struct ExtractArguments {
     pub(super) options: RunOptions,
 }
 
+/// What `instruct` takes.
+#[derive(Debug, Clone, Args)]
+pub(super) struct InstructArguments {
+    #[command(subcommand)]
+    pub(super) command: Option<InstructCommand>,
+    #[command(flatten)]
+    pub(super) run: Option<RunArguments>,
+}
+
+/// What is done beside the road.
+#[derive(Debug, Clone, Subcommand)]
+pub(super) enum InstructCommand {
+    /// Tells which questions of a file say again what one before them has said.
+    #[command(after_help = DEDUP_EXAMPLES)]
+    Dedup(DedupArguments),
+}
+
+/// What `instruct dedup` takes.
+#[derive(Debug, Clone, Args)]
+pub(super) struct DedupArguments {
+    /// The file: a JSON object a line, the preferred first.
+    pub(super) file: PathBuf,
+    /// The key of the question, a text in English, Chinese or both.
+    #[arg(long, value_name = "KEY")]
+    pub(super) field: String,
+    /// The key of the group, such as `role`: only questions of a group are compared. All are one group when silent.
+    #[arg(long, value_name = "KEY")]
+    pub(super) group: Option<String>,
+    /// Removes what is at least so alike to a kept one, above 0 to 1.
+    #[arg(long, value_name = "T", value_parser = positive_share, conflicts_with = "keep")]
+    pub(super) threshold: Option<f64>,
+    /// Keeps this share of each group, above 0 to 1, by the threshold that it takes; 0.34 when silent.
+    #[arg(long, value_name = "SHARE", value_parser = positive_share)]
+    pub(super) keep: Option<f64>,
+    /// Shows a line for each question in place of the table. Measures the kept ones of groups beyond 50,000 too.
+    #[arg(long)]
+    pub(super) scores: bool,
+    /// Prints each line again, with `kept`, `similarity` and `nearest`.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
 /// What every command that runs a pipeline takes.
 #[derive(Debug, Clone, Args)]
 pub(super) struct RunArguments {
@@ -472,6 +572,14 @@ pub(super) struct RunOptions {
     /// Prints errors and nothing else.
     #[arg(long, short)]
     pub(super) quiet: bool,
+}
+
+/// Reads a share that is more than nothing.
+fn positive_share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
+        _ => Err("it is no number above 0 and up to 1".to_owned()),
+    }
 }
 
 /// Reads a length of time in seconds.

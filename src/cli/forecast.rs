@@ -82,8 +82,12 @@ fn text(forecast: &Forecast) -> String {
             Basis::Assumed => "marked ~ where it is assumed; a first run with `--limit 1` measures it".to_owned(),
         },
     );
+    let roles = ["roles", "role_specific", "role_general"];
+    // Roles are told of where there are any.
+    let roles = roles.iter().filter(|config| forecast.rows.get(**config).is_some_and(|rows| *rows > 0));
     let made: Vec<String> = ["scenes", "characters", "conversations", "samples"]
         .iter()
+        .chain(roles)
         .map(|config| format!("{} {config}", thousands(forecast.rows.get(config).copied().unwrap_or_default())))
         .collect();
     line("rows", format!("about {}", made.join(", ")));

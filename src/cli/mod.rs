@@ -11,6 +11,8 @@ mod diagnostics;
 mod environment;
 mod exit;
 mod forecast;
+mod formats;
+mod instruct;
 mod interrupt;
 mod invocation;
 mod journal;
@@ -64,7 +66,11 @@ fn command(command: Command) -> Exit {
         Command::Extract(extract) => quotes::extract(extract),
         Command::Synthesize(run) => road(&run, false, Stage::Synthesize),
         Command::Simulate(run) => road(&run, false, Stage::Simulate),
-        Command::Export(run) => road(&run, false, Stage::Export),
+        Command::Instruct(instruct) => instruct::instruct(instruct),
+        Command::Export(arguments) => match arguments.format {
+            Some(format) => formats::formats(&arguments, format),
+            None => road(&arguments.run, false, Stage::Export),
+        },
         Command::Pool(command) => pool::pool(&command),
         Command::Schema { dir, check } => schemas::schema(&dir, check),
     }

@@ -3,10 +3,16 @@
 use super::Loaded;
 use super::models::Models;
 use crate::schema::Book;
-use crate::stages::export::{About, AboutBook, AboutPart};
+use crate::stages::export::{About, AboutBook, AboutPart, RoleTally};
 
 /// Gathers what the card tells of a run.
-pub(super) fn about(loaded: &Loaded, limit: Option<u32>, books: &[Book], models: &Models) -> About {
+pub(super) fn about(
+    loaded: &Loaded,
+    limit: Option<u32>,
+    books: &[Book],
+    models: &Models,
+    roles: Vec<RoleTally>,
+) -> About {
     let file = &loaded.file;
     About {
         name: file.name.clone(),
@@ -34,5 +40,6 @@ pub(super) fn about(loaded: &Loaded, limit: Option<u32>, books: &[Book], models:
         wave: file.simulate.wave,
         keep_source: file.select.keep_source,
         sample: file.select.sample,
+        roles,
     }
 }

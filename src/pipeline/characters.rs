@@ -56,14 +56,19 @@ pub(super) struct GivenCharacters {
 }
 
 impl Reader {
-    /// Returns the characters that `[synthesize] established` names by files, with the file of each by id. A picture without
-    /// a card that stands beside others in a folder or a glob is passed over with a note.
+    /// Returns the characters that `[synthesize] established` names by files.
     pub(super) fn characters(&mut self, document: &Document) -> GivenCharacters {
+        self.characters_of(document, "/synthesize/established", &[Established::POOL])
+    }
+
+    /// Returns the characters of the files that a key names, with the file of each by id; some words name no file. A picture
+    /// without a card that stands beside others in a folder or a glob is passed over with a note.
+    pub(super) fn characters_of(&mut self, document: &Document, key: &str, words: &[&str]) -> GivenCharacters {
         let GivenCharacters { all: mut characters, paths: mut by_id, mut notes } = GivenCharacters::default();
         let mut pictures: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         let mut read: BTreeSet<String> = BTreeSet::new();
-        let patterns = document.strings("/synthesize/established");
-        let patterns: Vec<_> = patterns.into_iter().filter(|(_, pattern)| *pattern != Established::POOL).collect();
+        let patterns = document.strings(key);
+        let patterns: Vec<_> = patterns.into_iter().filter(|(_, pattern)| !words.contains(pattern)).collect();
         let most = document.value.pointer("/synthesize/established_per_book").and_then(Value::as_u64);
         let most = most.unwrap_or_else(|| synthesize::Params::default().established_per_book.into());
         let direct: BTreeSet<PathBuf> = patterns.iter().map(|(_, pattern)| canonical(Path::new(pattern))).collect();

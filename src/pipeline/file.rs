@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::llm::{Budget, OfflineOptions, Price, Sampling};
 use crate::schema::{ByLanguage, Language};
-use crate::stages::{chunk, export, extract, select, simulate, synthesize};
+use crate::stages::{chunk, export, extract, instruct, select, simulate, synthesize};
 
 /// The seed of a run whose file names none.
 const SEED: u64 = 7;
@@ -52,6 +52,9 @@ pub struct PipelineFile {
     /// Which of two replies is better, and on which dimension.
     #[serde(default)]
     pub select: select::Params,
+    /// Role data for training.
+    #[serde(default)]
+    pub instruct: instruct::Params,
     /// The data set and its card.
     #[serde(default)]
     pub export: export::Params,
@@ -252,6 +255,26 @@ pub struct Cast {
     pub base: Member,
     /// Says which of two replies is better, on which dimension, and rates whole conversations.
     pub judge: Member,
+    /// Describes the roles of `instruct`, and makes questions and answers about them; the extractor when silent.
+    #[serde(default)]
+    pub instructor: Option<Member>,
+    /// Plays the roles of `instruct` where they carry out general instructions; the base when silent.
+    #[serde(default)]
+    pub player: Option<Member>,
+}
+
+impl Cast {
+    /// Returns who describes roles and asks about them.
+    #[must_use]
+    pub fn instructor(&self) -> &Member {
+        self.instructor.as_ref().unwrap_or(&self.extractor)
+    }
+
+    /// Returns who plays roles.
+    #[must_use]
+    pub fn player(&self) -> &Member {
+        self.player.as_ref().unwrap_or(&self.base)
+    }
 }
 
 /// The model that plays a part: one name, or one for each language.

@@ -139,7 +139,7 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
     let (_sender, stop) = watch::channel(false);
     // Of a rehearsal there is no data set.
     let limit = options.limit;
-    let road = RunOptions { out: None, limit, replay: false, until: Stage::Simulate, stop };
+    let road = RunOptions { out: None, limit, replay: false, until: Stage::Export, stop };
 
     let idle = Arc::clone(&rehearsal);
     // One thread: on it, nothing to do means that every task waits for a call or for a book.

@@ -12,7 +12,7 @@ use super::problems::{At, PipelineError, Problem};
 use super::reader::Reader;
 use super::{BookPath, Environment, ModelEntry, PipelineFile, checks, paths};
 use crate::llm::{AskError, Desk, Endpoint, Model, Secret};
-use crate::schema::{Character, Dimension, Language};
+use crate::schema::{Character, Dimension, Instruction, Language};
 
 /// Whether the run may open connections; a replay does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,12 @@ pub struct Loaded {
     pub character_paths: BTreeMap<String, PathBuf>,
     /// What the files that are named hold beside what a run uses, to be told.
     pub notes: Vec<String>,
+    /// The roles that `[instruct] roles` names by files.
+    pub roles: Vec<Character>,
+    /// The scripts whose roles are taken.
+    pub scripts: Vec<PathBuf>,
+    /// The general instructions.
+    pub instructions: Vec<Instruction>,
     /// Texts of the prompt templates that take the place of the program's, by name.
     pub prompts: BTreeMap<String, String>,
     /// The dimensions: those of the file that `[select] dimensions` names, else the paper's.
@@ -60,6 +66,9 @@ impl Loaded {
         for language in Language::ALL {
             let one = [&cast.extractor, &cast.director, &cast.scene, &cast.base, &cast.judge];
             names.extend(one.map(|member| member.get(language)));
+            if self.file.instruct.is_on() {
+                names.extend([cast.instructor().get(language), cast.player().get(language)]);
+            }
             let several = [&cast.synthesizers, &cast.sources];
             names.extend(several.iter().flat_map(|members| members.get(language)).map(String::as_str));
         }
@@ -123,7 +132,11 @@ pub(super) fn load_text(
         reached.insert(name.clone(), checks::reach(&document, name, needed, environment, &mut reader.problems));
     }
     let book_paths = reader.books(&document);
-    let GivenCharacters { all: characters, paths: character_paths, notes } = reader.characters(&document);
+    let GivenCharacters { all: characters, paths: character_paths, mut notes } = reader.characters(&document);
+    let GivenCharacters { all: roles, notes: of_roles, .. } = reader.roles(&document);
+    notes.extend(of_roles);
+    let scripts = reader.scripts(&document);
+    let instructions = reader.instructions(&document);
     let prompts = reader.prompts(&document);
     let dimensions = reader.dimensions(&document);
 
@@ -146,6 +159,9 @@ pub(super) fn load_text(
         characters,
         character_paths,
         notes,
+        roles,
+        scripts,
+        instructions,
         prompts,
         dimensions,
         endpoints,

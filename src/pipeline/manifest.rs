@@ -29,6 +29,12 @@ pub(super) struct Manifest {
     prompts: BTreeMap<String, String>,
     /// blake3 of the table of dimensions.
     dimensions: String,
+    /// blake3 of the roles' character files and the general instructions; none where no role is asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    roles: Option<String>,
+    /// blake3 of each script whose roles are taken, by its path.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    scripts: BTreeMap<String, String>,
     /// blake3 of the scenes that were read from the pool.
     pool: Option<String>,
     calls: u64,
@@ -126,6 +132,15 @@ impl Manifest {
             cast: models.parts().into_iter().map(|(part, model)| ManifestPart::new(part, &model)).collect(),
             prompts: desk.prompts.hashes().clone(),
             dimensions: blake3::hash(&dimensions).to_hex().to_string(),
+            roles: loaded.file.instruct.is_on().then(|| {
+                let given = serde_json::to_vec(&(&loaded.roles, &loaded.instructions)).expect("plain data is JSON");
+                blake3::hash(&given).to_hex().to_string()
+            }),
+            scripts: loaded
+                .scripts
+                .iter()
+                .filter_map(|path| Some((path.display().to_string(), hash_of(path)?)))
+                .collect(),
             pool,
             calls: totals.made + totals.journal,
             requests: totals.requests,
@@ -142,6 +157,11 @@ impl Manifest {
             files,
         }
     }
+}
+
+/// Returns the hash of a file's bytes; none of one that is not there any more, which has been rejected as unreadable.
+fn hash_of(path: &std::path::Path) -> Option<String> {
+    Some(blake3::hash(&std::fs::read(path).ok()?).to_hex().to_string())
 }
 
 impl ManifestBook {

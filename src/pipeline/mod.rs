@@ -27,6 +27,7 @@ mod pool;
 mod problems;
 mod reader;
 mod records;
+mod roles;
 mod run;
 mod schemas;
 mod sense;

@@ -24,6 +24,10 @@ pub(super) struct Models {
     pub base: ByLanguage<Arc<Model>>,
     /// Compares the two and rates whole conversations.
     pub judge: ByLanguage<Arc<Model>>,
+    /// Describes roles and asks about them; none where there are no roles.
+    pub instructor: Option<ByLanguage<Arc<Model>>>,
+    /// Plays roles; none where there are no roles.
+    pub player: Option<ByLanguage<Arc<Model>>>,
 }
 
 impl Models {
@@ -47,6 +51,9 @@ impl Models {
         let scene = one(&cast.scene)?;
         let base = one(&cast.base)?;
         let judge = one(&cast.judge)?;
+        let is_on = loaded.file.instruct.is_on();
+        let instructor = is_on.then(|| one(cast.instructor())).transpose()?;
+        let player = is_on.then(|| one(cast.player())).transpose()?;
         let mut several = |members: &Members| -> Result<ByLanguage<Vec<Arc<Model>>>, AskError> {
             let mut list = |language| -> Result<Vec<Arc<Model>>, AskError> {
                 members.get(language).iter().map(|name| model(name)).collect()
@@ -55,7 +62,7 @@ impl Models {
         };
         let synthesizers = several(&cast.synthesizers)?;
         let sources = several(&cast.sources)?;
-        Ok(Self { extractor, synthesizers, director, scene, sources, base, judge })
+        Ok(Self { extractor, synthesizers, director, scene, sources, base, judge, instructor, player })
     }
 
     /// Returns those who have a part in conversations, some of them more than once.
@@ -71,7 +78,7 @@ impl Models {
             en: vec![Arc::clone(&models.en)],
             zh: vec![Arc::clone(&models.zh)],
         };
-        let cast = [
+        let mut cast = vec![
             ("extractor", one(&self.extractor)),
             ("synthesizers", self.synthesizers.clone()),
             ("director", one(&self.director)),
@@ -80,6 +87,8 @@ impl Models {
             ("base", one(&self.base)),
             ("judge", one(&self.judge)),
         ];
+        let optional = [("instructor", &self.instructor), ("player", &self.player)];
+        cast.extend(optional.into_iter().filter_map(|(part, models)| Some((part, one(models.as_ref()?)))));
         let names = |models: &[Arc<Model>]| models.iter().map(|model| model.name().to_owned()).collect::<Vec<_>>();
         let mut parts = Vec::new();
         for (part, models) in cast {

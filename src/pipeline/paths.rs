@@ -11,6 +11,9 @@ pub(super) const BOOKS: &[&str] =
 /// Endings of character files.
 pub(super) const CHARACTERS: &[&str] = &["toml", "json", "png", "charx"];
 
+/// Endings of files of general instructions.
+pub(super) const LINES: &[&str] = &["jsonl", "ndjson"];
+
 /// Why a pattern names nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Nothing {

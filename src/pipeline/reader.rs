@@ -195,7 +195,7 @@ impl Reader {
         })
     }
 
-    fn read(&mut self, document: &Document, pointer: &str, path: &Path) -> Option<String> {
+    pub(super) fn read(&mut self, document: &Document, pointer: &str, path: &Path) -> Option<String> {
         match std::fs::read_to_string(path) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

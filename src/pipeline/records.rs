@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::RunError;
-use crate::schema::{Character, Conversation, Reject, Sample};
-use crate::stages::export::{self, Row, Table};
+use crate::schema::{Character, Conversation, Reject, Sample, Split};
+use crate::stages::export::{self, HeldOut, RoleRows, Row, Table};
 use crate::stages::simulate::Played;
 use crate::store::{NewDataset, PoolIndex, RunFolder, Spool, StoreError};
 
@@ -18,6 +18,8 @@ pub(super) struct Records {
     pub(super) characters: Vec<Character>,
     /// What was left out, in any order.
     pub(super) rejects: Vec<Reject>,
+    /// What was made about roles, sorted by id.
+    pub(super) roles: RoleRows,
     /// How many lanes ended before a dimension had its τ counts, by dimension.
     pub(super) short: BTreeMap<String, u64>,
     /// The conversations and their samples.
@@ -39,7 +41,8 @@ impl Records {
     fn keeping(kept: Option<(Spool, Spool)>) -> Self {
         let (conversations, samples, rejects) = Default::default();
         let played = Arc::new(PlayedRecords { kept, conversations, samples, rejects });
-        Self { characters: Vec::new(), rejects: Vec::new(), short: BTreeMap::new(), played }
+        let (characters, rejects, roles, short) = Default::default();
+        Self { characters, rejects, roles, short, played }
     }
 
     /// Takes over what was left out of the conversations.
@@ -55,9 +58,26 @@ impl Records {
             write::<Conversation>(dataset, conversations.records().map(|conversation| Ok(conversation?)))?,
             write(dataset, (0..scenes.len()).map(|place| Ok(scenes.scene(place)?)))?,
             write(dataset, self.characters.iter().cloned().map(Ok))?,
-            write(dataset, self.rejects.iter().cloned().map(Ok))?,
         ];
-        Ok(tables.into_iter().flatten().collect())
+        let roles = self.write_roles(dataset)?;
+        let rejected = write(dataset, self.rejects.iter().cloned().map(Ok))?;
+        Ok(tables.into_iter().chain(roles).chain([rejected]).flatten().collect())
+    }
+}
+
+impl Records {
+    /// Writes the tables of roles, those of a split one after the other.
+    fn write_roles(&self, dataset: &mut NewDataset<'_>) -> Result<[Option<Table>; 5], RunError> {
+        let RoleRows { profiles, specific, general, .. } = &self.roles;
+        let specific = |split| specific.iter().filter(move |row| row.split == split).cloned();
+        let general = |split| general.iter().filter(move |row| row.split == split).cloned();
+        Ok([
+            write(dataset, profiles.iter().cloned().map(Ok))?,
+            write(dataset, specific(Split::Train).map(Ok))?,
+            write(dataset, specific(Split::Test).map(|row| Ok(HeldOut(row))))?,
+            write(dataset, general(Split::Train).map(Ok))?,
+            write(dataset, general(Split::Test).map(|row| Ok(HeldOut(row))))?,
+        ])
     }
 }
 

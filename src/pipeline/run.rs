@@ -3,6 +3,8 @@
 //! Order, concurrency, resume and failures are decided here, once for all stages. A stage gives records; this file hands
 //! them to `store` and tells a [`Reporter`] what happens. It knows no prompt and no rule of any stage.
 
+mod instruct;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -81,7 +83,7 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
         let (index, pool_hash) = pool.expect("who exports has extracted");
         let mut dataset = folder.new_dataset()?;
         let tables = records.write(&index, &mut dataset)?;
-        let about = about(&road.loaded, road.options.limit, &books, &road.models);
+        let about = about(&road.loaded, road.options.limit, &books, &road.models, records.roles.tallies.clone());
         let card = export::card(&road.loaded.file.export, &about, &tables);
         summary.count(&tables);
         let files = dataset.finish(&card)?;
@@ -113,6 +115,9 @@ pub(super) async fn rehearse(
         ("characters", records.characters.len() as u64),
         ("conversations", records.played.conversations()),
         ("samples", records.played.samples()),
+        ("roles", records.roles.profiles.len() as u64),
+        ("role_specific", records.roles.specific.len() as u64),
+        ("role_general", records.roles.general.len() as u64),
     ]))
 }
 
@@ -202,7 +207,13 @@ impl Road {
         if self.options.until == Stage::Synthesize {
             return Ok(walked);
         }
-        self.simulate(records, &index).await?;
+        // Roles need no conversation.
+        if self.options.until != Stage::Instruct {
+            self.simulate(records, &index).await?;
+        }
+        if self.options.until >= Stage::Instruct {
+            self.instruct(&walked.books, &index, records).await?;
+        }
         Ok(walked)
     }
 

@@ -11,13 +11,16 @@ pub enum Stage {
     Synthesize,
     /// Test characters meet scenes.
     Simulate,
+    /// Roles are asked about themselves, and carry out instructions. Needs no conversation.
+    Instruct,
     /// Everything becomes the data set.
     Export,
 }
 
 impl Stage {
     /// All, in order.
-    pub const ALL: [Self; 5] = [Self::Chunk, Self::Extract, Self::Synthesize, Self::Simulate, Self::Export];
+    pub const ALL: [Self; 6] =
+        [Self::Chunk, Self::Extract, Self::Synthesize, Self::Simulate, Self::Instruct, Self::Export];
 
     /// Returns the word that names its folder, its subcommand, its table in the pipeline file and its progress.
     #[must_use]
@@ -27,6 +30,7 @@ impl Stage {
             Self::Extract => "extract",
             Self::Synthesize => "synthesize",
             Self::Simulate => "simulate",
+            Self::Instruct => "instruct",
             Self::Export => "export",
         }
     }

@@ -10,6 +10,7 @@ mod dimension;
 mod language;
 mod message;
 mod reject;
+mod role;
 mod sample;
 mod scene;
 mod slug;
@@ -21,6 +22,10 @@ pub use dimension::Dimension;
 pub use language::{ByLanguage, Language};
 pub use message::{Message, Role};
 pub use reject::Reject;
+pub use role::{
+    Confidence, DialogueTurn, Distinctness, Form, Instruction, RoleGeneral, RoleProfile, RoleSpecific, Split,
+    TripletKind,
+};
 pub use sample::{CastMember, Sample};
 pub use scene::{Grounded, Motivation, Scene, SceneCharacter, SceneHead, Utterance};
 pub use slug::slug;

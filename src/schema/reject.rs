@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Something that a stage left out: a row of the data set's `rejected` table.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Reject {
-    /// The stage that left it out: `chunk`, `extract`, `synthesize`, `simulate`.
+    /// The stage that left it out: `chunk`, `extract`, `synthesize`, `simulate`, `instruct`.
     pub stage: String,
-    /// The id of what was left out: a chunk, scene, character, lane, conversation or sample.
+    /// The id of what was left out: a chunk, scene, character, lane, conversation, sample, role, question or reply.
     pub id: String,
     /// A short reason out of a fixed list per stage, such as `ungrounded` or `no_dialogue`.
     pub reason: String,

@@ -7,13 +7,14 @@ use crate::llm::{Ask, schema_of};
 pub mod chunk;
 pub mod export;
 pub mod extract;
+pub mod instruct;
 pub mod select;
 pub mod simulate;
 pub mod synthesize;
 
 /// The embedded prompt templates of all stages: (name, source).
 pub fn prompts() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [chunk::PROMPTS, extract::PROMPTS, synthesize::PROMPTS, simulate::PROMPTS, select::PROMPTS]
+    [chunk::PROMPTS, extract::PROMPTS, synthesize::PROMPTS, simulate::PROMPTS, select::PROMPTS, instruct::PROMPTS]
         .into_iter()
         .flatten()
         .copied()
@@ -38,6 +39,13 @@ pub fn answers() -> Vec<(&'static str, Value)> {
         answer::<simulate::TestReply>(),
         answer::<simulate::Rate>(),
         answer::<select::Judge>(),
+        answer::<instruct::GradeVoice>(),
+        answer::<instruct::DescribeRole>(),
+        answer::<instruct::AddressRole>(),
+        answer::<instruct::ChooseCatchphrases>(),
+        answer::<instruct::AskSegment>(),
+        answer::<instruct::AskDescription>(),
+        answer::<instruct::PlayRole>(),
     ]
 }
 

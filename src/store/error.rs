@@ -100,6 +100,15 @@ pub enum StoreError {
         #[source]
         source: PolarsError,
     },
+    /// A table is none that can be read.
+    #[error("read `{}`", path.display())]
+    Rows {
+        /// The path.
+        path: PathBuf,
+        /// What polars says.
+        #[source]
+        source: PolarsError,
+    },
     /// A character of a run is not as the schema says.
     #[error("read the character in `{}`, line {line}", path.display())]
     Character {

@@ -5,6 +5,7 @@
 
 mod atomic;
 mod characters;
+mod dataset;
 mod error;
 mod journal;
 mod parquet;
@@ -14,6 +15,7 @@ mod spool;
 
 pub use atomic::write;
 pub use characters::{characters, characters_path, is_run, write_characters};
+pub use dataset::tables;
 pub use error::StoreError;
 pub use journal::{FileJournal, JournalOptions, JournalView};
 pub use parquet::TableFile;

@@ -3,19 +3,24 @@
 //! They work on the script of each character, so nothing assumes white space between words. This room imports only
 //! `schema`; it asks no model and keeps no state but its word lists, which are parsed once.
 
+pub mod bm25;
 mod cues;
+mod lapses;
 mod paragraphs;
 mod signs;
 mod topics;
 mod words;
 
 pub use cues::{Cue, CueMark, cue, is_several};
+pub use lapses::{declines, is_cut, is_name, label, reveals_model};
 pub use paragraphs::{Shape, is_wrapped, paragraph_starts};
 pub use signs::{Sign, asks, signs};
 pub use topics::{Topic, topics};
 pub use words::{content_words, is_title, lead_word, plain};
 
-use words::WORDS;
+use words::{WORDS, latin_words};
+
+use crate::schema::Language;
 
 /// Marks that may follow the mark that ends a sentence.
 const CLOSERS: [char; 10] = ['”', '’', '"', '\'', '」', '』', '）', ')', '》', '】'];
@@ -153,6 +158,31 @@ pub fn float(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
+/// Says what is wrong with the language of a text, judged by the share of its letters that are Chinese characters.
+pub fn of_language(text: &str, language: Language) -> Result<(), String> {
+    let (mut letters, mut chinese) = (0_u32, 0_u32);
+    for c in text.chars().filter(|c| c.is_alphabetic()) {
+        letters += 1;
+        chinese += u32::from(is_han(c));
+    }
+    let share = f64::from(chinese) / f64::from(letters.max(1));
+    match language {
+        _ if letters == 0 => Err("a text has no words".to_owned()),
+        Language::En if share > 0.1 => Err("the answer must be in English".to_owned()),
+        Language::Zh if share < 0.5 => Err("the answer must be in Chinese (回答须用中文)".to_owned()),
+        Language::En | Language::Zh => Ok(()),
+    }
+}
+
+/// Returns how long a text is as its language counts: English words, or Chinese characters, where a Latin word counts as two.
+#[must_use]
+pub fn length(text: &str, language: Language) -> usize {
+    match language {
+        Language::En => text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count(),
+        Language::Zh => text.chars().filter(|c| is_han(*c)).count() + 2 * latin_words(text).count(),
+    }
+}
+
 /// Whether a character is Han.
 #[must_use]
 pub const fn is_han(c: char) -> bool {
@@ -182,10 +212,30 @@ mod tests {
     }
 
     #[test]
+    fn length_is_words_or_characters() {
+        assert_eq!(length("The lamp — she said — is out.", Language::En), 6);
+        assert_eq!(length("灯灭了，Mara 说。", Language::Zh), 6);
+    }
+
+    #[test]
     fn actions_are_not_spoken() {
         assert_eq!(spoken("(looks up) Again."), "Again.");
         assert_eq!(spoken("（抬头）再算。"), "再算。");
         assert_eq!(spoken("Again (she said)."), "Again (she said).");
+    }
+
+    #[test]
+    fn languages_are_told_by_script() {
+        for (text, language, right) in [
+            ("A plain sentence.", Language::En, true),
+            ("一句平常的话。", Language::En, false),
+            ("一句平常的话。", Language::Zh, true),
+            ("A plain sentence.", Language::Zh, false),
+            ("她在 Radio 4 听过一次", Language::Zh, true),
+            ("…", Language::En, false),
+        ] {
+            assert_eq!(of_language(text, language).is_ok(), right, "{text} as {language}");
+        }
     }
 
     #[test]

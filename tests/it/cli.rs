@@ -87,6 +87,7 @@ fn help_tells_the_commands() {
       extract     Goes on to the scenes: fills the scene pool
       synthesize  Goes on to the test characters: takes those of files and makes up others
       simulate    Goes on to the conversations: test characters meet scenes, and a judge picks replies
+      instruct    Goes on to role data: roles are asked about themselves, and carry out instructions
       export      Goes on to the data set; the same as `build`
       journal     Looks into a run's journal, where every answered call stands
       pool        Looks into the scene pool, checks it and adds to it

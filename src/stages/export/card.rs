@@ -9,6 +9,7 @@ use regex::Regex;
 
 use super::features::notes;
 use super::front::{configs, front, languages};
+use super::roles::{self, RoleTally};
 use super::tally::Tally;
 use super::{Params, Table};
 use crate::schema::{Dimension, Language};
@@ -42,6 +43,8 @@ pub struct About {
     pub keep_source: u8,
     /// The largest σ at which a turn becomes a sample.
     pub sample: u8,
+    /// What became of roles and questions, a language each; none where no roles were made.
+    pub roles: Vec<RoleTally>,
 }
 
 /// A book of the run.
@@ -152,6 +155,7 @@ fn made(about: &About, tables: &[Table]) -> String {
         about.tau, about.emphasis, about.wave, about.keep_source, about.sample
     );
     text.push_str(&dimensions(about));
+    text.push_str(&roles::section(&about.roles));
     for table in tables {
         match table.config {
             "samples" => text.push_str(&balance(about, table)),

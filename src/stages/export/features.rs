@@ -7,7 +7,7 @@ use polars::prelude::{DataFrame, DataType, Field, Series};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
-use crate::schema::{Character, Conversation, Reject, Sample, Scene};
+use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
 
 /// Writes the features of a frame as the `datasets` library writes them into cards, each line after `indent` spaces.
 pub(super) fn features(frame: &DataFrame, indent: usize) -> String {
@@ -168,6 +168,9 @@ fn record(config: &str) -> (Value, Value) {
         "conversations" => of::<Conversation>(),
         "scenes" => of::<Scene>(),
         "characters" => of::<Character>(),
+        "roles" => of::<RoleProfile>(),
+        "role_specific" => of::<RoleSpecific>(),
+        "role_general" => of::<RoleGeneral>(),
         "rejected" => of::<Reject>(),
         _ => (Value::Null, Value::Null),
     }

@@ -9,13 +9,17 @@ mod columns;
 mod features;
 #[cfg(test)]
 mod fixture;
+mod formats;
 mod front;
 mod groups;
+mod roles;
 mod tables;
 mod tally;
 
 pub use card::{About, AboutBook, AboutPart, card};
+pub use formats::{CONFIGS, Format, Frame, format};
 pub use groups::{Row, table};
+pub use roles::{HeldOut, RoleRows, RoleTally};
 pub use tally::{Table, Tally};
 
 use polars::error::PolarsError;

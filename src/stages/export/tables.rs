@@ -16,9 +16,16 @@ fn frame<T: Row>(
     rows: &[T],
     columns: impl FnOnce(&[&T]) -> Result<Vec<Column>, ColumnError>,
 ) -> Result<DataFrame, ExportError> {
-    let config = T::CONFIG;
-    let rows: Vec<&T> = rows.iter().collect();
-    let frame = columns(&rows).and_then(|columns| Ok(DataFrame::new(rows.len(), columns)?));
+    framed(T::CONFIG, &rows.iter().collect::<Vec<&T>>(), columns)
+}
+
+/// Makes rows of a config into columns.
+pub(super) fn framed<T>(
+    config: &'static str,
+    rows: &[&T],
+    columns: impl FnOnce(&[&T]) -> Result<Vec<Column>, ColumnError>,
+) -> Result<DataFrame, ExportError> {
+    let frame = columns(rows).and_then(|columns| Ok(DataFrame::new(rows.len(), columns)?));
     frame.map_err(|error| match error {
         ColumnError::Polars(source) => ExportError::Frame { config, source },
         ColumnError::Number(column, value) => ExportError::Number { config, column, value },

@@ -4,6 +4,7 @@
 //! every line of speech is looked for in the book, and a scene whose lines are not there is rejected. A scene that a
 //! chunk breaks off is carried into the next. The stage sees no file; `reading` and `facts` know the book by rule alone.
 
+mod acts;
 pub mod aliases;
 mod alignment;
 mod asks;
@@ -30,6 +31,7 @@ mod summary;
 mod wording;
 mod world;
 
+pub use acts::acts;
 pub use asks::{DescribeScene, FindScenes, FoundLine, FoundScene, FoundScenes, Profile, SceneDescription};
 pub use facts::BookFacts;
 pub use grounding::ground;

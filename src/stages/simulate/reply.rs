@@ -3,7 +3,7 @@
 
 use super::script::{self, Script};
 use crate::schema::{Language, Line};
-use crate::text::{is_closer, is_mark, sentences};
+use crate::text::{is_closer, is_cut, is_mark, is_name, label, reveals_model, sentences};
 
 /// Nothing was said or done.
 pub(super) const EMPTY: &str = "empty";
@@ -30,24 +30,6 @@ pub(super) const CUT_ENDING: &str = "cut_ending";
 
 /// What follows the name of a fault that was mended.
 const MENDED: &str = ":mended";
-
-/// Phrases that only a model out of its part says, in lower case.
-const OUT_OF_PART: [&str; 14] = [
-    "language model",
-    "as an ai",
-    "i'm an ai",
-    "i’m an ai",
-    "i am an ai",
-    "ai assistant",
-    "chatgpt",
-    "openai",
-    "作为ai",
-    "作为一个ai",
-    "作为一名ai",
-    "语言模型",
-    "人工智能助手",
-    "ai助手",
-];
 
 /// The least weight of a sentence that may not be said twice: six words or eight Chinese characters.
 const LONG: usize = 16;
@@ -93,14 +75,13 @@ impl Format<'_> {
         if !text.chars().any(char::is_alphanumeric) {
             return vec![EMPTY];
         }
-        let lower = text.to_lowercase();
         [
             (UNBALANCED_PARENTHESES, !balanced(text)),
             (WRONG_LANGUAGE, script::is_foreign(text, self.language)),
             (TOO_MANY_SENTENCES, sentence_ends(text).len() > self.max_sentences as usize),
             (REPEATS_HISTORY, repeats(text, history)),
-            (REVEALS_AI, !self.artificial && OUT_OF_PART.iter().any(|phrase| lower.contains(phrase))),
-            (CUT_ENDING, cut(text)),
+            (REVEALS_AI, !self.artificial && reveals_model(text)),
+            (CUT_ENDING, is_cut(text)),
         ]
         .into_iter()
         .filter_map(|(fault, found)| found.then_some(fault))
@@ -147,7 +128,7 @@ impl Format<'_> {
     /// Cuts the speaker's own name and a colon off the front of a line.
     fn without_own_name<'t>(&self, line: &'t str) -> (&'t str, bool) {
         match label(line) {
-            Some((label, rest)) if names(label, self.name) => (rest, true),
+            Some((label, rest)) if is_name(label, self.name) => (rest, true),
             _ => (line, false),
         }
     }
@@ -156,24 +137,9 @@ impl Format<'_> {
     fn is_of_another(&self, line: &str) -> bool {
         label(line).is_some_and(|(label, _)| {
             let narrator = NARRATORS.contains(&label.to_lowercase().as_str());
-            narrator || self.others.iter().any(|other| names(label, other))
+            narrator || self.others.iter().any(|other| is_name(label, other))
         })
     }
-}
-
-/// Splits `Name: rest`, with any emphasis or brackets around the name taken off.
-fn label(line: &str) -> Option<(&str, &str)> {
-    let (label, rest) = line.split_once([':', '：'])?;
-    let marks = ['*', '_', '#', '[', ']', '【', '】', '<', '>', '"', '“', '”', ' '];
-    let label = label.trim_matches(marks);
-    let fits = !label.is_empty() && label.chars().count() <= 40;
-    fits.then(|| (label, rest.trim_start_matches('*').trim_start()))
-}
-
-/// Says whether a label is a name: all of it, or its first or last word.
-fn names(label: &str, name: &str) -> bool {
-    let (label, name) = (label.to_lowercase(), name.to_lowercase());
-    label == name || name.split_whitespace().next() == Some(&label) || name.split_whitespace().last() == Some(&label)
 }
 
 /// Adds a line, with a space between unless both neighbours are of a script that has none.
@@ -255,13 +221,6 @@ fn balanced(text: &str) -> bool {
         }
     }
     depth == 0
-}
-
-/// Says whether a text stops without a final mark. A dash is one: speech breaks off like that.
-fn cut(text: &str) -> bool {
-    let last = text.trim_end().trim_end_matches(|c| is_closer(c) || matches!(c, ')' | ' ')).chars().last();
-    let action = text.trim_end().ends_with(')');
-    !action && last.is_some_and(|c| !is_mark(c) && !matches!(c, '—' | '–' | '～' | '~' | '-' | '―'))
 }
 
 /// Says whether a sentence of some length has been said before, marks and case aside.

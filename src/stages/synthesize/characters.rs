@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::faults::{of_language, of_names};
+use super::faults::of_names;
 use super::invention;
 use super::refinement::{Draft, Step, messages};
 use super::tables::Tables;
@@ -15,6 +15,7 @@ use crate::prompt::{PromptError, Prompts};
 use crate::schema::Visibility::{Private, Public};
 use crate::schema::{Attribute, Language, Message, Visibility};
 use crate::seed::seeded;
+use crate::text::of_language;
 
 /// Who lives in this world?
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::characters::{Sheet, bound};
-use super::faults::of_language;
 use super::invention;
 use super::refinement::{Draft, Step, messages};
 use super::scene::Meeting;
@@ -15,6 +14,7 @@ use super::world::World;
 use crate::llm::{Ask, Offline, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
+use crate::text::of_language;
 
 /// How many lines per character the dialogue is asked to have.
 const LINES: usize = 10;

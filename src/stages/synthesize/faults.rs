@@ -1,26 +1,10 @@
-//! What is measurably wrong with an answer: language, names. Pure; asks nobody.
+//! What is measurably wrong with the names of an answer. Pure; asks nobody.
 
 use crate::schema::{Language, slug};
 use crate::text::is_han;
 
 /// The most letters of a name.
 const LONGEST_NAME: usize = 60;
-
-/// Says what is wrong with the language of a text, judged by the share of its letters that are Chinese characters.
-pub(super) fn of_language(text: &str, language: Language) -> Result<(), String> {
-    let (mut letters, mut chinese) = (0_u32, 0_u32);
-    for c in text.chars().filter(|c| c.is_alphabetic()) {
-        letters += 1;
-        chinese += u32::from(is_han(c));
-    }
-    let share = f64::from(chinese) / f64::from(letters.max(1));
-    match language {
-        _ if letters == 0 => Err("a text has no words".to_owned()),
-        Language::En if share > 0.1 => Err("the answer must be in English".to_owned()),
-        Language::Zh if share < 0.5 => Err("the answer must be in Chinese (回答须用中文)".to_owned()),
-        Language::En | Language::Zh => Ok(()),
-    }
-}
 
 /// Says what is wrong with the names of new characters: empty, long, in the wrong script, twice the same, or to avoid.
 pub(super) fn of_names(names: &[&str], avoid: &[String], language: Language) -> Result<(), String> {
@@ -61,20 +45,6 @@ pub(super) fn clash(one: &str, other: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn languages_are_told_by_script() {
-        for (text, language, right) in [
-            ("A plain sentence.", Language::En, true),
-            ("一句平常的话。", Language::En, false),
-            ("一句平常的话。", Language::Zh, true),
-            ("A plain sentence.", Language::Zh, false),
-            ("她在 Radio 4 听过一次", Language::Zh, true),
-            ("…", Language::En, false),
-        ] {
-            assert_eq!(of_language(text, language).is_ok(), right, "{text} as {language}");
-        }
-    }
 
     #[test]
     fn names_clash_by_words_or_characters() {

@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::characters::{Sheet, bound};
-use super::faults::of_language;
 use super::invention;
 use super::refinement::{Draft, Step, messages};
 use super::world::World;
 use crate::llm::{Ask, Offline, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
+use crate::text::of_language;
 
 /// Where do these characters meet?
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

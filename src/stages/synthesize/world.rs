@@ -4,7 +4,6 @@ use rand::seq::SliceRandom as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::faults::of_language;
 use super::invention;
 use super::refinement::{Draft, Step, messages};
 use super::tables::Tables;
@@ -12,6 +11,7 @@ use crate::llm::{Ask, Offline};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
 use crate::seed::seeded;
+use crate::text::of_language;
 
 /// What world could original characters live in?
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

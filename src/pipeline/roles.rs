@@ -1,0 +1,66 @@
+//! Reads what `[instruct]` names: character files of roles, scripts, general instructions; and gathers what is wrong with them.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::characters::GivenCharacters;
+use super::document::Document;
+use super::paths;
+use super::problems::{At, Problem};
+use super::reader::Reader;
+use crate::schema::Instruction;
+use crate::stages::instruct::Roles;
+
+impl Reader {
+    /// Returns the characters that `[instruct] roles` names by files.
+    pub(super) fn roles(&mut self, document: &Document) -> GivenCharacters {
+        let words = [Roles::POOL, Roles::CHARACTERS];
+        self.characters_of(document, "/instruct/roles", &words)
+    }
+
+    /// Returns the scripts that `[instruct] scripts` names.
+    pub(super) fn scripts(&mut self, document: &Document) -> Vec<PathBuf> {
+        let files = self.files(document, &document.strings("/instruct/scripts"), paths::BOOKS);
+        files.into_iter().map(|(_, path)| path).collect()
+    }
+
+    /// Returns the general instructions of the files that `[instruct] instructions` names, in order.
+    pub(super) fn instructions(&mut self, document: &Document) -> Vec<Instruction> {
+        let mut instructions: Vec<Instruction> = Vec::new();
+        let mut ids = BTreeSet::new();
+        let files = self.files(document, &document.strings("/instruct/instructions"), paths::LINES);
+        for (place, path) in files {
+            let Some(text) = self.read(document, &place, &path) else { continue };
+            let source = self.sources.len();
+            let mut told = Vec::new();
+            let mut at = 0;
+            for line in text.split_inclusive('\n') {
+                let span = at..at + line.trim_end().len();
+                at += line.len();
+                if line.trim().is_empty() {
+                    continue;
+                }
+                let problem = |message: String| Problem::new(At { source, span: span.clone() }, message);
+                match serde_json::from_str::<Instruction>(line) {
+                    Err(error) => {
+                        let expected = r#"an object such as `{"instruction": "…", "answer": "…"}`"#;
+                        told.push(problem(format!("this line is no instruction: {error}")).expected(expected));
+                    }
+                    Ok(read) if read.text().is_empty() || read.answer.trim().is_empty() => {
+                        told.push(problem("the instruction or its answer is empty".to_owned()));
+                    }
+                    Ok(read) if !read.id.is_empty() && !ids.insert(read.id.clone()) => {
+                        let message = format!("the id `{}` stands before another instruction too", read.id);
+                        told.push(problem(message).expected("each id once"));
+                    }
+                    Ok(read) => instructions.push(read),
+                }
+            }
+            if !told.is_empty() {
+                self.sources.push((path.display().to_string(), text));
+                self.problems.append(&mut told);
+            }
+        }
+        instructions
+    }
+}

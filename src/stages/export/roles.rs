@@ -1,0 +1,332 @@
+//! The tables of roles: `roles`, `role_specific`, `role_general`, and what the card tells of them.
+
+use std::fmt::Write as _;
+
+use polars::prelude::{Column, DataFrame, PolarsResult};
+
+use super::ExportError;
+use super::columns::{ColumnError, Lists, number, share, text};
+use super::groups::Row;
+use super::tables::framed;
+use super::tally::Tally;
+use crate::schema::{
+    DialogueTurn, Distinctness, Form, Language, RoleGeneral, RoleProfile, RoleSpecific, Split, TripletKind,
+};
+
+/// Rows about roles, sorted by id.
+#[derive(Debug, Clone, Default)]
+pub struct RoleRows {
+    /// Rows of `roles`.
+    pub profiles: Vec<RoleProfile>,
+    /// Rows of `role_specific`.
+    pub specific: Vec<RoleSpecific>,
+    /// Rows of `role_general`.
+    pub general: Vec<RoleGeneral>,
+    /// What the card tells, a language a row.
+    pub tallies: Vec<RoleTally>,
+}
+
+/// What became of the roles and questions of a language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoleTally {
+    /// The language.
+    pub language: Language,
+    /// Roles.
+    pub roles: u64,
+    /// Roles that are held out.
+    pub held_out: u64,
+    /// Triplets that were made.
+    pub candidates: u64,
+    /// Triplets that the filter and the cleaning left out.
+    pub filtered: u64,
+    /// Triplets that de-duplication removed.
+    pub removed: u64,
+    /// Role-specific test rows that are alike to a training row.
+    pub shared_specific: u64,
+    /// General test rows that are alike to a training row.
+    pub shared_general: u64,
+    /// Rows of held-out roles that are alike to a row of a role for training.
+    pub shared_by_role: u64,
+}
+
+/// A row that is held out: of the split `test`, where the row alone is one of `train`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldOut<T>(pub T);
+
+impl Row for RoleProfile {
+    const CONFIG: &'static str = "roles";
+    const SPLIT: &'static str = "train";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        framed(Self::CONFIG, &rows.iter().collect::<Vec<_>>(), roles)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.language(self.language);
+    }
+}
+
+impl Row for RoleSpecific {
+    const CONFIG: &'static str = "role_specific";
+    const SPLIT: &'static str = "train";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        framed(Self::CONFIG, &rows.iter().collect::<Vec<_>>(), specific)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.language(self.language);
+    }
+}
+
+impl Row for RoleGeneral {
+    const CONFIG: &'static str = "role_general";
+    const SPLIT: &'static str = "train";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        framed(Self::CONFIG, &rows.iter().collect::<Vec<_>>(), general)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.language(self.language);
+    }
+}
+
+impl Row for HeldOut<RoleSpecific> {
+    const CONFIG: &'static str = RoleSpecific::CONFIG;
+    const SPLIT: &'static str = "test";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        framed(Self::CONFIG, &rows.iter().map(|row| &row.0).collect::<Vec<_>>(), specific)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        self.0.count(tally);
+    }
+}
+
+impl Row for HeldOut<RoleGeneral> {
+    const CONFIG: &'static str = RoleGeneral::CONFIG;
+    const SPLIT: &'static str = "test";
+
+    fn frame(rows: &[Self]) -> Result<DataFrame, ExportError> {
+        framed(Self::CONFIG, &rows.iter().map(|row| &row.0).collect::<Vec<_>>(), general)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        self.0.count(tally);
+    }
+}
+
+fn roles(rows: &[&RoleProfile]) -> Result<Vec<Column>, ColumnError> {
+    Ok(vec![
+        text("role", rows, |row| row.role.as_str()),
+        text("language", rows, |row| row.language.code()),
+        text("source", rows, |row| row.source.as_str()),
+        text("description", rows, |row| row.description.as_str()),
+        Lists::new(rows.iter().map(|row| row.catchphrases.as_slice())).strings("catchphrases")?,
+        number("rounds", rows, |row| row.rounds)?,
+        number("turns", rows, |row| row.turns)?,
+        text("role_id", rows, |row| row.role_id.as_str()),
+        text("portrait", rows, |row| row.portrait.as_str()),
+        text("distinctness", rows, |row| row.distinctness.map(Distinctness::name)),
+        text("role_split", rows, |row| row.role_split.name()),
+        dialogues(rows.iter().map(|row| row.dialogue.as_slice()))?,
+        text("model", rows, |row| row.model.as_str()),
+    ])
+}
+
+fn dialogues<'a>(lists: impl Iterator<Item = &'a [DialogueTurn]>) -> Result<Column, ColumnError> {
+    let lists = Lists::new(lists);
+    let fields = [
+        number("act", &lists.items, |turn| turn.act)?,
+        number("round", &lists.items, |turn| turn.round)?,
+        text("role", &lists.items, |turn| turn.role.as_str()),
+        text("content", &lists.items, |turn| turn.content.as_str()),
+    ];
+    let made: PolarsResult<Column> = lists.structs("dialogue", &fields);
+    Ok(made?)
+}
+
+fn specific(rows: &[&RoleSpecific]) -> Result<Vec<Column>, ColumnError> {
+    Ok(vec![
+        text("id", rows, |row| row.id.as_str()),
+        text("role", rows, |row| row.role.as_str()),
+        text("language", rows, |row| row.language.code()),
+        text("kind", rows, |row| TripletKind::name(row.kind)),
+        text("question", rows, |row| row.question.as_str()),
+        Lists::new(rows.iter().map(|row| row.generated.as_slice())).strings("generated")?,
+        text("confidence", rows, |row| row.confidence.name()),
+        text("rationale", rows, |row| row.rationale.as_str()),
+        text("segment", rows, |row| row.segment.as_str()),
+        share("similarity", rows, |row| row.similarity),
+        text("model", rows, |row| row.model.as_str()),
+        text("role_id", rows, |row| row.role_id.as_str()),
+        text("role_split", rows, |row| row.role_split.map(Split::name)),
+    ])
+}
+
+fn general(rows: &[&RoleGeneral]) -> Result<Vec<Column>, ColumnError> {
+    Ok(vec![
+        text("id", rows, |row| row.id.as_str()),
+        text("role", rows, |row| row.role.as_str()),
+        text("language", rows, |row| row.language.code()),
+        text("question", rows, |row| row.question.as_str()),
+        text("answer", rows, |row| row.answer.as_str()),
+        Lists::new(rows.iter().map(|row| row.generated.as_slice())).strings("generated")?,
+        text("baseline", rows, |row| row.baseline.as_deref()),
+        text("form", rows, |row| Form::name(row.form)),
+        text("model", rows, |row| row.model.as_str()),
+        text("role_id", rows, |row| row.role_id.as_str()),
+        text("instruction", rows, |row| row.instruction.as_str()),
+        text("role_split", rows, |row| row.role_split.map(Split::name)),
+    ])
+}
+
+/// Tells of the roles on the card.
+pub(super) fn section(tallies: &[RoleTally]) -> String {
+    if tallies.is_empty() {
+        return String::new();
+    }
+    let mut text = "`roles`, `role_specific` and `role_general` are training data for role-play in the manner of RoleBench. A \
+        model made questions to each role out of stretches of its dialogue and out of its description, with answers and a \
+        verdict on each; those of high confidence with a clean answer were de-duplicated by BM25. General instructions were \
+        carried out in the part: `generated` passed the cleaning, `baseline` is one further reply, `answer` is plain. `train` \
+        and `test` are divided by question; `role_split` divides by role.\n\n\
+        | language | roles | held out | triplets | filtered | removed as duplicates | test rows alike to a training row: \
+        specific, general, by role |\n|---|---:|---:|---:|---:|---:|---|\n"
+        .to_owned();
+    for tally in tallies {
+        let RoleTally { language, roles, held_out, candidates, filtered, removed, .. } = tally;
+        let shared = [tally.shared_specific, tally.shared_general, tally.shared_by_role];
+        let shared = shared.map(|count| count.to_string()).join(", ");
+        let _ =
+            writeln!(text, "| {language} | {roles} | {held_out} | {candidates} | {filtered} | {removed} | {shared} |");
+    }
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::features::notes;
+    use super::*;
+    use crate::schema::Confidence;
+
+    /// A role in each language, a question to the one and an instruction for the other.
+    pub(crate) fn rows() -> RoleRows {
+        let profile = |role: &str, language, description: &str, catchphrases: &[&str]| RoleProfile {
+            role: role.to_owned(),
+            language,
+            source: "a-book".to_owned(),
+            description: description.to_owned(),
+            catchphrases: catchphrases.iter().map(|phrase| (*phrase).to_owned()).collect(),
+            rounds: 1,
+            turns: 2,
+            role_id: crate::schema::slug(role),
+            portrait: String::new(),
+            distinctness: (language == Language::Zh).then_some(Distinctness::Very),
+            role_split: if language == Language::Zh { Split::Test } else { Split::Train },
+            dialogue: vec![
+                DialogueTurn { act: 0, round: 0, role: "narrator".to_owned(), content: "It rained.".to_owned() },
+                DialogueTurn { act: 0, round: 0, role: role.to_owned(), content: "So.".to_owned() },
+            ],
+            model: "m".to_owned(),
+        };
+        let specific = RoleSpecific {
+            id: "ann/0-0/0".to_owned(),
+            role: "Ann".to_owned(),
+            language: Language::En,
+            kind: TripletKind::ScriptBased,
+            question: "Ann, is it late?".to_owned(),
+            generated: vec!["It is.".to_owned()],
+            confidence: Confidence::High,
+            rationale: "It is clear.".to_owned(),
+            segment: "0-0".to_owned(),
+            similarity: None,
+            model: "m".to_owned(),
+            role_id: "ann".to_owned(),
+            role_split: Some(Split::Train),
+            split: Split::Train,
+        };
+        let general = RoleGeneral {
+            id: "阿满/general/1".to_owned(),
+            role: "阿满".to_owned(),
+            language: Language::Zh,
+            question: "天晚时云是什么颜色？".to_owned(),
+            answer: "红。".to_owned(),
+            generated: vec!["红，像灯。".to_owned(), "你抬头看。".to_owned()],
+            baseline: Some("红色。".to_owned()),
+            form: Form::FewShotDialogue,
+            model: "m".to_owned(),
+            role_id: "阿满".to_owned(),
+            instruction: "1".to_owned(),
+            role_split: Some(Split::Test),
+            split: Split::Test,
+        };
+        let profiles = vec![
+            profile("阿满", Language::Zh, "你撑船。", &["水不骗人"]),
+            profile("Ann", Language::En, "You keep bees.", &[]),
+        ];
+        RoleRows { profiles, specific: vec![specific], general: vec![general], tallies: Vec::new() }
+    }
+
+    /// Returns the tables of rows: config, split, rows.
+    pub(crate) fn frames(rows: &RoleRows) -> Vec<(String, String, DataFrame)> {
+        fn of<T: Row>(rows: &[T]) -> Option<(String, String, DataFrame)> {
+            let frame = (!rows.is_empty()).then(|| T::frame(rows).unwrap())?;
+            Some((T::CONFIG.to_owned(), T::SPLIT.to_owned(), frame))
+        }
+        let (test_specific, specific): (Vec<_>, Vec<_>) =
+            rows.specific.iter().cloned().partition(|row| row.split == Split::Test);
+        let (test_general, general): (Vec<_>, Vec<_>) =
+            rows.general.iter().cloned().partition(|row| row.split == Split::Test);
+        let tables = [
+            of(&rows.profiles),
+            of(&specific),
+            of(&test_specific.into_iter().map(HeldOut).collect::<Vec<_>>()),
+            of(&general),
+            of(&test_general.into_iter().map(HeldOut).collect::<Vec<_>>()),
+        ];
+        tables.into_iter().flatten().collect()
+    }
+
+    #[test]
+    fn tables_of_roles_have_the_columns_of_the_contract_first() {
+        let tables = frames(&rows());
+        let configs: Vec<(&str, &str)> =
+            tables.iter().map(|(config, split, _)| (config.as_str(), split.as_str())).collect();
+        assert_eq!(configs, [("roles", "train"), ("role_specific", "train"), ("role_general", "test")]);
+        let contract = [
+            "role string, language string, source string, description string, catchphrases list<string>, rounds int32, turns \
+             int32, ",
+            "id string, role string, language string, kind string, question string, generated list<string>, confidence string, \
+             rationale string, segment string, similarity float64, model string, ",
+            "id string, role string, language string, question string, answer string, generated list<string>, baseline string, \
+             form string, model string, ",
+        ];
+        for ((config, _, frame), contract) in tables.iter().zip(contract) {
+            let notes = notes(config, frame);
+            let columns: Vec<String> = notes.iter().map(|note| format!("{} {}", note.path, note.kind)).collect();
+            assert!(columns.join(", ").starts_with(contract), "{columns:?}");
+            assert!(notes.iter().all(|note| !note.description.is_empty()), "{notes:?}");
+        }
+    }
+
+    #[test]
+    fn the_card_tells_what_is_alike_across_sides() {
+        let tally = RoleTally {
+            language: Language::En,
+            roles: 9,
+            held_out: 1,
+            candidates: 400,
+            filtered: 120,
+            removed: 180,
+            shared_specific: 0,
+            shared_general: 0,
+            shared_by_role: 3,
+        };
+        assert!(section(&[tally]).ends_with("| en | 9 | 1 | 400 | 120 | 180 | 0, 0, 3 |\n\n"));
+        assert!(section(&[]).is_empty());
+    }
+}

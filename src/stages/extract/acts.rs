@@ -1,0 +1,126 @@
+//! A script as it was read by rule, as acts of utterances: speeches with their actions, and what is told between them. Nothing of
+//! it is chosen, so that a role's whole part is there.
+
+use super::reading::{Quotation, Reading};
+use crate::schema::{Utterance, slug};
+use crate::text::plain;
+
+/// Returns the acts of a script, those without speech left out. A heading begins an act, and is its first line of what is told.
+#[must_use]
+pub fn acts(reading: &Reading, text: &str) -> Vec<Vec<Utterance>> {
+    let chars: Vec<char> = text.chars().collect();
+    let slice = |start: u32, end: u32| -> String {
+        let part: String = chars[start as usize..end as usize].iter().collect();
+        part.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let mut quotations = reading.quotations.iter().peekable();
+    let first = reading.quotations.first().map_or(u32::MAX, |quotation| quotation.start);
+    let (mut acts, mut open): (Vec<Vec<Utterance>>, Vec<Utterance>) = (Vec::new(), Vec::new());
+    // What stands before the first heading and the first speech is a title page.
+    let mut begun = false;
+    for paragraph in &reading.paragraphs {
+        // A name over a speech looks like a heading, and stands before the speech already, as does what is in parentheses there.
+        if let Some(next) = quotations.peek().filter(|next| next.start >= paragraph.end)
+            && leads_in(&slice(paragraph.start, paragraph.end), next, reading)
+        {
+            begun = true;
+            continue;
+        }
+        begun |= paragraph.border || paragraph.end > first;
+        if paragraph.border {
+            acts.push(std::mem::take(&mut open));
+        }
+        let mut spoken = false;
+        while let Some(quotation) = quotations.next_if(|quotation| quotation.start < paragraph.end) {
+            spoken = true;
+            let speaker = quotation.speaker.map(|speaker| reading.people[speaker].name.clone());
+            open.push(utterance(
+                speaker.unwrap_or_else(|| Utterance::ENVIRONMENT.to_owned()),
+                quotation.action.clone(),
+                Some(quotation.text.trim().to_owned()),
+                (quotation.start, quotation.end),
+            ));
+        }
+        if !spoken && begun {
+            let told = slice(paragraph.start, paragraph.end);
+            let told = told.trim_start_matches(['#', '=', '!', '>', '.']).trim();
+            if told.chars().any(char::is_alphanumeric) {
+                let place = (paragraph.start, paragraph.end);
+                open.push(utterance(Utterance::ENVIRONMENT.to_owned(), Some(told.to_owned()), None, place));
+            }
+        }
+    }
+    acts.push(open);
+    acts.retain(|act| act.iter().any(|utterance| utterance.speech.is_some()));
+    acts
+}
+
+/// Whether a paragraph without speech belongs to the speech after it: who speaks, or how.
+fn leads_in(paragraph: &str, next: &Quotation, reading: &Reading) -> bool {
+    let action = |action: &String| plain(action) == plain(paragraph) && paragraph.starts_with(['(', '（']);
+    if next.action.as_ref().is_some_and(action) {
+        return true;
+    }
+    // `(O.S.)`, `(CONT’D)` stand behind the name.
+    let name = paragraph.split(['(', '（', '^']).next().unwrap_or_default();
+    let person = next.speaker.map(|speaker| &reading.people[speaker]);
+    person
+        .is_some_and(|person| std::iter::once(&person.name).chain(&person.aliases).any(|form| slug(form) == slug(name)))
+}
+
+fn utterance(speaker: String, action: Option<String>, speech: Option<String>, place: (u32, u32)) -> Utterance {
+    Utterance {
+        speaker,
+        thought: None,
+        action,
+        speech,
+        start: Some(place.0),
+        end: Some(place.1),
+        grounded: None,
+        similarity: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reading::read;
+    use super::*;
+    use crate::schema::Language;
+
+    fn told(text: &str, language: Language) -> Vec<Vec<String>> {
+        let reading = read(text, language, true);
+        let line = |utterance: &Utterance| format!("{}|{}", utterance.speaker, utterance.content());
+        acts(&reading, text).iter().map(|act| act.iter().map(line).collect()).collect()
+    }
+
+    #[test]
+    fn a_screenplay_keeps_its_narration_and_actions() {
+        let text = "Title: The Weir\nAuthor: Nobody\n\nINT. MILL - NIGHT\n\nRain on the roof. The wheel stands.\n\nMARA\n(not \
+                    turning)\nWho let the water out?\n\nTOBIN\nNobody lets water. It goes.\n\nEXT. WEIR - DAWN\n\nMARA\nThen call it back.\n";
+        assert_eq!(
+            told(text, Language::En),
+            [
+                vec![
+                    "Environment|(INT. MILL - NIGHT)",
+                    "Environment|(Rain on the roof. The wheel stands.)",
+                    "Mara|(not turning) Who let the water out?",
+                    "Tobin|Nobody lets water. It goes.",
+                ],
+                vec!["Environment|(EXT. WEIR - DAWN)", "Mara|Then call it back."],
+            ]
+        );
+    }
+
+    #[test]
+    fn lines_of_names_are_a_script_in_both_languages() {
+        let text = "MARA: Who let the water out?\nTOBIN: Nobody lets water.\nMARA: Then call it back.\nTOBIN: Water has no ears.\n";
+        let told_en = told(text, Language::En);
+        assert_eq!(told_en.concat().len(), 4, "{told_en:?}");
+        assert_eq!(told_en[0][0], "Mara|Who let the water out?");
+        let text = "第一场\n\n雨夜，磨坊。\n\n阿满：谁把水放了？\n老周：（抬头）水自己走的。\n阿满：那就叫它回来。\n老周：水没有耳朵。\n";
+        let told_zh = told(text, Language::Zh);
+        assert!(told_zh.concat().contains(&"阿满|谁把水放了？".to_owned()), "{told_zh:?}");
+        assert!(told_zh.concat().contains(&"老周|(抬头) 水自己走的。".to_owned()), "{told_zh:?}");
+        assert!(told_zh.concat().iter().any(|line| line.contains("雨夜，磨坊。")), "{told_zh:?}");
+    }
+}

@@ -1,0 +1,272 @@
+//! Which of many questions say again what one before them has said.
+//!
+//! Two questions are as alike as BM25 within the group says, each way normalised by the score of the asking question with
+//! itself: ½ (s(a, b) / s(a, a) + s(b, a) / s(b, b)), a half being at most 1. Where one of them has rare terms and they share
+//! none, seven tenths of that remain: they are made to one pattern rather than about one thing. The likeness lies in [0, 1], is symmetric, and is
+//! 1 where the terms are the same. Weights are those of [`crate::text::bm25`], over the distinct questions of the group.
+//!
+//! Questions are taken in the order in which they come, which is the caller's order of preference (confidence, then content).
+//! One is kept unless a kept one before it is at least as alike as the threshold. So of equal questions the first is kept,
+//! no two kept ones reach the threshold, and every removed one has a kept one that does. No figure depends on the number
+//! of threads, nor on other groups.
+//!
+//! tantivy finds the texts nearest to one query; here every question asks, and what is sought is mostly not there. So the
+//! lists of [`postings`] are kept in an order in which a bound ends the reading early; what it passes over cannot matter.
+
+mod families;
+mod greedy;
+mod postings;
+mod questions;
+mod share;
+mod threads;
+
+use std::num::NonZeroUsize;
+
+pub use families::families;
+
+use postings::{Postings, Search};
+use questions::Questions;
+
+/// How much is kept of a group.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Keep {
+    /// What is less alike than this to all kept before it, 0 to 1.
+    Threshold(f64),
+    /// This share of the group, 0 to 1, by the threshold that it takes.
+    Share(f64),
+}
+
+impl Default for Keep {
+    /// The share of `RoleLLM`, whose de-duplication removes about 66 % (section 3 and appendix).
+    fn default() -> Self {
+        Self::Share(0.34)
+    }
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Verdict {
+    /// Whether it stays.
+    pub kept: bool,
+    /// How alike it is to the most alike of the other kept questions of its group, 0 to 1.
+    pub similarity: f64,
+    /// The place of that question, the first of equals; none where no other kept one shares a word with it.
+    pub nearest: Option<usize>,
+}
+
+/// What became of a group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// A verdict for each question, in their order.
+    pub verdicts: Vec<Verdict>,
+    /// The likeness from which a question was removed.
+    pub threshold: f64,
+    /// Whether the kept ones were measured too. Else theirs is 0 and they have no nearest: all that is known is that they do
+    /// not reach the threshold.
+    pub measured: bool,
+}
+
+/// Judges the questions of one group, the preferred first.
+#[must_use]
+pub fn duplicates<T: AsRef<str>>(questions: &[T], keep: Keep, threads: NonZeroUsize) -> Found {
+    judged(questions, keep, true, threads)
+}
+
+/// Does the same, and leaves the kept ones unmeasured where `measured` is false: most of the time of a large group goes
+/// into looking for the nearest of those that nothing is near to.
+#[must_use]
+pub fn judged<T: AsRef<str>>(questions: &[T], keep: Keep, measured: bool, threads: NonZeroUsize) -> Found {
+    let (distinct, numbers, firsts) = Questions::new(questions);
+    let (threshold, kept) = match keep {
+        Keep::Threshold(threshold) => {
+            let threshold = threshold.clamp(LEAST, 1.0);
+            (threshold, greedy::kept(&distinct, threshold, threads))
+        }
+        Keep::Share(share) => share::kept_share(&distinct, wanted(share, questions.len()), threads),
+    };
+    let kept = Postings::new(&distinct, kept);
+    let stays = |number: u32| kept.numbers().binary_search(&number).is_ok();
+    let nearest = threads::each(
+        distinct.len(),
+        threads,
+        || Search::new(&distinct),
+        |search, number| match questions::to_u32(number) {
+            number if !stays(number) => search.nearest(&kept, number, threshold),
+            number if measured => search.nearest(&kept, number, 0.0),
+            _ => None,
+        },
+    );
+    let verdict = |(place, number): (usize, u32)| {
+        let first = firsts[number as usize] as usize;
+        let stays = stays(number);
+        if stays && first != place {
+            return Verdict { kept: false, similarity: 1.0, nearest: Some(first) };
+        }
+        let nearest = nearest[number as usize];
+        Verdict {
+            kept: stays,
+            similarity: nearest.map_or(0.0, |(_, likeness)| likeness),
+            nearest: nearest.map(|(other, _)| firsts[other as usize] as usize),
+        }
+    };
+    Found { verdicts: numbers.into_iter().enumerate().map(verdict).collect(), threshold, measured }
+}
+
+/// The least threshold: questions without a shared word are never alike.
+const LEAST: f64 = 1e-6;
+
+/// Returns how many questions a share of them is, rounded up.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count is a count")]
+fn wanted(share: f64, questions: usize) -> usize {
+    // A share such as 0.34 is a little more than it says, and 34 of 100 are meant.
+    (share.clamp(0.0, 1.0) * crate::text::float(questions) - 1e-6).ceil().max(0.0) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const EN: [&str; 16] = [
+        "who", "keeps", "the", "ferry", "ferries", "lamp", "at", "night", "sold", "you", "miller", "why", "did",
+        "bury", "what", "is",
+    ];
+    const ZH: [&str; 16] =
+        ["谁", "渡口", "船", "夜里", "你", "为什么", "账簿", "灯", "卖", "的", "是", "埋", "在", "东家", "水", "了"];
+
+    fn threads(count: usize) -> NonZeroUsize {
+        NonZeroUsize::new(count).expect("some")
+    }
+
+    /// Questions of few words, so that many are alike and some equal.
+    fn groups() -> impl Strategy<Value = Vec<String>> {
+        let words = prop::collection::vec(0_usize..16, 0..9);
+        (any::<bool>(), prop::collection::vec(words, 0..70)).prop_map(|(zh, questions)| {
+            let text = |words: Vec<usize>| {
+                let words: Vec<&str> = words.into_iter().map(|word| if zh { ZH[word] } else { EN[word] }).collect();
+                words.join(if zh { "" } else { " " })
+            };
+            questions.into_iter().map(text).collect()
+        })
+    }
+
+    /// Judges by comparing each with each.
+    fn by_hand(questions: &[String], threshold: f64) -> Vec<Verdict> {
+        let (distinct, numbers, firsts) = Questions::new(questions);
+        let mut kept: Vec<u32> = Vec::new();
+        for number in 0..questions::to_u32(distinct.len()) {
+            if kept.iter().all(|other| distinct.likeness(number, *other) < threshold) {
+                kept.push(number);
+            }
+        }
+        let verdict = |(place, number): (usize, &u32)| {
+            let first = firsts[*number as usize] as usize;
+            let stays = kept.contains(number);
+            if stays && first != place {
+                return Verdict { kept: false, similarity: 1.0, nearest: Some(first) };
+            }
+            let mut nearest: Option<(u32, f64)> = None;
+            for other in kept.iter().filter(|other| *other != number) {
+                let likeness = distinct.likeness(*number, *other);
+                if likeness > nearest.map_or(0.0, |(_, most)| most) {
+                    nearest = Some((*other, likeness));
+                }
+            }
+            Verdict {
+                kept: stays,
+                similarity: nearest.map_or(0.0, |(_, likeness)| likeness),
+                nearest: nearest.map(|(other, _)| firsts[other as usize] as usize),
+            }
+        };
+        numbers.iter().enumerate().map(verdict).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn bounds_pass_nothing_over(questions in groups(), thousandths in 1_u32..=1000) {
+            let threshold = f64::from(thousandths) / 1000.0;
+            let found = duplicates(&questions, Keep::Threshold(threshold), threads(1));
+            prop_assert_eq!(&found.verdicts, &by_hand(&questions, threshold));
+            prop_assert_eq!(&found, &duplicates(&questions, Keep::Threshold(threshold), threads(3)));
+            for verdict in &found.verdicts {
+                // The empty question has no word to be alike by, and still is removed where it stands again.
+                prop_assert!(verdict.kept == (verdict.similarity < threshold), "{verdict:?}");
+            }
+            let fewer = judged(&questions, Keep::Threshold(threshold), false, threads(2));
+            for (one, other) in found.verdicts.iter().zip(&fewer.verdicts) {
+                prop_assert!(one == other || (one.kept && other.kept && other.nearest.is_none()));
+            }
+        }
+
+        #[test]
+        fn a_share_is_met(questions in groups(), hundredths in 1_usize..=100) {
+            let share = crate::text::float(hundredths) / 100.0;
+            let found = duplicates(&questions, Keep::Share(share), threads(2));
+            let kept = found.verdicts.iter().filter(|verdict| verdict.kept).count();
+            let wanted = (questions.len() * hundredths).div_ceil(100);
+            let count = |threshold: f64| {
+                let found = duplicates(&questions, Keep::Threshold(threshold), threads(1));
+                found.verdicts.iter().filter(|verdict| verdict.kept).count()
+            };
+            let wanted = wanted.min(count(1.0));
+            prop_assert!(kept >= wanted, "{kept} of {wanted}");
+            if found.threshold > 0.0 {
+                prop_assert_eq!(&found.verdicts, &duplicates(&questions, Keep::Threshold(found.threshold), threads(1)).verdicts);
+                let lower = count(((found.threshold * 1000.0).round() - 1.0) / 1000.0);
+                prop_assert!(lower < wanted || found.threshold <= 0.001 || found.threshold >= 1.0, "{lower} of {wanted}");
+            } else {
+                prop_assert_eq!(kept, wanted);
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_make_no_difference() {
+        // More than two blocks, from words of which few are common.
+        let text = |n: usize| {
+            let word = |at: usize| (n * 2_654_435_761 + at * n * n) % (40 << (at * 2));
+            format!("why did w{} keep the x{} of y{}", word(0), word(1), word(2))
+        };
+        let questions: Vec<String> = (0..2_200).map(text).collect();
+        let found = duplicates(&questions, Keep::Threshold(0.6), threads(2));
+        assert!(
+            found.verdicts.iter().any(|verdict| verdict.kept) && found.verdicts.iter().any(|verdict| !verdict.kept)
+        );
+        assert_eq!(found.verdicts, by_hand(&questions, 0.6));
+    }
+
+    #[test]
+    fn the_first_of_equals_stays() {
+        let questions = ["Who sold the lamp?", "谁卖了灯？", "who SOLD the lamp", "Why?", "谁卖了灯。", "", "…"];
+        let found = duplicates(&questions, Keep::Share(1.0), threads(1));
+        let kept: Vec<bool> = found.verdicts.iter().map(|verdict| verdict.kept).collect();
+        assert_eq!(kept, [true, true, false, true, false, true, false]);
+        let nearest: Vec<Option<usize>> = found.verdicts.iter().map(|verdict| verdict.nearest).collect();
+        assert_eq!(nearest, [None, None, Some(0), None, Some(1), None, Some(5)]);
+    }
+
+    #[test]
+    fn nothing_is_judged_without_questions() {
+        for keep in [Keep::default(), Keep::Threshold(0.5)] {
+            assert!(duplicates::<&str>(&[], keep, threads(2)).verdicts.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_share_removes_the_most_alike_first() {
+        let questions = [
+            "Where did you bury the old lamp?",
+            "Who taught the miller to sing?",
+            "Where did you bury that old lamp?",
+            "What does a winter in the mountains cost?",
+            "Where did you bury the lamp, then?",
+        ];
+        for (share, expected) in [(0.6, [true, true, false, true, false]), (0.2, [true, false, false, false, false])] {
+            let found = duplicates(&questions, Keep::Share(share), threads(1));
+            assert_eq!(found.verdicts.iter().map(|verdict| verdict.kept).collect::<Vec<_>>(), expected, "{share}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Where the terms of kept questions stand, so that the few that can be alike are found.
+//!
+//! Let t be the rarest term that two questions a and b share. What they share at most is what each has left from t on, in
+//! the order of rarity: with A and B the summed weights of those terms (count times idf) and g the most that a question
+//! makes of a term's weight, s(a, b) ≤ g(b) · A and s(b, a) ≤ g(a) · B. So their likeness is at most
+//!
+//! ½ (min(1, g(b) · A / s(a, a)) + min(1, g(a) · B / s(b, b))).
+//!
+//! Each term's list holds, for every question b that has it, B / s(b, b), the greatest first. A search for what reaches a
+//! likeness reads a list only as long as the bound does, with A of the asking question and the greatest g of the listed
+//! ones. Every pair has a rarest shared term, and its bound there is no less than its likeness, so nothing is passed over.
+//!
+//! Beside it stands a mark of one of 64 bits for each term of b: a term of a whose bit is not set is not shared, which
+//! lowers A for this b and passes over most of a common word's list without a look at the question.
+
+use std::collections::{BTreeMap, BinaryHeap};
+
+use super::questions::{APART, Questions};
+
+/// What a bound is raised by, against rounding: of the likeness to millionths and of shares to 24 bits.
+const SLACK: f64 = 1e-5;
+
+/// A question in a term's list.
+#[derive(Debug, Clone, Copy)]
+struct Posting {
+    number: u32,
+    /// What it has left from this term on, divided by its score with itself.
+    left: f32,
+    marks: u64,
+}
+
+/// Some questions by their terms.
+pub(super) struct Postings {
+    /// The questions, sorted.
+    numbers: Vec<u32>,
+    /// The lists of questions that gain about as much, which is those of about the same length.
+    classes: Vec<Class>,
+}
+
+/// Questions whose gains differ by less than a tenth, so that one bound holds well for all of them.
+struct Class {
+    /// The most that any of the questions makes of a term's weight.
+    gain: f64,
+    /// Where each rank's list begins, and where the last one ends.
+    starts: Vec<u32>,
+    list: Vec<Posting>,
+}
+
+impl Postings {
+    /// Lists questions, given in order.
+    pub(super) fn new(questions: &Questions, numbers: Vec<u32>) -> Self {
+        let mut classes: BTreeMap<i32, Vec<u32>> = BTreeMap::new();
+        for number in &numbers {
+            #[expect(clippy::cast_possible_truncation, reason = "a gain lies between 0 and 2.2")]
+            let class = (questions.scales(*number).0.ln() / 0.1).floor() as i32;
+            classes.entry(class).or_default().push(*number);
+        }
+        let classes = classes.into_values().map(|numbers| Class::new(questions, &numbers)).collect();
+        Self { numbers, classes }
+    }
+
+    /// Returns the questions, sorted.
+    pub(super) fn numbers(&self) -> &[u32] {
+        &self.numbers
+    }
+}
+
+impl Class {
+    fn new(questions: &Questions, numbers: &[u32]) -> Self {
+        let mut starts = vec![0_u32; questions.vocabulary() + 1];
+        let mut gain = 0.0_f64;
+        for number in numbers {
+            for term in questions.terms(*number) {
+                starts[term.rank as usize + 1] += 1;
+            }
+            gain = gain.max(questions.scales(*number).0);
+        }
+        for rank in 1..starts.len() {
+            starts[rank] += starts[rank - 1];
+        }
+        let size = starts.last().map_or(0, |end| *end as usize);
+        let mut list = vec![Posting { number: 0, left: 0.0, marks: 0 }; size];
+        let mut next = starts.clone();
+        for &number in numbers {
+            let terms = questions.terms(number);
+            let marks = terms.iter().fold(0, |marks, term| marks | mark(term.rank));
+            let mut left = 0.0;
+            for term in terms.iter().rev() {
+                left += questions.weight(*term);
+                let at = &mut next[term.rank as usize];
+                list[*at as usize] = Posting { number, left: narrow(left / questions.own(number)), marks };
+                *at += 1;
+            }
+        }
+        drop(next);
+        for ends in starts.windows(2) {
+            let list = &mut list[ends[0] as usize..ends[1] as usize];
+            list.sort_unstable_by(|one, other| other.left.total_cmp(&one.left).then(one.number.cmp(&other.number)));
+        }
+        Self { gain, starts, list }
+    }
+
+    fn of(&self, rank: u32) -> &[Posting] {
+        &self.list[self.starts[rank as usize] as usize..self.starts[rank as usize + 1] as usize]
+    }
+}
+
+/// A question that asks, with what its bounds need.
+pub(super) struct Search<'a> {
+    questions: &'a Questions,
+    number: u32,
+    own: f64,
+    gain: f64,
+    /// By rank: the weight of the term where it asks.
+    asked: Vec<f64>,
+    /// By bit: the weight of the terms that have it and are no rarer than the one whose list is read.
+    weights: [f64; 64],
+    candidates: BinaryHeap<(u32, u32)>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(questions: &'a Questions) -> Self {
+        Self {
+            asked: vec![0.0; questions.vocabulary()],
+            questions,
+            number: 0,
+            own: 0.0,
+            gain: 0.0,
+            weights: [0.0; 64],
+            candidates: BinaryHeap::new(),
+        }
+    }
+
+    fn begin(&mut self, number: u32) -> f64 {
+        for term in self.questions.terms(self.number) {
+            self.asked[term.rank as usize] = 0.0;
+        }
+        self.number = number;
+        self.own = self.questions.own(number);
+        self.gain = self.questions.scales(number).0;
+        self.weights = [0.0; 64];
+        let mut all = 0.0;
+        for term in self.questions.terms(number) {
+            let weight = self.questions.weight(*term);
+            self.asked[term.rank as usize] = weight;
+            self.weights[bit(term.rank)] += weight;
+            all += weight;
+        }
+        all
+    }
+
+    /// Hands on the questions that may be at least so alike, with a bound, list by list; `found` returns the likeness that is sought from
+    /// then on. A question may be handed on more than once, and itself too where it is listed.
+    fn candidates(
+        &mut self,
+        postings: &Postings,
+        number: u32,
+        mut at_least: f64,
+        mut list_done: impl FnMut(&mut BinaryHeap<(u32, u32)>, f64) -> Option<f64>,
+    ) {
+        let mut rest = self.begin(number);
+        let mut marks = self.questions.terms(number).iter().fold(0, |marks, term| marks | mark(term.rank));
+        let has_rare = self.questions.has_rare(number);
+        for term in self.questions.terms(number) {
+            // Where the rarest shared term is none of the asking question's rare ones, likeness is cut down.
+            let is_common = !self.questions.is_rare(term.rank);
+            let factor = if has_rare && is_common { APART } else { 1.0 };
+            let sought = 2.0 * (at_least - SLACK) / factor;
+            for class in &postings.classes {
+                let ask = class.gain / self.own;
+                let there = (ask * rest).min(1.0);
+                if there + 1.0 < sought {
+                    continue;
+                }
+                let cut = (sought - there) / self.gain;
+                for posting in class.of(term.rank) {
+                    let left = f64::from(posting.left);
+                    if left < cut {
+                        break;
+                    }
+                    let mut common = marks & posting.marks;
+                    let mut weight = 0.0;
+                    while common != 0 {
+                        weight += self.weights[common.trailing_zeros() as usize];
+                        common &= common - 1;
+                    }
+                    let back = (self.gain * left).min(1.0);
+                    if (ask * weight).min(1.0) + back < sought {
+                        continue;
+                    }
+                    let (gain, scale) = self.questions.scales(posting.number);
+                    let terms = self.questions.terms(posting.number);
+                    let weight: f64 = terms.iter().map(|term| self.asked[term.rank as usize]).sum();
+                    let bound = (gain * weight / self.own).min(1.0) + (self.gain * weight * scale).min(1.0);
+                    let apart = is_common && (has_rare || self.questions.has_rare(posting.number));
+                    let bound = if apart { bound * APART } else { bound };
+                    if bound >= 2.0 * (at_least - SLACK) {
+                        self.candidates.push((to_order(bound), posting.number));
+                    }
+                }
+            }
+            match list_done(&mut self.candidates, at_least) {
+                Some(sought) => at_least = sought,
+                None => break,
+            }
+            self.candidates.clear();
+            let weight = self.questions.weight(*term);
+            rest -= weight;
+            let bit = bit(term.rank);
+            self.weights[bit] -= weight;
+            if self.weights[bit] <= 1e-12 {
+                marks &= !(1 << bit);
+            }
+        }
+        self.candidates.clear();
+    }
+
+    /// Whether one of the listed questions is at least so alike.
+    pub(super) fn any(&mut self, postings: &Postings, number: u32, at_least: f64) -> bool {
+        let questions = self.questions;
+        let mut found = false;
+        self.candidates(postings, number, at_least, |candidates, at_least| {
+            found = candidates.drain().any(|(_, other)| questions.likeness(number, other) >= at_least);
+            (!found).then_some(at_least)
+        });
+        found
+    }
+
+    /// Returns the listed questions before this one that are at least so alike, with repeats.
+    pub(super) fn all_before(&mut self, postings: &Postings, number: u32, at_least: f64) -> Vec<u32> {
+        let questions = self.questions;
+        let mut all = Vec::new();
+        self.candidates(postings, number, at_least, |candidates, at_least| {
+            let alike = |other: &u32| *other < number && questions.likeness(number, *other) >= at_least;
+            all.extend(candidates.drain().map(|(_, other)| other).filter(alike));
+            Some(at_least)
+        });
+        all
+    }
+
+    /// Returns the most alike of the listed questions, itself aside, the first of equals.
+    pub(super) fn nearest(&mut self, postings: &Postings, number: u32, at_least: f64) -> Option<(u32, f64)> {
+        let questions = self.questions;
+        let mut nearest: Option<(u32, f64)> = None;
+        self.candidates(postings, number, at_least, |candidates, mut best| {
+            while let Some((bound, other)) = candidates.pop() {
+                if from_order(bound) < 2.0 * (best - SLACK) {
+                    break;
+                }
+                if other == number {
+                    continue;
+                }
+                let likeness = questions.likeness(number, other);
+                let nearer =
+                    |(first, most): (u32, f64)| (likeness, std::cmp::Reverse(other)) > (most, std::cmp::Reverse(first));
+                if likeness > 0.0 && likeness >= at_least && nearest.is_none_or(nearer) {
+                    nearest = Some((other, likeness));
+                    best = likeness;
+                }
+            }
+            Some(best)
+        });
+        nearest
+    }
+}
+
+/// Spreads ranks over 64 bits, so that neighbours in rarity seldom share one.
+fn bit(rank: u32) -> usize {
+    (rank.wrapping_mul(0x9e37_79b1) >> 26) as usize
+}
+
+fn mark(rank: u32) -> u64 {
+    1 << bit(rank)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the bound's slack covers it")]
+const fn narrow(share: f64) -> f32 {
+    share as f32
+}
+
+/// Returns an integer that sorts as a bound does.
+fn to_order(bound: f64) -> u32 {
+    narrow(bound).to_bits()
+}
+
+fn from_order(order: u32) -> f64 {
+    f64::from(f32::from_bits(order))
+}

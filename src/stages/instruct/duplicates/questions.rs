@@ -1,0 +1,272 @@
+//! The distinct questions of a group, made ready to be compared.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use crate::text::bm25::{B, K1, Terms, idf};
+use crate::text::float;
+
+/// A term of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Term {
+    /// Its place among the group's terms, the rarest first.
+    pub(super) rank: u32,
+    /// How often it stands in the question.
+    pub(super) count: u32,
+}
+
+/// Questions by number, in order of preference, no two with the same terms.
+///
+/// Weights come from the distinct questions alone, so that a question that was asked a thousand times makes no word common.
+pub(super) struct Questions {
+    terms: Lists<Term>,
+    /// By rank.
+    weights: Vec<f64>,
+    /// How many of the ranks are of rare terms.
+    rare: u32,
+    /// By question: what its length adds below a term's count in BM25.
+    lengths: Vec<f64>,
+    /// By question: its score with itself.
+    own: Vec<f64>,
+    /// By question: what [`Questions::scales`] returns.
+    scales: Vec<(f32, f32)>,
+}
+
+impl Questions {
+    /// Makes texts ready. Returns with them, for each text, the number of the question that it is, and for each question the
+    /// place of the first text that is it.
+    pub(super) fn new<T: AsRef<str>>(texts: &[T]) -> (Self, Vec<u32>, Vec<u32>) {
+        let mut reader = Reader::default();
+        let mut terms = Lists::default();
+        let (mut numbers, mut firsts) = (Vec::with_capacity(texts.len()), Vec::new());
+        let mut known: HashMap<u64, Vec<u32>> = HashMap::new();
+        for (place, text) in texts.iter().enumerate() {
+            let of_text = reader.read(text.as_ref());
+            let mut hasher = DefaultHasher::new();
+            of_text.hash(&mut hasher);
+            let alike = known.entry(hasher.finish()).or_default();
+            if let Some(number) = alike.iter().find(|number| terms.get(**number) == of_text) {
+                numbers.push(*number);
+                continue;
+            }
+            let number = to_u32(firsts.len());
+            alike.push(number);
+            numbers.push(number);
+            firsts.push(to_u32(place));
+            terms.push(of_text);
+        }
+        drop(known);
+        (Self::weigh(terms, reader.numbers.len()), numbers, firsts)
+    }
+
+    /// Ranks the terms by how few questions have them, and weighs them and the questions.
+    fn weigh(mut terms: Lists<Term>, vocabulary: usize) -> Self {
+        let questions = terms.len();
+        let mut frequencies = vec![0_usize; vocabulary];
+        for term in &terms.values {
+            frequencies[term.rank as usize] += 1;
+        }
+        let mut order: Vec<u32> = (0..to_u32(vocabulary)).collect();
+        order.sort_unstable_by_key(|term| (frequencies[*term as usize], *term));
+        let mut ranks = vec![0; vocabulary];
+        for (rank, term) in order.iter().enumerate() {
+            ranks[*term as usize] = to_u32(rank);
+        }
+        let bound = (questions / RARE).max(FEW);
+        let rare = order.partition_point(|term| frequencies[*term as usize] <= bound);
+        let weights: Vec<f64> = order.iter().map(|term| idf(questions, frequencies[*term as usize])).collect();
+
+        let mut total = 0.0;
+        let mut lengths = Vec::with_capacity(questions);
+        for number in 0..questions {
+            let list = terms.get_mut(number);
+            for term in &mut *list {
+                term.rank = ranks[term.rank as usize];
+            }
+            list.sort_unstable_by_key(|term| term.rank);
+            let length: f64 = list.iter().map(|term| f64::from(term.count)).sum();
+            total += length;
+            lengths.push(length);
+        }
+        let average = if total > 0.0 { total / float(questions) } else { 1.0 };
+        for length in &mut lengths {
+            *length = K1 * (1.0 - B + B * *length / average);
+        }
+        let mut made = Self { terms, weights, rare: to_u32(rare), lengths, own: Vec::new(), scales: Vec::new() };
+        made.own = (0..to_u32(questions)).map(|number| made.score(number, number)).collect();
+        made.scales = (0..to_u32(questions)).map(|number| made.scale(number)).collect();
+        made
+    }
+
+    /// Returns how many there are.
+    pub(super) fn len(&self) -> usize {
+        self.own.len()
+    }
+
+    /// Returns how many terms they have between them.
+    pub(super) fn vocabulary(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Returns the terms of a question, the rarest first.
+    pub(super) fn terms(&self, number: u32) -> &[Term] {
+        self.terms.get(number)
+    }
+
+    /// Returns a question's score with itself.
+    pub(super) fn own(&self, number: u32) -> f64 {
+        self.own[number as usize]
+    }
+
+    /// Returns what a term weighs in a question that asks, before the other question has its say.
+    pub(super) fn weight(&self, term: Term) -> f64 {
+        f64::from(term.count) * self.weights[term.rank as usize]
+    }
+
+    /// Returns what a question makes of a term's weight that stands so often in it.
+    fn gain(&self, number: u32, count: u32) -> f64 {
+        let count = f64::from(count);
+        count * (K1 + 1.0) / (count + self.lengths[number as usize])
+    }
+
+    /// Returns the most that a question makes of any of its terms' weights, and the most that a term of another question can
+    /// be of its score with itself, for each unit of the term's weight there.
+    pub(super) fn scales(&self, number: u32) -> (f64, f64) {
+        let (gain, scale) = self.scales[number as usize];
+        (gain.into(), scale.into())
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "bounds have slack")]
+    fn scale(&self, number: u32) -> (f32, f32) {
+        let count = self.terms(number).iter().map(|term| term.count).max().unwrap_or(1);
+        (self.gain(number, count) as f32, (f64::from(count) / self.own(number)) as f32)
+    }
+
+    /// Returns the BM25 score of a question when another one asks.
+    fn score(&self, asking: u32, number: u32) -> f64 {
+        let mut score = 0.0;
+        shared(self.terms(asking), self.terms(number), |one, other| {
+            score += self.weight(one) * self.gain(number, other.count);
+        });
+        score
+    }
+
+    /// Whether a rank is of a rare term.
+    pub(super) fn is_rare(&self, rank: u32) -> bool {
+        rank < self.rare
+    }
+
+    /// Whether a question has a rare term.
+    pub(super) fn has_rare(&self, number: u32) -> bool {
+        self.terms(number).first().is_some_and(|term| self.is_rare(term.rank))
+    }
+
+    /// Returns how alike two questions are, 0 to 1 in millionths.
+    pub(super) fn likeness(&self, one: u32, other: u32) -> f64 {
+        let (mut there, mut back) = (0.0, 0.0);
+        let mut rarest = None;
+        shared(self.terms(one), self.terms(other), |of_one, of_other| {
+            there += self.weight(of_one) * self.gain(other, of_other.count);
+            back += self.weight(of_other) * self.gain(one, of_one.count);
+            rarest = rarest.or(Some(of_one.rank));
+        });
+        let Some(rarest) = rarest else { return 0.0 };
+        let likeness = f64::midpoint((there / self.own(one)).min(1.0), (back / self.own(other)).min(1.0));
+        let apart = !self.is_rare(rarest) && (self.has_rare(one) || self.has_rare(other));
+        // Cut to what is written, so that what is read and what was decided agree.
+        ((if apart { likeness * APART } else { likeness }) * 1e6).round() / 1e6
+    }
+}
+
+/// A term is rare that stands in at most one of so many questions, or in no more than a few.
+const RARE: usize = 100;
+/// How many questions may share a term that is rare in any group: so many may ask about one thing.
+const FEW: usize = 10;
+
+/// What is left of the likeness of questions that share none of their rare terms.
+pub(super) const APART: f64 = 0.7;
+
+/// Hands on the terms that two lists share.
+fn shared(one: &[Term], other: &[Term], mut term: impl FnMut(Term, Term)) {
+    let (mut i, mut j) = (0, 0);
+    while i < one.len() && j < other.len() {
+        let (a, b) = (one[i], other[j]);
+        if a.rank == b.rank {
+            term(a, b);
+        }
+        i += usize::from(a.rank <= b.rank);
+        j += usize::from(b.rank <= a.rank);
+    }
+}
+
+/// Converts a number of questions or terms; a group of more does not fit in memory.
+pub(super) fn to_u32(number: usize) -> u32 {
+    u32::try_from(number).expect("fewer than 2^32 questions and terms")
+}
+
+/// Lists one after the other.
+struct Lists<T> {
+    values: Vec<T>,
+    ends: Vec<usize>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self { values: Vec::new(), ends: Vec::new() }
+    }
+}
+
+impl<T: Copy> Lists<T> {
+    fn push(&mut self, values: &[T]) {
+        self.values.extend_from_slice(values);
+        self.ends.push(self.values.len());
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn range(&self, number: usize) -> std::ops::Range<usize> {
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        start..self.ends[number]
+    }
+
+    fn get(&self, number: u32) -> &[T] {
+        &self.values[self.range(number as usize)]
+    }
+
+    fn get_mut(&mut self, number: usize) -> &mut [T] {
+        let range = self.range(number);
+        &mut self.values[range]
+    }
+}
+
+/// Numbers terms as it meets them.
+#[derive(Default)]
+struct Reader {
+    splitter: Terms,
+    numbers: HashMap<String, u32>,
+    of_text: Vec<Term>,
+}
+
+impl Reader {
+    /// Returns a text's terms, sorted; a term's number stands where its rank will be.
+    fn read(&mut self, text: &str) -> &[Term] {
+        self.of_text.clear();
+        self.splitter.each(text, |term| {
+            let rank = self.numbers.get(term).copied().unwrap_or_else(|| {
+                let number = to_u32(self.numbers.len());
+                self.numbers.insert(term.to_owned(), number);
+                number
+            });
+            self.of_text.push(Term { rank, count: 1 });
+        });
+        self.of_text.sort_unstable_by_key(|term| term.rank);
+        self.of_text.dedup_by(|later, first| {
+            let same = later.rank == first.rank;
+            first.count += u32::from(same);
+            same
+        });
+        &self.of_text
+    }
+}

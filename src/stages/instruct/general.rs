@@ -1,0 +1,213 @@
+//! General instructions: which are taken, and which exchanges of a role are nearest to one (Appendix D, 3 and 4).
+
+use std::num::NonZeroUsize;
+
+use rand::seq::SliceRandom as _;
+
+use super::duplicates::{Keep, duplicates};
+use super::play::Exchange;
+use super::{Params, Role};
+use crate::schema::{Instruction, Language, Reject};
+use crate::seed::seeded;
+use crate::text::bm25::Index;
+use crate::text::{is_han, length};
+
+/// An instruction that roles carry out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct General {
+    /// Its id.
+    pub id: String,
+    /// Its language.
+    pub language: Language,
+    /// What is to be done.
+    pub text: String,
+    /// The plain answer.
+    pub answer: String,
+}
+
+/// Returns the instructions that are taken of those that are given, sorted by language and id, and names the others: too long
+/// with the answer, alike to one before, or not drawn.
+///
+/// Near-duplicates are decided in the order of the texts, so that neither the order of files nor that of lines matters.
+#[must_use]
+pub fn general(
+    params: &Params,
+    given: &[Instruction],
+    seed: u64,
+    threads: NonZeroUsize,
+) -> (Vec<General>, Vec<Reject>) {
+    let mut rejects = Vec::new();
+    let reject =
+        |id: &str, reason: &str, detail: String| Reject::new("instruct", format!("general/{id}"), reason, detail);
+    let mut taken = Vec::new();
+    for language in Language::ALL {
+        let most = usize::try_from(*params.max_instruction.get(language)).unwrap_or(usize::MAX);
+        let mut fit: Vec<General> = Vec::new();
+        for general in given.iter().map(read).filter(|general| general.language == language) {
+            let size = length(&general.text, language) + length(&general.answer, language);
+            if size > most {
+                let detail = format!("it has a length of {size} with its answer, and {most} is the most");
+                rejects.push(reject(&general.id, "long_instruction", detail));
+            } else {
+                fit.push(general);
+            }
+        }
+        fit.sort_by(|a, b| (&a.text, &a.id).cmp(&(&b.text, &b.id)));
+        let texts: Vec<&str> = fit.iter().map(|general| general.text.as_str()).collect();
+        let found = duplicates(&texts, Keep::Threshold(*params.instruction_threshold.get(language)), threads);
+        let mut kept = Vec::new();
+        for (general, verdict) in fit.iter().zip(&found.verdicts) {
+            match verdict.nearest {
+                Some(nearest) if !verdict.kept => {
+                    let detail = format!("it is alike to `general/{}` ({:.2})", fit[nearest].id, verdict.similarity);
+                    rejects.push(reject(&general.id, "duplicate", detail));
+                }
+                _ => kept.push(general.clone()),
+            }
+        }
+        let most = usize::try_from(*params.max_instructions.get(language)).unwrap_or(usize::MAX);
+        if kept.len() > most {
+            kept.shuffle(&mut seeded(seed, &["instruct", "general", language.code()]));
+            for general in kept.drain(most..) {
+                rejects.push(reject(&general.id, "not_sampled", format!("{most} are taken")));
+            }
+        }
+        kept.sort_by(|a, b| a.id.cmp(&b.id));
+        taken.append(&mut kept);
+    }
+    (taken, rejects)
+}
+
+fn read(instruction: &Instruction) -> General {
+    let text = instruction.text();
+    let language = instruction.language.unwrap_or_else(|| {
+        let (letters, han) = text.chars().fold((0, 0), |(letters, han), c| {
+            (letters + usize::from(c.is_alphabetic() && !is_han(c)), han + usize::from(is_han(c)))
+        });
+        if 4 * han > letters { Language::Zh } else { Language::En }
+    });
+    let hash = || blake3::hash(text.as_bytes()).to_hex()[..12].to_owned();
+    let id = if instruction.id.trim().is_empty() { hash() } else { instruction.id.trim().to_owned() };
+    General { id, language, answer: instruction.answer.trim().to_owned(), text }
+}
+
+/// The exchanges of a role, ready to be looked up.
+pub(super) struct Exchanges {
+    pairs: Vec<(String, String)>,
+    index: Index,
+}
+
+impl Exchanges {
+    pub(super) fn new(role: &Role) -> Self {
+        let pairs = role.exchanges();
+        let texts: Vec<String> = pairs.iter().map(|(said, answer)| format!("{said} {answer}")).collect();
+        Self { index: Index::new(&texts), pairs }
+    }
+
+    /// Whether the role answers nobody.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// Returns the exchanges nearest to an instruction, the nearest last, where a model heeds it most. Where fewer share a
+    /// word with it, others fill up, spread over the dialogue: they still show how the role speaks.
+    pub(super) fn nearest(&self, instruction: &str, n: u32) -> Vec<Exchange> {
+        let n = usize::try_from(n).unwrap_or(usize::MAX).min(self.pairs.len());
+        let mut places: Vec<usize> = self.index.nearest(instruction, n).into_iter().map(|(place, _)| place).collect();
+        let step = self.pairs.len().div_ceil(n.max(1)).max(1);
+        let others = (0..self.pairs.len()).step_by(step).chain(0..self.pairs.len());
+        for place in others {
+            if places.len() >= n {
+                break;
+            }
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        let exchange = |place: usize| {
+            let (said, answer) = self.pairs[place].clone();
+            Exchange { said, answer }
+        };
+        places.into_iter().rev().map(exchange).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::role::tests::{act, role};
+    use super::*;
+    use crate::schema::ByLanguage;
+
+    fn instruction(text: &str, answer: &str) -> Instruction {
+        Instruction {
+            id: String::new(),
+            instruction: text.to_owned(),
+            input: None,
+            answer: answer.to_owned(),
+            language: None,
+        }
+    }
+
+    fn taken(params: &Params, given: &[Instruction]) -> (Vec<String>, Vec<String>) {
+        let (taken, rejects) = general(params, given, 7, NonZeroUsize::MIN);
+        let texts = taken.into_iter().map(|general| format!("{} {}", general.language, general.text)).collect();
+        (texts, rejects.into_iter().map(|reject| reject.reason).collect())
+    }
+
+    #[test]
+    fn an_instruction_is_below_100_words_with_its_answer() {
+        let answer = |words: usize| "word ".repeat(words);
+        let (kept, rejects) = taken(
+            &Params::default(),
+            &[instruction("Say a word", &answer(97)), instruction("Count again now", &answer(98))],
+        );
+        assert_eq!((kept, rejects), (vec!["en Say a word".to_owned()], vec!["long_instruction".to_owned()]));
+        let (kept, rejects) = taken(&Params::default(), &[instruction("写字", &"字".repeat(199))]);
+        assert_eq!((kept.len(), rejects), (0, vec!["long_instruction".to_owned()]));
+    }
+
+    #[test]
+    fn instructions_are_de_duplicated_whatever_their_order() {
+        let given = [
+            instruction("Name three rivers of Europe.", "Rhine, Loire, Po."),
+            instruction("Name three rivers of Europe!", "Elbe, Don, Po."),
+            instruction("Why is the sky blue?", "Air scatters blue light."),
+            instruction("说出三条欧洲的河。", "莱茵河、卢瓦尔河、波河。"),
+        ];
+        let (kept, rejects) = taken(&Params::default(), &given);
+        assert_eq!((kept.len(), rejects), (3, vec!["duplicate".to_owned()]));
+        let mut other = given.clone();
+        other.reverse();
+        assert_eq!(taken(&Params::default(), &other).0, kept);
+    }
+
+    #[test]
+    fn no_more_instructions_are_taken_than_wanted() {
+        let given = [
+            instruction("Why is the sky blue?", "Air."),
+            instruction("Name a river.", "The Po."),
+            instruction("Spell cat.", "C, A, T."),
+        ];
+        let params = Params { max_instructions: ByLanguage { en: 2, zh: 2 }, ..Params::default() };
+        let (kept, rejects) = taken(&params, &given);
+        assert_eq!((kept.len(), rejects), (2, vec!["not_sampled".to_owned()]));
+    }
+
+    #[test]
+    fn the_nearest_exchanges_come_last() {
+        let acts = [act(&[
+            "Bo: Is the lamp lit?",
+            "Ann: The lamp is lit and the oil is low.",
+            "Bo: Did you sell the boat?",
+            "Ann: I sold the boat to the miller.",
+            "Bo: Are you well?",
+            "Ann: Well enough.",
+        ])];
+        let exchanges = Exchanges::new(&role("Ann", Language::En, &acts));
+        let nearest = exchanges.nearest("How would you sell a boat?", 2);
+        assert_eq!(nearest.len(), 2);
+        assert_eq!(nearest[1].answer, "I sold the boat to the miller.");
+        assert_eq!(exchanges.nearest("Zebra?", 2).len(), 2, "examples of speech, near or not");
+        assert_eq!(exchanges.nearest("Zebra?", 9).len(), 3);
+    }
+}

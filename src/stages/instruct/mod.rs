@@ -1,0 +1,54 @@
+//! The stage `instruct`: role data for training, by Context-Instruct and `RoleGPT` (`RoleLLM`, 3.2 to 3.4, Appendices C and D).
+//!
+//! A [`Role`] has a profile (description, catchphrases, dialogue in rounds). [`work`] asks a model for triplets of question,
+//! confidence and answer on segments of the dialogue and on the description, and has another carry out general instructions in
+//! the part. [`harvest`] sets the roles beside each other: filter, cleaning, de-duplication, splits. The stage sees no file;
+//! what it makes of a role depends on that role alone, but for duplicates across roles and splits.
+
+mod cleaning;
+pub mod duplicates;
+mod general;
+mod harvest;
+mod offline;
+mod params;
+mod phrases;
+mod play;
+mod portrait;
+mod role;
+mod segments;
+mod splits;
+mod triplets;
+mod work;
+
+pub use cleaning::{Fault, fault};
+pub use general::{General, general};
+pub use harvest::{Harvest, Tally, harvest};
+pub use params::{Params, Roles, SplitRule};
+pub use phrases::Phrase;
+pub use play::{Exchange, PlayRole};
+pub use portrait::{AddressRole, Catchphrases, ChooseCatchphrases, DescribeRole, Grade, GradeVoice};
+pub use role::{Act, Role, Spoken};
+pub use segments::{Segment, segments};
+pub use triplets::{AskDescription, AskSegment, Triplet, Triplets};
+pub use work::{Made, Work, calls, grade, work};
+
+/// The stage's prompt templates: (name, source).
+pub const PROMPTS: &[(&str, &str)] = &[
+    ("instruct/grade.en", include_str!("prompts/grade.en.jinja")),
+    ("instruct/grade.zh", include_str!("prompts/grade.zh.jinja")),
+    ("instruct/describe.en", include_str!("prompts/describe.en.jinja")),
+    ("instruct/describe.zh", include_str!("prompts/describe.zh.jinja")),
+    ("instruct/address.en", include_str!("prompts/address.en.jinja")),
+    ("instruct/address.zh", include_str!("prompts/address.zh.jinja")),
+    ("instruct/catchphrases.en", include_str!("prompts/catchphrases.en.jinja")),
+    ("instruct/catchphrases.zh", include_str!("prompts/catchphrases.zh.jinja")),
+    ("instruct/script_based.en", include_str!("prompts/script_based.en.jinja")),
+    ("instruct/script_based.zh", include_str!("prompts/script_based.zh.jinja")),
+    ("instruct/script_agnostic.en", include_str!("prompts/script_agnostic.en.jinja")),
+    ("instruct/script_agnostic.zh", include_str!("prompts/script_agnostic.zh.jinja")),
+    ("instruct/general.en", include_str!("prompts/general.en.jinja")),
+    ("instruct/general.zh", include_str!("prompts/general.zh.jinja")),
+];
+
+#[cfg(test)]
+mod tests;

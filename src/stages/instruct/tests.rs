@@ -1,0 +1,248 @@
+//! The stage as a whole: a role worked on offline, its templates as rendered, and the figures of the paper.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+
+use super::role::tests::{act, character};
+use super::*;
+use crate::llm::{Answered, Budget, Desk, Journal, JournalError, Model, OfflineOptions, Record};
+use crate::prompt::Prompts;
+use crate::schema::{
+    Attribute, ByLanguage, Character, Confidence, Form, Instruction, Language, TripletKind, Visibility,
+};
+use crate::text::plain;
+
+#[derive(Default)]
+struct Memory(Mutex<BTreeMap<String, Record>>);
+
+impl Journal for Memory {
+    fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
+        Ok(self.0.lock().unwrap().get(key).map(Answered::from))
+    }
+
+    fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>> {
+        self.0.lock().unwrap().insert(record.key.clone(), record);
+        async { Ok(()) }.boxed()
+    }
+}
+
+fn model(journal: &Arc<Memory>) -> Arc<Model> {
+    let prompts = Prompts::new(PROMPTS.iter().copied(), &BTreeMap::new()).unwrap();
+    let desk = Arc::new(Desk::new(7, prompts, journal.clone(), Budget::default(), false));
+    Arc::new(Model::offline("plain", OfflineOptions::default(), desk))
+}
+
+/// A role with a dialogue, a profile and a habit of speech.
+fn spoken(language: Language, params: &Params) -> Role {
+    let (name, lines): (_, &[&str]) = match language {
+        Language::En => (
+            "Mara Tull",
+            &[
+                "-: Rain had come in under the mill door.",
+                "Tobin: Who let the water out of the upper pond?",
+                "Mara Tull: Mark my words, the upper pond lets itself out. I found the gate open at noon.",
+                "Tobin: The miller says that you took the key.",
+                "Mara Tull: The key hangs where it has always hung. Ask him who oils the lock.",
+                "Tobin: There is a boat missing too, and two barrels.",
+                "Mara Tull: Mark my words, the boat is at the weir with the barrels in it.",
+                "Tobin: Would you swear to that before the magistrate?",
+                "Mara Tull: I would swear it before the magistrate and his wife.",
+                "Tobin: Then come along to the weir.",
+                "Mara Tull: Mark my words, we shall both get wet.",
+            ],
+        ),
+        Language::Zh => (
+            "阿满",
+            &[
+                "-: 雨水从磨坊门下漫进来。",
+                "老周: 上头那口塘的水是谁放的？",
+                "阿满: 水不骗人，是塘自己放的。晌午我就见闸门开着。",
+                "老周: 磨坊主说钥匙在你手里。",
+                "阿满: 钥匙一直挂在老地方。你去问他，锁是谁上的油。",
+                "老周: 还少了一条船，两只油桶。",
+                "阿满: 水不骗人，船在堰口，油桶就在船上。",
+                "老周: 这话你敢当着里正的面说么？",
+                "阿满: 当着里正，当着里正娘子，我都敢说。",
+                "老周: 那就跟我到堰口去。",
+                "阿满: 水不骗人，去了咱俩都得湿一身。",
+            ],
+        ),
+    };
+    let (key, value) = match language {
+        Language::En => ("persona", "Keeps the weir. She counts the boats and trusts nobody who whispers."),
+        Language::Zh => ("性格", "看堰的人。她数着来往的船，不信压低嗓子说话的人。"),
+    };
+    let profile = vec![Attribute { key: key.to_owned(), value: value.to_owned(), visibility: Visibility::Public }];
+    Role::new(params, &Character { profile, ..character(name, language) }, &[act(lines)], "a-book", false)
+}
+
+fn small() -> Params {
+    Params {
+        min_segment: ByLanguage { en: 40, zh: 60 },
+        agnostic_calls: 2,
+        candidates: 10,
+        min_keyness: 4.0,
+        ..Params::default()
+    }
+}
+
+fn worked(params: &Params, language: Language, journal: &Arc<Memory>) -> Made {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let model = model(journal);
+    let work = Work { instructor: model.clone(), player: model, params: params.clone(), seed: 7 };
+    let role = spoken(language, params);
+    let instruction = match language {
+        Language::En => ("Why does salt melt ice?", "It lowers the freezing point."),
+        Language::Zh => ("盐为什么能化冰？", "盐降低了冰点。"),
+    };
+    let given = [Instruction {
+        id: "1".to_owned(),
+        instruction: instruction.0.to_owned(),
+        input: None,
+        answer: instruction.1.to_owned(),
+        language: None,
+    }];
+    let (general, _) = general(params, &given, 7, std::num::NonZeroUsize::MIN);
+    runtime.block_on(super::work(&work, &role, None, &general, &|| ())).unwrap().unwrap()
+}
+
+fn asked(journal: &Memory, ask: &str) -> usize {
+    journal.0.lock().unwrap().values().filter(|record| record.ask == ask).count()
+}
+
+#[test]
+fn the_figures_are_the_papers() {
+    let Params { min_segment, min_segment_turns, max_turn, max_segments, max_segment, script_based, .. } =
+        Params::default();
+    assert_eq!((min_segment.en, min_segment.zh, min_segment_turns), (500, 1_000, 4));
+    assert_eq!((max_turn.en, max_turn.zh, max_segments, max_segment.en, script_based), (500, 500, 100, 2_000, 3));
+    let Params { script_agnostic, agnostic_calls, candidates, max_test, min_turns, max_instruction, .. } =
+        Params::default();
+    assert_eq!((script_agnostic, agnostic_calls, candidates, max_test), (10, 20, 400, 50));
+    assert_eq!((min_turns, max_instruction.en), (25, 100));
+    let Params { test_every_instruction, test_every_role, held_out_general, few_shot, replies, form, .. } =
+        Params::default();
+    assert_eq!((test_every_instruction, test_every_role, held_out_general), (5, 9, 500));
+    assert_eq!((few_shot, replies, form), (5, 6, Form::FewShotDialogue));
+}
+
+#[test]
+fn a_role_is_worked_on_offline_in_both_languages() {
+    for language in Language::ALL {
+        let made = worked(&small(), language, &Arc::default());
+        assert_eq!(made.rejects, [], "{language}");
+        let profile = &made.profile;
+        assert!(!plain(&profile.portrait).contains(&plain(&profile.role)), "{}", profile.portrait);
+        let (third, second) = if language == Language::En { ("The character", "You") } else { ("这个人物", "你") };
+        let told = &profile.description;
+        assert!(told.contains(second) && !told.contains(third), "{told}");
+        let habit = if language == Language::En { "Mark my words" } else { "水不骗人" };
+        assert_eq!(profile.catchphrases, [habit]);
+        assert!(made.candidates.len() >= 6, "{:?}", made.candidates);
+        let said: String = profile.dialogue.iter().map(|turn| plain(&turn.content)).collect();
+        for row in &made.candidates {
+            assert!(row.question.starts_with(&row.role), "put to the role: {}", row.question);
+            if row.kind == TripletKind::ScriptBased {
+                assert!(said.contains(&plain(&row.generated[0])), "a real line: {}", row.generated[0]);
+            }
+        }
+        assert!(made.candidates.iter().any(|row| row.confidence == Confidence::High));
+        let [row] = made.general.as_slice() else { panic!("one instruction: {:?}", made.general) };
+        assert!(row.baseline.is_some() && row.generated.len() == 5);
+        assert!(
+            row.generated
+                .iter()
+                .all(|reply| reply.split_inclusive(['.', '。']).any(|part| said.contains(&plain(part))))
+        );
+    }
+}
+
+#[test]
+fn appendix_c_3_of_a_segment_and_10_of_a_call_until_there_are_enough() {
+    let journal = Arc::default();
+    let made = worked(&small(), Language::En, &journal);
+    let of = |kind| made.candidates.iter().filter(|row| row.kind == kind).count();
+    assert_eq!(asked(&journal, "instruct/script_based"), 2);
+    assert!(of(TripletKind::ScriptBased) <= 6);
+    let calls = asked(&journal, "instruct/script_agnostic");
+    assert!(calls >= 2 && of(TripletKind::ScriptAgnostic) <= 10 * calls);
+    // What is missing is asked for further, up to the most calls.
+    let more = Params { candidates: 1_000, max_agnostic_calls: 7, ..small() };
+    let journal = Arc::default();
+    worked(&more, Language::En, &journal);
+    assert_eq!(asked(&journal, "instruct/script_agnostic"), 7);
+    let none = Params { candidates: 0, agnostic_calls: 0, ..small() };
+    let journal = Arc::default();
+    worked(&none, Language::En, &journal);
+    assert_eq!(asked(&journal, "instruct/script_agnostic"), 0);
+}
+
+#[test]
+fn a_second_look_asks_nothing_and_draws_differ() {
+    let journal: Arc<Memory> = Arc::default();
+    let made = worked(&small(), Language::Zh, &journal);
+    let count = journal.0.lock().unwrap().len();
+    let again = worked(&small(), Language::Zh, &journal);
+    assert_eq!((made.candidates, made.general), (again.candidates, again.general));
+    assert_eq!(journal.0.lock().unwrap().len(), count);
+    assert_eq!(asked(&journal, "instruct/general"), 6, "six draws of one question are six calls");
+}
+
+#[test]
+fn role_gpt_has_three_forms() {
+    for (form, messages) in [(Form::ZeroShot, 2), (Form::FewShotPrompt, 2), (Form::FewShotDialogue, 12)] {
+        let journal: Arc<Memory> = Arc::default();
+        worked(&Params { form, ..small() }, Language::En, &journal);
+        let records = journal.0.lock().unwrap();
+        let record = records.values().find(|record| record.ask == "instruct/general").expect("it is asked");
+        assert_eq!(record.request.messages.len(), messages, "{form:?}");
+        let last = record.request.messages.last().expect("an instruction");
+        assert!(last.content.ends_with("Why does salt melt ice?"));
+        assert_eq!(last.content.contains("Who let the water out"), form == Form::FewShotPrompt, "{}", last.content);
+    }
+}
+
+#[test]
+fn appendix_k_the_prompt_says_that_excerpts_may_not_be_continuous() {
+    for (name, source) in PROMPTS.iter().filter(|(name, _)| name.contains("script_based")) {
+        let says = if name.ends_with("en") {
+            "may be hours or chapters apart"
+        } else {
+            "可能隔着几个时辰，甚至几章"
+        };
+        assert!(source.contains(says), "{name}");
+    }
+}
+
+/// Each template as a model is sent it.
+#[test]
+fn templates_render() {
+    for language in Language::ALL {
+        let journal: Arc<Memory> = Arc::default();
+        let params = Params {
+            min_segment: ByLanguage { en: 90, zh: 130 },
+            agnostic_calls: 1,
+            candidates: 1,
+            replies: 1,
+            ..small()
+        };
+        worked(&params, language, &journal);
+        let model = model(&journal);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(grade(&model, &spoken(language, &params))).unwrap().unwrap();
+        let records = journal.0.lock().unwrap();
+        let mut rendered: Vec<String> = records
+            .values()
+            .map(|record| {
+                let messages = record.request.messages.iter();
+                let parts = messages.map(|message| format!("[{}]\n{}", message.role.name(), message.content));
+                format!("# {}\n{}", record.ask, parts.collect::<Vec<_>>().join("\n"))
+            })
+            .collect();
+        rendered.sort();
+        insta::assert_snapshot!(format!("prompts_{language}"), rendered.join("\n\n"));
+    }
+}

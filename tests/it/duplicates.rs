@@ -1,0 +1,188 @@
+//! `instruct dedup` as a user sees it, and how well it finds what was planted.
+
+#[path = "../../benches/questions/mod.rs"]
+mod questions;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::process::Output;
+
+use dramaturg::stages::instruct::duplicates::{Keep, duplicates};
+use questions::{Kind, Question};
+use serde_json::Value;
+
+use super::support::TestRun;
+
+/// Runs `instruct dedup` on a file with this text.
+fn dedup(text: &[u8], arguments: &[&str]) -> Output {
+    let run = TestRun::new();
+    std::fs::write(run.path().join("asked.jsonl"), text).unwrap();
+    run.run(&[&["instruct", "dedup", "asked.jsonl", "--field", "question"], arguments].concat())
+}
+
+fn lines(output: &Output) -> Vec<Value> {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert!(errors.is_empty(), "{errors}");
+    String::from_utf8(output.stdout.clone()).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+const ASKED: &str = concat!(
+    "\u{feff}{\"role\":\"Tess\",\"question\":\"Where did you bury the old lamp?\",\"n\":1.50}\r\n",
+    "\n",
+    "{ \"question\" : \"渡口夜里谁收船钱？\", \"role\" : \"老周\", \"x\" : {\"b\":1,\"a\":[ ]} }\r\n",
+    "{\"question\":\"Where did you bury that old lamp?\",\"role\":\"Tess\"}\n",
+    "{\"question\":\"Where did you bury the old lamp?\",\"role\":\"老周\",\"kept\":7}\n",
+    "{\"nearest\":null,\"question\":\"渡口夜里是谁收船钱呢？\",\"role\":\"老周\",\"big\":12345678901234567890123}",
+);
+
+#[test]
+fn each_line_comes_again_with_its_verdict() {
+    let output = dedup(ASKED.as_bytes(), &["--threshold", "0.4", "--json", "--group", "role"]);
+    let found = lines(&output);
+    let kept: Vec<bool> = found.iter().map(|line| line["kept"].as_bool().unwrap()).collect();
+    assert_eq!(kept, [true, true, false, true, false]);
+    let nearest: Vec<Option<u64>> = found.iter().map(|line| line["nearest"].as_u64()).collect();
+    // Lines count from 1, blank ones too; kept questions that share no word with another kept one have no nearest.
+    assert_eq!(nearest, [None, None, Some(1), None, Some(3)]);
+    assert!(found.iter().all(|line| (0.0..=1.0).contains(&line["similarity"].as_f64().unwrap())));
+    let text = String::from_utf8(output.stdout).unwrap();
+    for written in [
+        "{\"role\":\"Tess\",\"question\":\"Where did you bury the old lamp?\",\"n\":1.50,\"kept\":true,\"similarity\":0.0,\"nearest\":null}\n",
+        "{ \"question\" : \"渡口夜里谁收船钱？\", \"role\" : \"老周\", \"x\" : {\"b\":1,\"a\":[ ]},\"kept\":true",
+        "{\"question\":\"Where did you bury the old lamp?\",\"role\":\"老周\",\"kept\":true",
+        "\"big\":12345678901234567890123,\"kept\":false",
+    ] {
+        assert!(text.contains(written), "{written} in {text}");
+    }
+    // Across roles the lamp is asked about three times.
+    let across = lines(&dedup(ASKED.as_bytes(), &["--threshold", "0.4", "--json"]));
+    let kept: Vec<bool> = across.iter().map(|line| line["kept"].as_bool().unwrap()).collect();
+    assert_eq!(kept, [true, true, false, false, false]);
+    assert_eq!((across[3]["similarity"].as_f64(), across[3]["nearest"].as_u64()), (Some(1.0), Some(1)));
+}
+
+#[test]
+fn people_get_a_table_or_a_list() {
+    let output = dedup(ASKED.as_bytes(), &["--threshold", "0.4", "--group", "role"]);
+    insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @r"
+    group         questions  kept  removed   share  threshold
+    Tess                  2     1        1  50.0 %      0.400
+    老周                  3     2        1  66.7 %      0.400
+    all 2 groups          5     3        2  60.0 %
+    `--json` prints each line with its verdict, `--scores` a list of them.
+    ");
+    let output = dedup(ASKED.as_bytes(), &["--threshold", "0.4", "--scores"]);
+    let list = String::from_utf8(output.stdout).unwrap();
+    assert!(list.starts_with("1\tkept\t0.000\t-\tWhere did you bury the old lamp?\n"), "{list}");
+    assert!(list.contains("\n5\tremoved\t1.000\t1\tWhere did you bury the old lamp?\n"), "{list}");
+}
+
+#[test]
+fn a_line_that_cannot_be_judged_is_named_and_nothing_is_printed() {
+    let text = "{\"question\":\"Why?\"}\n{\"question\":7}\nno\n[1]\n{\"q\":\"Why?\"}\n{\"question\":\"Who?\"";
+    let output = dedup(text.as_bytes(), &["--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    let errors = String::from_utf8(output.stderr).unwrap();
+    for part in [
+        "asked.jsonl:2: its `question` is no text\n",
+        "asked.jsonl:3: it is no JSON: ",
+        "asked.jsonl:4: it is no JSON object\n",
+        "asked.jsonl:5: it has no `question`\n",
+        "asked.jsonl:6: it is no JSON: ",
+        "error: 5 of the lines of `asked.jsonl` cannot be judged",
+    ] {
+        assert!(errors.contains(part), "{part} in {errors}");
+    }
+    let output =
+        dedup(b"{\"question\":\"Why?\",\"role\":[]}\n{\"question\":\"\xff\"}\n", &["--json", "--group", "role"]);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors.contains("asked.jsonl:1: its `role` is no text") && errors.contains("asked.jsonl:2: "), "{errors}");
+}
+
+#[test]
+fn a_command_line_that_makes_no_sense_is_refused() {
+    let run = TestRun::new();
+    std::fs::write(run.path().join("asked.jsonl"), "").unwrap();
+    for arguments in [
+        &["instruct"][..],
+        &["instruct", "dedup", "asked.jsonl"],
+        &["instruct", "dedup", "none.jsonl", "--field", "question"],
+        &["instruct", "dedup", ".", "--field", "question"],
+        &["instruct", "dedup", "asked.jsonl", "--field", "question", "--threshold", "0"],
+        &["instruct", "dedup", "asked.jsonl", "--field", "question", "--keep", "1.5"],
+        &["instruct", "dedup", "asked.jsonl", "--field", "question", "--keep", "0.5", "--threshold", "0.5"],
+    ] {
+        let output = run.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{arguments:?}");
+    }
+    let output = run.run(&["instruct", "dedup", "asked.jsonl", "--field", "question", "--json"]);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_read_twice_is_refused() {
+    let run = TestRun::new();
+    let mut command = run.command(&["instruct", "dedup", "/dev/stdin", "--field", "question"]);
+    let child = command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be read twice"));
+}
+
+#[test]
+fn groups_do_not_depend_on_each_other() {
+    let texts = |zh: bool| questions::questions(zh, 120, 1, 3).into_iter().map(|question| question.text);
+    let line = |role: &str, text: String| format!("{}\n", serde_json::json!({"question": text, "role": role}));
+    let (en, zh): (Vec<_>, Vec<_>) =
+        (texts(false).map(|text| line("a", text)).collect(), texts(true).map(|text| line("b", text)).collect());
+    let verdicts = |text: String, role: &str| {
+        let found = lines(&dedup(text.as_bytes(), &["--json", "--group", "role"]));
+        let of_role = found.into_iter().filter(|line| line["role"] == role);
+        of_role
+            .map(|line| (line["question"].to_string(), line["kept"].clone(), line["similarity"].clone()))
+            .collect::<Vec<_>>()
+    };
+    let mixed: String = en.iter().zip(&zh).flat_map(|(one, other)| [one.as_str(), other.as_str()]).collect();
+    for (role, own) in [("a", &en), ("b", &zh)] {
+        let alone = verdicts(own.concat(), role);
+        assert!(alone.iter().any(|(_, kept, _)| kept == false));
+        assert_eq!(alone, verdicts(mixed.clone(), role));
+        assert_eq!(alone, verdicts(zh.concat() + &en.concat(), role));
+    }
+}
+
+/// Returns the share of each kind that was found: of planted ones those that did not stay beside what they were made
+/// from, of others those that were removed.
+fn found(questions: &[Question], threshold: f64) -> BTreeMap<Kind, f64> {
+    let texts: Vec<&str> = questions.iter().map(|question| question.text.as_str()).collect();
+    let verdicts = duplicates(&texts, Keep::Threshold(threshold), NonZeroUsize::MIN).verdicts;
+    let mut counts: BTreeMap<Kind, (f64, f64)> = BTreeMap::new();
+    for (question, verdict) in questions.iter().zip(&verdicts) {
+        let gone = !verdict.kept || question.base.is_some_and(|base| !verdicts[base].kept);
+        let count = counts.entry(question.kind).or_default();
+        count.0 += f64::from(u8::from(gone));
+        count.1 += 1.0;
+    }
+    counts.into_iter().map(|(kind, (gone, all))| (kind, gone / all)).collect()
+}
+
+#[test]
+fn planted_near_duplicates_are_found_and_lonely_questions_stay() {
+    for (zh, threshold) in [(false, 0.5), (true, 0.4)] {
+        let found = found(&questions::questions(zh, 6_000, 1, 5), threshold);
+        let planted = [Kind::One, Kind::Two, Kind::Three, Kind::Reordered, Kind::Extended];
+        let share = planted.iter().map(|kind| found[kind]).sum::<f64>() / 5.0;
+        assert!(share >= 0.98, "{found:?}");
+        assert!(found[&Kind::Lonely] <= 0.01, "{found:?}");
+    }
+}

@@ -1,0 +1,231 @@
+//! The stage `instruct` from a pipeline file to tables and forms, offline and with a scripted model.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{Scripted, ScriptedServer, TestRun};
+
+/// Makes a run that asks its two test characters, and nobody else.
+fn run() -> TestRun {
+    let run = TestRun::new();
+    let instructions = Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/instructions/*.jsonl");
+    let table = format!(
+        "[instruct]\nroles = 'characters'\ninstructions = ['{}']\nmin_segment = {{ en = 100, zh = 150 }}\n\
+         agnostic_calls = 2\ncandidates = 20\nreplies = 3\nmax_instructions = {{ en = 5, zh = 5 }}\n\n[simulate]",
+        instructions.display()
+    );
+    run.change("[simulate]", &table);
+    run
+}
+
+/// Goes the road up to a stage, and returns what `--json` says.
+fn go(run: &TestRun, stage: &str, arguments: &[&str]) -> Value {
+    let output = run.run(&[&[stage, "small.toml", "--json", "--quiet"], arguments].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+/// Returns the lines of a form of the role data, as objects.
+fn form(run: &TestRun, name: &str, path: &str) -> Vec<Value> {
+    let output = run.run(&["export", "outputs/small", "--format", name, "--quiet"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = std::fs::read_to_string(run.path().join("outputs/small").join(name).join(path)).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// Returns the asks of a run, with how many calls each took.
+fn asks(left: &Value) -> BTreeSet<String> {
+    left["asks"].as_array().unwrap().iter().map(|ask| ask["ask"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_build_makes_role_data_in_both_languages_and_the_same_again() {
+    let run = run();
+    let left = run.build(&[], 0);
+    for config in ["roles", "role_specific", "role_general"] {
+        assert!(left["rows"][config]["train"].as_u64() > Some(0), "{config}: {left}");
+    }
+    assert!(left["rows"]["role_specific"]["test"].as_u64() > Some(0), "{left}");
+    assert!(left["rows"]["role_general"]["test"].as_u64() > Some(0), "{left}");
+    let tables = run.tables();
+    let again = run.build(&[], 0);
+    assert_eq!(again["calls"]["made"], 0, "{again}");
+    assert_eq!(run.tables(), tables);
+    assert_eq!(run.build(&["--replay"], 0)["calls"]["made"], 0);
+    for tongue in ["eng", "zh"] {
+        let rows = form(
+            &run,
+            "rolebench",
+            &format!("rolebench-{tongue}/instruction-generalization/role_specific/train.jsonl"),
+        );
+        let lines = form(
+            &run,
+            "rolebench",
+            &format!("profiles-{tongue}/{}.jsonl", if tongue == "zh" { "温仲筹" } else { "keziah-marl" }),
+        );
+        assert!(!rows.is_empty() && rows.iter().all(|row| row["generated"].as_array().map(Vec::len) == Some(1)));
+        // The offline engine answers with what the role says.
+        let said: String = lines.iter().map(|line| line["content"].as_str().unwrap_or_default()).collect();
+        let plain = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+        let (said, mut own, mut all) = (plain(&said), 0, 0);
+        for row in rows.iter().filter(|row| lines.iter().any(|line| line["role"] == row["role"])) {
+            all += 1;
+            let answer = row["generated"][0].as_str().unwrap();
+            let first = answer.split_inclusive(['.', '!', '?', '。', '！', '？']).next().unwrap_or_default();
+            own += usize::from(said.contains(&plain(first)));
+        }
+        assert!(lines.is_empty() || 2 * own >= all, "{tongue}: {own} of {all}");
+    }
+    let messages = form(&run, "messages", "train.jsonl");
+    assert!(messages.iter().all(|line| line["messages"].as_array().map(Vec::len) == Some(3)));
+}
+
+#[test]
+fn roles_need_no_conversation_and_a_first_look_is_used_again() {
+    let run = run();
+    let look = go(&run, "instruct", &["--limit", "1"]);
+    assert!(!asks(&look).iter().any(|ask| ask.starts_with("simulate/")), "{look}");
+    assert!(asks(&look).contains("instruct/script_agnostic"), "{look}");
+    let made = look["calls"]["made"].as_u64().unwrap();
+    let whole = go(&run, "instruct", &[]);
+    assert!(whole["calls"]["made"].as_u64() > Some(0) && made > 0);
+    assert_eq!(go(&run, "instruct", &[])["calls"]["made"], 0);
+}
+
+#[test]
+fn a_forecast_tells_what_roles_will_ask() {
+    let run = run();
+    let output = run.run(&["build", "small.toml", "--dry-run", "--json", "--quiet"]);
+    let told: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    let forecast = |ask: &str| {
+        told["asks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|row| row["ask"] == ask)
+            .map(|row| row["calls"].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    let built = run.build(&[], 0);
+    let made = |ask: &str| {
+        built["asks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|row| row["ask"] == ask)
+            .map(|row| row["calls"]["made"].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    for ask in ["instruct/describe", "instruct/script_based", "instruct/script_agnostic", "instruct/general"] {
+        assert!(made(ask) > 0, "{ask}");
+        assert_eq!(forecast(ask), made(ask), "{ask}");
+    }
+    assert_eq!(told["rows"]["role_specific"].as_u64(), {
+        let rows = &built["rows"]["role_specific"];
+        Some(rows["train"].as_u64().unwrap_or(0) + rows["test"].as_u64().unwrap_or(0))
+    });
+}
+
+#[test]
+fn a_wrong_line_of_instructions_is_told_with_its_place() {
+    let run = run();
+    let path = run.path().join("own.jsonl");
+    std::fs::write(&path, "{\"instruction\": \"Why?\", \"answer\": \"So.\"}\n{\"instruction\": \"Why\"}\nno\n")
+        .unwrap();
+    let output = run.run(&["build", "small.toml", "--set", "instruct.instructions=['own.jsonl']"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("own.jsonl:2") && errors.contains("missing field `answer`"), "{errors}");
+    assert!(errors.contains("own.jsonl:3"), "{errors}");
+}
+
+#[test]
+fn a_script_gives_its_roles_without_any_model() {
+    let run = run();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("books/forty_kilos_short.fountain");
+    run.change("roles = 'characters'", &format!("scripts = ['{}']\nroles_per_book = 1", script.display()));
+    let left = go(&run, "instruct", &[]);
+    assert!(asks(&left).contains("instruct/grade") && asks(&left).contains("instruct/script_based"), "{left}");
+}
+
+/// What the scripted model says to an ask that it tells by its schema or its words.
+fn reply(body: &Value) -> Scripted {
+    let schema = body["response_format"].to_string();
+    let prompt = body["messages"].to_string();
+    let is_chinese = prompt.contains("人物") || prompt.contains("你是温仲筹");
+    let name = if is_chinese { "温仲筹" } else { "Keziah Marl" };
+    if schema.contains("triplets") {
+        let triplet = |question: &str, confidence: &str, answer: &str| json!({"question": question, "rationale": "r", "confidence": confidence, "answer": answer});
+        let n = blake3::hash(prompt.as_bytes()).to_hex()[..6].to_owned();
+        let triplets = if is_chinese {
+            json!([
+                triplet(&format!("{name}，第{n}笔账是谁改的？"), "high", "是东家改的。"),
+                triplet(&format!("{name}，那是什么？"), "low", "是账。"),
+                triplet("那条船卖了多少钱？", "high", "三两。"),
+            ])
+        } else {
+            json!([
+                triplet(&format!("{name}, what was box {n} worth?"), "high", "A penny either way."),
+                triplet(&format!("{name}, what was that?"), "low", "Nothing."),
+                triplet(&format!("{name}, who sank the {n} boat?"), "high", "As an AI language model I cannot say."),
+            ])
+        };
+        return Scripted::content(&json!({"triplets": triplets}).to_string());
+    }
+    if schema.contains("catchphrases") {
+        return Scripted::content(r#"{"reason": "none is", "catchphrases": []}"#);
+    }
+    if prompt.contains("portrait") || prompt.contains("小传") {
+        let told = if is_chinese {
+            "你管账，不肯替旁人改字。"
+        } else {
+            "You keep the ferry and price everything."
+        };
+        return Scripted::content(told);
+    }
+    let said =
+        if is_chinese { "温仲筹：算盘上没有这笔。" } else { "A penny either way, and mind the step" };
+    Scripted::content(said)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_served_model_is_asked_for_triplets_and_its_faults_are_named() {
+    let server = ScriptedServer::ruled(|_, body| reply(body)).await;
+    let run = run();
+    run.change(
+        "[cast]",
+        "[models.served]\nprovider = \"openai\"\nmodel = \"m\"\n\n[cast]\ninstructor = \"served\"\nplayer = \"served\"",
+    );
+    run.change("count = { en = 1, zh = 1 }", "count = { en = 0, zh = 0 }");
+    let dot_env = format!("OPENAI_BASE_URL={}\nexport OPENAI_API_KEY='sk-0123456789-abcdef'\n", server.url());
+    std::fs::write(run.path().join(".env"), dot_env).expect("the file `.env`");
+    let left = run.build(&[], 0);
+    assert_eq!(left["rows"]["roles"]["train"], 2, "{left}");
+    let rejected = std::fs::read_dir(run.path().join("outputs/small/rejected"))
+        .expect("a folder")
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect::<String>();
+    for reason in ["low_confidence", "not_addressed", "reveals_model", "name_in_front", "incomplete", "no_reply"] {
+        assert!(rejected.contains(&format!("\"{reason}\"")), "{reason}");
+    }
+    let rows = form(&run, "rolebench", "rolebench-eng/instruction-generalization/role_specific/train.jsonl");
+    assert!(rows.iter().all(|row| row["generated"] == json!(["A penny either way."])), "{rows:?}");
+    assert!(!rows.is_empty());
+    let bodies: Vec<Value> = server.bodies();
+    // She has no book here, so that her description is all there is; he has his dialogue.
+    assert!(
+        bodies.iter().any(|body| body.to_string().contains("Write 10 questions to Keziah Marl")),
+        "ten on a description"
+    );
+    assert!(bodies.iter().any(|body| body.to_string().contains("就这段对白，向温仲筹提3个问题")), "three on a segment");
+    let general = bodies
+        .iter()
+        .find(|body| body["messages"][0]["content"].as_str().is_some_and(|text| text.starts_with("你是温仲筹。")));
+    let general = general.expect("the role is played");
+    let roles: Vec<&str> =
+        general["messages"].as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles.len(), 12, "a system part, five exchanges, the instruction: {roles:?}");
+    assert_eq!((roles[1], roles[2], roles[11]), ("user", "assistant", "user"));
+}
