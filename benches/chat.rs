@@ -1,12 +1,12 @@
 //! What a large simulation costs: time, CPU and memory of many lanes that play at once against a server with a latency.
 //!
-//! `cargo bench --bench chat -- [τ] [URL]` plays 20 test characters with 21 source models in a pool of 6,000 scenes, until each
-//! of five dimensions was aimed at τ times; 10 is the paper's figure (some 200,000 calls), and 1, about a tenth of it, is
-//! played when silent. It asks a server, such as a mock; without a URL it starts one of its own in a process of its own,
-//! which answers after 200 ms, 512 requests at once.
+//! `cargo bench --bench chat -- [CHARACTERS] [URL]` plays test characters with 21 source models in a pool of 6,000 scenes, until
+//! each of five dimensions was aimed at ten times. 20 characters are the paper's run (some 200,000 calls); 2, a tenth of it, play
+//! when silent. It asks a server, such as a mock that answers after 200 ms; without a URL it starts one of its own in a process of
+//! its own. 512 requests are in flight at once: a few of each source, and the rest of the model that plays all other parts.
 //!
-//! The bound is what no scheduling can beat: the larger of the longest lane, call after call, and of all calls shared out
-//! among the requests that the server takes at once.
+//! The bound is what no scheduling can beat: the larger of the longest lane, call after call, and of the calls of the busiest
+//! model shared out among the requests that it may have in flight.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
@@ -25,16 +25,20 @@ use dramaturg::pipeline::{self, Endpoints, Environment, RunOptions, Stage, Summa
 use dramaturg::schema::Language;
 use dramaturg::store::JournalView;
 use serde_json::{Value, json};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use self::process::{cpu_seconds, peak_megabytes, to_f64};
 use self::server::{Answer, Server, serve};
 
 const LATENCY: Duration = Duration::from_millis(200);
-/// How many requests the server answers at once.
+/// How many requests are in flight at once.
 const CONCURRENCY: usize = 512;
-const CHARACTERS: usize = 20;
+/// How many of them are of one source.
+const OF_A_SOURCE: usize = 4;
 const SOURCES: usize = 21;
+const TAU: u32 = 10;
+/// The model that plays all parts but the sources'.
+const CAST: &str = "cast";
 const SCENES: usize = 6_000;
 const BOOKS: usize = 180;
 const SCENE_BYTES: usize = 6_000;
@@ -44,23 +48,22 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     if arguments.first().is_some_and(|argument| argument == "serve") {
-        let places = Arc::new(Semaphore::new(CONCURRENCY));
-        runtime.block_on(serve(move |body| answer(body, Arc::clone(&places))));
+        runtime.block_on(serve(answer));
         return;
     }
-    let tau = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(1);
+    let characters = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(2);
     let url = arguments.iter().find(|argument| argument.starts_with("http"));
     let server = url.is_none().then(|| Server::start(&["serve"]));
     let url = server.as_ref().map_or_else(|| url.expect("one or the other").clone(), |server| server.url.clone());
     let folder = tempfile::tempdir().expect("a folder");
-    fill(folder.path());
-    runtime.block_on(measure(folder.path(), &url, tau));
+    fill(folder.path(), characters);
+    runtime.block_on(measure(folder.path(), &url));
 }
 
 /// Plays, and prints what it took.
-async fn measure(folder: &Path, url: &str, tau: u32) {
+async fn measure(folder: &Path, url: &str) {
     let file = folder.join("chat.toml");
-    std::fs::write(&file, pipeline_file(folder, url, tau)).expect("written");
+    std::fs::write(&file, pipeline_file(folder, url)).expect("written");
     let loaded = pipeline::load(&file, &[], &Environment::default(), Endpoints::Needed).expect("it is well formed");
     let out = folder.join("run");
     let (_stop, stop) = watch::channel(false);
@@ -85,19 +88,28 @@ async fn measure(folder: &Path, url: &str, tau: u32) {
 fn report(summary: &Summary, path: u64, wall: f64, cpu: f64, memory: u64) {
     let calls = summary.calls.made;
     let latency = LATENCY.as_secs_f64();
-    let (lane, share) = (to_f64(path) * latency, to_f64(calls) * latency / to_f64(CONCURRENCY as u64));
+    let mut models: BTreeMap<&str, u64> = BTreeMap::new();
+    for ask in summary.asks.iter().filter(|ask| ask.model != "reader") {
+        *models.entry(&ask.model).or_default() += ask.calls.made;
+    }
+    let share = |(model, calls): (&str, u64)| to_f64(calls) * latency / to_f64(concurrency(model) as u64);
+    let share = models.into_iter().map(share).fold(0.0, f64::max);
+    let lane = to_f64(path) * latency;
     let bound = lane.max(share);
     println!("calls      {calls}, {} failed, {} requests", summary.calls.failed, summary.requests);
-    println!("bound      {bound:.1} s (longest lane {lane:.1} s, all calls {share:.1} s)");
+    println!("bound      {bound:.1} s (longest lane {lane:.1} s, busiest model {share:.1} s)");
     println!("simulate   {wall:.1} s, {:.3} of the bound; the whole run {:.1} s", wall / bound, summary.wall_s);
     println!("CPU        {cpu:.1} s, {:.0} µs a call", cpu * 1e6 / to_f64(calls));
     println!("memory     {memory} MB at most");
     println!("rows       {}", json!(summary.rows));
 }
 
+/// When a stage began, how many seconds it took, and how many megabytes were held at most up to its end.
+type Took = (Option<Instant>, f64, u64);
+
 /// When stages begin and end, and the most that was held up to then.
 #[derive(Debug, Default)]
-struct Stages(Mutex<BTreeMap<&'static str, (Option<Instant>, f64, u64)>>);
+struct Stages(Mutex<BTreeMap<&'static str, Took>>);
 
 impl Stages {
     fn seconds(&self, stage: &str) -> f64 {
@@ -169,8 +181,13 @@ fn waves(table: &Path) -> BTreeMap<String, u32> {
     ids.map(str::to_owned).zip(waves).collect()
 }
 
-/// Writes the characters, the pool and a book.
-fn fill(folder: &Path) {
+/// Returns how many requests of a model are in flight at once.
+fn concurrency(model: &str) -> usize {
+    if model == CAST { CONCURRENCY - SOURCES * OF_A_SOURCE } else { OF_A_SOURCE }
+}
+
+/// Writes so many characters, the pool and a book.
+fn fill(folder: &Path, count: usize) {
     let custom = folder.join("pool/custom");
     std::fs::create_dir_all(&custom).expect("a folder");
     for book in 0..BOOKS {
@@ -182,7 +199,7 @@ fn fill(folder: &Path) {
     }
     let characters = folder.join("characters");
     std::fs::create_dir_all(&characters).expect("a folder");
-    for number in 0..CHARACTERS {
+    for number in 0..count {
         std::fs::write(characters.join(format!("{number:02}.json")), character(number).to_string()).expect("written");
     }
     let talk = "“Is it you?” said Anna.\n\n“It is,” said Boris.\n\n".repeat(20);
@@ -195,7 +212,7 @@ fn character(number: usize) -> Value {
         _ => ("zh", ["客人", "习惯", "凡是数得清的都要数一遍，旁的一概不信。", "我数过"]),
     };
     let attribute = |entry: usize| {
-        let visibility = if entry % 2 == 0 { "public" } else { "private" };
+        let visibility = if entry.is_multiple_of(2) { "public" } else { "private" };
         json!({"key": format!("{key} {entry}"), "value": value, "visibility": visibility})
     };
     let profile: Vec<Value> = (0..10).map(attribute).collect();
@@ -205,7 +222,7 @@ fn character(number: usize) -> Value {
     })
 }
 
-fn pipeline_file(folder: &Path, url: &str, tau: u32) -> String {
+fn pipeline_file(folder: &Path, url: &str) -> String {
     let folder = folder.display();
     let mut text = format!(
         "name = \"chat\"\nseed = 7\nbooks = {{ paths = [\"{folder}/book.txt\"] }}\n\n[models.reader]\nprovider = \"offline\"\n"
@@ -214,25 +231,25 @@ fn pipeline_file(folder: &Path, url: &str, tau: u32) -> String {
         let _ = write!(
             text,
             "[models.{name}]\nprovider = \"openai\"\nbase_url = \"{url}\"\nmodel = \"{name}\"\n\
-             concurrency = {CONCURRENCY}\nprice = {{ input = 1.0, output = 1.0 }}\n"
+             concurrency = {}\nprice = {{ input = 1.0, output = 1.0 }}\n",
+            concurrency(name)
         );
     };
     let sources: Vec<String> = (0..SOURCES).map(|source| format!("source-{source:02}")).collect();
-    sources.iter().map(String::as_str).chain(["cast"]).for_each(&mut model);
+    sources.iter().map(String::as_str).chain([CAST]).for_each(&mut model);
     let sources = sources.iter().map(|source| format!("\"{source}\"")).collect::<Vec<_>>().join(", ");
     let _ = write!(
         text,
-        "[cast]\nextractor = \"reader\"\nsynthesizers = [\"reader\"]\ndirector = \"cast\"\nscene = \"cast\"\n\
-         sources = [{sources}]\nbase = \"cast\"\njudge = \"cast\"\n\n[extract]\npool = \"{folder}/pool\"\n\n\
+        "[cast]\nextractor = \"reader\"\nsynthesizers = [\"reader\"]\ndirector = \"{CAST}\"\nscene = \"{CAST}\"\n\
+         sources = [{sources}]\nbase = \"{CAST}\"\njudge = \"{CAST}\"\n\n[extract]\npool = \"{folder}/pool\"\n\n\
          [synthesize]\nestablished = [\"{folder}/characters/*.json\"]\ncount = {{ en = 0, zh = 0 }}\n\n\
-         [simulate]\ntau = {tau}\n"
+         [simulate]\ntau = {TAU}\n"
     );
     text
 }
 
 /// Answers a request after the latency, by its schema where it has one, and not the same to any two.
-async fn answer(body: Vec<u8>, places: Arc<Semaphore>) -> Answer {
-    let _place = places.acquire().await.expect("nobody closes it");
+async fn answer(body: Vec<u8>) -> Answer {
     tokio::time::sleep(LATENCY).await;
     let request: Value = serde_json::from_slice(&body).expect("the client sends JSON");
     let hash = blake3::hash(&body);

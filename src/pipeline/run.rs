@@ -536,15 +536,15 @@ impl Road {
         Ok(())
     }
 
-    /// Returns how many conversations play at once, over all lanes: twice as many as there can be requests in flight, so that
-    /// there is always one for whichever model has nothing to do.
+    /// Returns how many conversations play at once, over all lanes: four times as many as there can be requests in flight, so that
+    /// there is always one for whichever model has nothing to do, also while answers wait for the journal.
     fn conversations_at_once(&self) -> u32 {
         let names: BTreeSet<&str> = self.models.players().map(|model| model.name()).collect();
         let of = |name: &str| match &self.loaded.file.models[name] {
             ModelEntry::OpenAi(served) => served.concurrency as usize,
             ModelEntry::Offline(_) => cores(),
         };
-        let most = names.into_iter().map(of).sum::<usize>().saturating_mul(2).min(MOST_CONVERSATIONS);
+        let most = names.into_iter().map(of).sum::<usize>().saturating_mul(4).min(MOST_CONVERSATIONS);
         u32::try_from(most).unwrap_or(u32::MAX)
     }
 
