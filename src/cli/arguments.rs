@@ -503,8 +503,11 @@ pub(super) struct ExtractArguments {
 pub(super) struct InstructArguments {
     #[command(subcommand)]
     pub(super) command: Option<InstructCommand>,
+    /// The pipeline file, as `pipelines/demo.toml`.
+    #[arg(value_name = "PIPELINE", help_heading = "Arguments", required = true)]
+    pub(super) pipeline: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) run: Option<RunArguments>,
+    pub(super) options: RunOptions,
 }
 
 /// What is done beside the road.

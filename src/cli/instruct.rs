@@ -13,7 +13,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::arguments::{DedupArguments, InstructArguments, InstructCommand};
+use super::arguments::{DedupArguments, InstructArguments, InstructCommand, RunArguments};
 use super::books::usage;
 use super::controls::visible;
 use super::summary::thousands;
@@ -45,7 +45,7 @@ enum Fault {
 
 /// Goes the road of a pipeline up to its role data, or judges questions.
 pub(super) fn instruct(arguments: InstructArguments) -> Exit {
-    match (arguments.command, arguments.run) {
+    match (arguments.command, arguments.pipeline) {
         (Some(InstructCommand::Dedup(dedup)), _) => match judge(&dedup) {
             Ok(()) => Exit::Done,
             // Who reads no further, as `head` does, has what they wanted.
@@ -64,7 +64,7 @@ pub(super) fn instruct(arguments: InstructArguments) -> Exit {
                 if matches!(fault, Fault::Write(_)) { Exit::Fault } else { Exit::Usage }
             }
         },
-        (None, Some(run)) => road(&run, false, Stage::Instruct),
+        (None, Some(pipeline)) => road(&RunArguments { pipeline, options: arguments.options }, false, Stage::Instruct),
         (None, None) => usage("there is nothing to do", "give a pipeline file, or `dedup` and a file of JSON Lines"),
     }
 }
