@@ -351,9 +351,9 @@ impl Maker {
                 };
                 let more: Vec<String> = self.of(&more).split([' ', '|']).map(str::to_owned).collect();
                 if self.below(2) == 0 {
-                    words.extend(more)
+                    words.extend(more);
                 } else {
-                    words.splice(..0, more).for_each(drop)
+                    words.splice(..0, more).for_each(drop);
                 }
                 let word = self.content();
                 words.push(word);
