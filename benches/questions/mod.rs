@@ -350,11 +350,8 @@ impl Maker {
                     ["my old friend", "please go on", "if you can say"]
                 };
                 let more: Vec<String> = self.of(&more).split([' ', '|']).map(str::to_owned).collect();
-                if self.below(2) == 0 {
-                    words.extend(more);
-                } else {
-                    words.splice(..0, more).for_each(drop);
-                }
+                let place = if self.below(2) == 0 { words.len() } else { 0 };
+                words.splice(place..place, more);
                 let word = self.content();
                 words.push(word);
             }
