@@ -71,8 +71,7 @@ def main():
     wall = time.perf_counter() - begun
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = usage.ru_utime + usage.ru_stime
-    peak = usage.ru_maxrss / 1024
-    print(f"dramaturg  whole command: {wall:.1f} s, {cpu:.1f} s CPU, {peak:.0f} MB, {count / wall:,.0f} questions/s")
+    print(f"dramaturg  whole command: {wall:.1f} s, {cpu:.1f} s CPU, {count / wall:,.0f} questions/s")
 
     for name, look_up in [("rank_bm25", rank_bm25), ("bm25s", with_bm25s)]:
         some = list(groups.values())[: arguments.groups]
