@@ -292,9 +292,11 @@ impl Maker {
         self.lonely += 1;
         let mut rest = self.lonely;
         if self.zh {
-            // Characters that no other word has, the second of them in no other such word either.
-            let character = |plane: u32| char::from_u32(plane + u32::try_from(rest % 6_500).expect("small"));
-            let (first, second) = (character(0x3400).expect("Han"), character(0x20000).expect("Han"));
+            // Characters that no other word has; after 6,500 words they come again, in other pairs.
+            let character = |plane: u32, place: usize| {
+                char::from_u32(plane + u32::try_from(place % 6_500).expect("small")).expect("a Han character")
+            };
+            let (first, second) = (character(0x3400, rest), character(0x20000, rest + rest / 6_500));
             return [first, second].iter().collect();
         }
         let mut word = String::from("z");
