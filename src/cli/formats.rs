@@ -20,6 +20,9 @@ pub(super) fn formats(arguments: &ExportArguments, wanted: RoleFormat) -> Exit {
             "leave them out",
         );
     }
+    if path.is_file() {
+        return usage("`--format` reads a run's folder, not a pipeline file", "give `outputs/<name>`");
+    }
     // A run's folder holds its data set.
     let dataset = if path.join("dataset").is_dir() { path.join("dataset") } else { path.clone() };
     let form = match wanted {
@@ -38,7 +41,17 @@ pub(super) fn formats(arguments: &ExportArguments, wanted: RoleFormat) -> Exit {
             "give a run's folder, or its data set, whose pipeline file has `[instruct] roles`",
         );
     }
-    let out = options.out.clone().unwrap_or_else(|| path.join(form.name()));
+    // A data set is replaced whole by the next build: what is made of it stands beside it.
+    let is_dataset = path.ends_with("dataset") && !path.join("dataset").is_dir();
+    let run = if is_dataset { path.parent().unwrap_or(path) } else { path };
+    let out = options.out.clone().unwrap_or_else(|| run.join(form.name()));
+    if options.out.is_some() && std::fs::read_dir(&out).is_ok_and(|mut entries| entries.next().is_some()) {
+        // Files of an earlier export would stand among the new ones, test rows beside training rows.
+        return usage(&format!("`{}` holds something already", out.display()), "name another folder, or empty it");
+    }
+    if let Err(error) = store::clear(&out) {
+        return fault(&error);
+    }
     let files = format(form, &tables);
     let lines: usize = files.values().map(|text| text.lines().count()).sum();
     for (name, text) in &files {

@@ -425,6 +425,7 @@ mod tests {
     fn later_turns_are_told_from_what_is_new() {
         for (draw, later) in [
             ("zero/qwen3/7/12/scene", true),
+            ("zero/qwen3/7/3/judge-swapped", true),
             ("zero/qwen3/7/0/director", false),
             ("lian_wen_ji@1034/scenes", false),
             ("lane", false),

@@ -248,12 +248,10 @@ pub(super) fn reach(
     if urls.is_empty() {
         urls.extend(environment.get(Served::BASE_URL_ENV).map(|url| (document.key(&entry), url.to_owned())));
     }
-    let key_env = given("api_key_env").unwrap_or_else(|| Served::API_KEY_ENV.to_owned());
-    let key = environment.find(&key_env);
-    let reached = Reached {
+    let mut reached = Reached {
         base_urls: urls.iter().map(|(_, url)| url.clone()).collect(),
         model: from("model", Served::MODEL_ENV),
-        api_key: key.as_deref().ok().map(str::to_owned),
+        api_key: None,
     };
     if reached.model.is_none() {
         problems.push(lacking("model", Served::MODEL_ENV));
@@ -272,6 +270,8 @@ pub(super) fn reach(
         }
     }
     let place = format!("{entry}/api_key_env");
+    let key = environment.find(&given("api_key_env").unwrap_or_else(|| Served::API_KEY_ENV.to_owned()));
+    reached.api_key = key.as_deref().ok().map(str::to_owned);
     if let Err(unset) = key
         && (document.has(&place) || unset.file.is_some())
     {

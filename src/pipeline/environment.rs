@@ -2,19 +2,24 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most bytes of a file that holds a variable's value.
 const MOST_BYTES: u64 = 1 << 16;
 
 /// Variables by name. Their values may be secrets: they show themselves nowhere.
 #[derive(Clone, Default)]
-pub struct Environment(BTreeMap<String, String>);
+pub struct Environment {
+    variables: BTreeMap<String, String>,
+    /// What the files held that variables name: one that is a pipe can be read once only.
+    files: Arc<Mutex<BTreeMap<String, Result<String, String>>>>,
+}
 
 impl Environment {
     /// Returns a variable; an empty one counts as unset.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
+        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
     /// Returns a variable or, when it is not set, what stands in the file that `<name>_FILE` names, as secrets are mounted
@@ -25,12 +30,14 @@ impl Environment {
         }
         let unset = |file| Unset { name: name.to_owned(), file };
         let path = self.get(&format!("{name}_FILE")).ok_or_else(|| unset(None))?;
-        read(path).map(Cow::Owned).map_err(|fault| unset(Some(fault)))
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = files.entry(path.to_owned()).or_insert_with(|| read(path));
+        read.clone().map(Cow::Owned).map_err(|fault| unset(Some(fault)))
     }
 
     /// Returns the names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.variables.keys().map(String::as_str)
     }
 }
 
@@ -64,13 +71,13 @@ fn read(path: &str) -> Result<String, String> {
 
 impl FromIterator<(String, String)> for Environment {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Self {
-        Self(variables.into_iter().collect())
+        Self { variables: variables.into_iter().collect(), ..Self::default() }
     }
 }
 
 impl std::fmt::Debug for Environment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_set().entries(self.0.keys()).finish()
+        f.debug_set().entries(self.variables.keys()).finish()
     }
 }
 
@@ -127,27 +134,33 @@ mod tests {
         let path = folder.path().join("键");
         let file = path.to_str().unwrap().to_owned();
         let set = [("KEY_FILE".to_owned(), file), ("OTHER_FILE".to_owned(), "sesame-7".to_owned())];
-        let mut environment: Environment = set.into_iter().collect();
+        let set: Vec<(String, String)> = set.into();
+        let environment = || set.iter().cloned().collect::<Environment>();
         for (text, expected) in [
             ("\u{feff}sesame-7\r\n", Ok("Bearer sesame-7")),
             (" \n", Err("the file that KEY_FILE names is empty")),
             ("sesame-7\nsesame-8\n", Err("the file that KEY_FILE names has more than one line")),
         ] {
             std::fs::write(&path, text).unwrap();
-            let expanded = expand("Bearer $KEY", &environment).map_err(|unset| unset.to_string());
+            let expanded = expand("Bearer $KEY", &environment()).map_err(|unset| unset.to_string());
             assert_eq!(expanded.as_deref().map_err(String::as_str), expected, "{text:?}");
         }
         std::fs::write(&path, [0xff, 0xfe]).unwrap();
-        assert!(environment.find("KEY").unwrap_err().to_string().contains("no UTF-8"));
+        assert!(environment().find("KEY").unwrap_err().to_string().contains("no UTF-8"));
         std::fs::write(&path, "k".repeat(1 << 17)).unwrap();
-        assert!(environment.find("KEY").unwrap_err().to_string().contains("longer"));
+        assert!(environment().find("KEY").unwrap_err().to_string().contains("longer"));
         // Whoever puts the key where its file's name belongs does not see it again.
-        let error = environment.find("OTHER").unwrap_err().to_string();
+        let error = environment().find("OTHER").unwrap_err().to_string();
         assert!(
             error.starts_with("the file that OTHER_FILE names cannot be read") && !error.contains("sesame"),
             "{error}"
         );
-        environment.0.insert("KEY".to_owned(), "own".to_owned());
+        std::fs::write(&path, "once\n").unwrap();
+        let mut environment = environment();
+        assert_eq!(environment.find("KEY").unwrap(), "once");
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(environment.find("KEY").unwrap(), "once", "a pipe has nothing more to say");
+        environment.variables.insert("KEY".to_owned(), "own".to_owned());
         assert_eq!(environment.find("KEY").unwrap(), "own", "what is set already wins");
         assert!(environment.find("NONE").unwrap_err().file.is_none());
     }

@@ -49,7 +49,7 @@ impl Reader {
                     Ok(read) if read.text().is_empty() || read.answer.trim().is_empty() => {
                         told.push(problem("the instruction or its answer is empty".to_owned()));
                     }
-                    Ok(read) if !read.id.is_empty() && !ids.insert(read.id.clone()) => {
+                    Ok(read) if !read.id.trim().is_empty() && !ids.insert(read.id.trim().to_owned()) => {
                         let message = format!("the id `{}` stands before another instruction too", read.id);
                         told.push(problem(message).expected("each id once"));
                     }

@@ -131,7 +131,7 @@ impl PerSample {
             shared_out(sum, samples)
         };
         (samples > 0).then(|| Self {
-            calls: each(|ask| ask.calls.made + ask.calls.journal),
+            calls: each(|ask| ask.calls.made + ask.calls.journal + ask.calls.failed),
             billed: each(|ask| ask.tokens.prompt + ask.tokens.completion),
             cacheable: each(|ask| ask.tokens.cacheable),
         })
@@ -179,7 +179,7 @@ pub struct Summary {
     pub asks: Vec<AskSummary>,
     /// Rows by config and split.
     pub rows: BTreeMap<String, BTreeMap<String, u64>>,
-    /// What each sample took; null without samples.
+    /// What each sample took; null without a data set, and without samples.
     pub per_sample: Option<PerSample>,
     /// How many lanes ended before a dimension had its τ counts, by dimension.
     pub short: BTreeMap<String, u64>,
@@ -278,7 +278,7 @@ mod tests {
         let tokens = Tokens { prompt: 900, cacheable: 700, completion: 50, ..Tokens::default() };
         let asks =
             [ask("extract/scenes", 99, tokens), ask("simulate/direct", 8, tokens), ask("select/judge", 5, tokens)];
-        let per_sample = PerSample { calls: 5.0, billed: 633.33, cacheable: 466.67 };
+        let per_sample = PerSample { calls: 5.67, billed: 633.33, cacheable: 466.67 };
         assert_eq!(PerSample::of(&asks, 3), Some(per_sample));
         assert_eq!(PerSample::of(&asks, 0), None);
     }

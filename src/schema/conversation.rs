@@ -128,7 +128,8 @@ pub struct Turn {
     pub base_reply: Option<String>,
     /// Which of the two stayed.
     pub kept_reply: Option<Candidate>,
-    /// Format faults of what stayed, by name; those that were mended end in `:mended`.
+    /// Format faults of what stayed, by name; those that were mended end in `:mended`. `director:matched` and
+    /// `director:by_lot` say that the director's answer was no name as it was given: the turn itself is sound.
     pub faults: Vec<String>,
 }
 

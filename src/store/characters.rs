@@ -16,7 +16,8 @@ pub fn characters_path(run: &Path) -> PathBuf {
 /// Says whether a folder is a run's, and no pool.
 #[must_use]
 pub fn is_run(folder: &Path) -> bool {
-    ["manifest.json", "status.json", "journal.jsonl", "characters.jsonl"].iter().any(|name| folder.join(name).is_file())
+    // A book of a pool may be called Journal or Characters.
+    [".lock", "manifest.json", "status.json"].iter().any(|name| folder.join(name).is_file())
 }
 
 /// Replaces the characters of a run.
@@ -59,7 +60,9 @@ mod tests {
         };
         let all = [character(Language::En, "Mara"), character(Language::Zh, "阿满")];
         write_characters(folder.path(), &all).unwrap();
-        assert!(is_run(folder.path()));
+        assert!(!is_run(folder.path()), "a pool may have a book called Characters");
+        let run = super::super::RunFolder::open(folder.path()).unwrap();
+        assert!(is_run(run.path()));
         assert_eq!(characters(folder.path()).unwrap(), all);
         let path = characters_path(folder.path());
         fs::write(&path, fs::read_to_string(&path).unwrap() + "{\"id\": 1}\n").unwrap();

@@ -1,4 +1,4 @@
-//! Reads the tables of a data set back from its folder.
+//! Reads the tables of a data set back from its folder, and makes room for what is written of them.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,6 +7,14 @@ use polars::frame::DataFrame;
 use polars::prelude::{ParquetReader, SerReader as _};
 
 use super::StoreError;
+
+/// Removes a folder that an earlier export wrote, if there is one.
+pub fn clear(folder: &Path) -> Result<(), StoreError> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io("remove", folder)(error)),
+        _ => Ok(()),
+    }
+}
 
 /// Returns the tables of some configs of a data set, as (config, split, rows), in order; a config that it lacks gives none.
 pub fn tables(dataset: &Path, configs: &[&str]) -> Result<Vec<(String, String, DataFrame)>, StoreError> {

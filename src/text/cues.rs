@@ -37,6 +37,37 @@ pub enum CueMark {
 const NOBODY: &[&str] = &[
     "act",
     "scene",
+    "question",
+    "answer",
+    "q",
+    "a",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "spring",
+    "summer",
+    "autumn",
+    "winter",
+    "问",
+    "答",
+    "旧历",
+    "新历",
     "time",
     "place",
     "setting",
@@ -252,6 +283,10 @@ pub fn cue(line: &str) -> Option<Cue<'_>> {
     (!opener).then(|| Cue { name, aside, speech: line.len() - rest.len(), sure, mark })
 }
 
+/// Titles that a stop shortens.
+const ABBREVIATED: [&str; 13] =
+    ["mr", "mrs", "ms", "dr", "st", "rev", "hon", "capt", "col", "gen", "lt", "sgt", "prof"];
+
 const BRACKETS: [(char, char); 5] = [('(', ')'), ('（', '）'), ('[', ']'), ('［', '］'), ('【', '】')];
 
 fn unprinted(text: &str) -> &str {
@@ -268,7 +303,8 @@ fn name_end(head: &str) -> Option<usize> {
             '.' => {
                 // `MRS. HALLOW.`, `J. HALE.`
                 let word = head[..at].rsplit(' ').next().unwrap_or_default();
-                let short = word.chars().count() == 1 || is_title(word) && word.chars().count() < 5;
+                // `KING.` is no abbreviation.
+                let short = word.chars().count() == 1 || ABBREVIATED.contains(&&*word.to_lowercase());
                 let more = head[at + 1..].strip_prefix(' ').is_some_and(|more| more.starts_with(char::is_uppercase));
                 if !short || !more {
                     return Some(at);
@@ -308,7 +344,10 @@ fn is_name(name: &str) -> Option<bool> {
         let ordinal = name.starts_with('第') && name.ends_with(['幕', '场', '場', '折', '出', '回', '章', '节', '節']);
         // `守田道：` hands over speech in a story.
         let told = name.ends_with(['道', '说', '說', '曰', '问', '問', '答', '想', '叫', '喊', '骂', '罵', '叹', '嘆']);
-        return (each && !ordinal && !told && name.chars().count() < 17).then_some(false);
+        // `一月三日　晴` begins a day of a diary.
+        let dated = name.ends_with(['日', '号', '號', '月', '年', '天'])
+            && name.chars().any(|c| "一二三四五六七八九十廿初春夏秋冬".contains(c));
+        return (each && !ordinal && !told && !dated && name.chars().count() < 17).then_some(false);
     }
     let joint = |word: &str| matches!(word, "and" | "of" | "the" | "de" | "von" | "van" | "&");
     let words: Vec<&str> = name.split_whitespace().collect();

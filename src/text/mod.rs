@@ -12,7 +12,7 @@ mod topics;
 mod words;
 
 pub use cues::{Cue, CueMark, cue, is_several};
-pub use lapses::{declines, is_cut, is_name, label, reveals_model};
+pub use lapses::{declines, has_name, is_cut, is_name, label, reveals_model};
 pub use paragraphs::{Shape, is_wrapped, paragraph_starts};
 pub use signs::{Sign, asks, signs};
 pub use topics::{Topic, topics};

@@ -207,7 +207,7 @@ async fn a_served_model_is_asked_for_triplets_and_its_faults_are_named() {
         .expect("a folder")
         .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
         .collect::<String>();
-    for reason in ["low_confidence", "not_addressed", "reveals_model", "name_in_front", "incomplete", "no_reply"] {
+    for reason in ["low_confidence", "not_addressed", "reveals_model", "name_in_front", "incomplete", "none_left"] {
         assert!(rejected.contains(&format!("\"{reason}\"")), "{reason}");
     }
     let rows = form(&run, "rolebench", "rolebench-eng/instruction-generalization/role_specific/train.jsonl");

@@ -162,7 +162,10 @@ pub(super) fn is_script(text: &str) -> bool {
         }
         above = false;
     }
-    let carries = |count: usize, share: usize| count >= 8 && (count * share >= filled || count * 2 >= paragraphs);
+    // Books without blank lines have hardly a paragraph, and a wrapped line may begin with a name and a stop.
+    let carries = |count: usize, share: usize| {
+        count >= 8 && (count * share >= filled || count * 2 >= paragraphs && count * 20 >= filled)
+    };
     carries(cues.count(), 5) || carries(speeches.count(), 2)
 }
 

@@ -61,7 +61,7 @@ pub fn format(format: Format, frames: &[Frame]) -> BTreeMap<String, String> {
     for (config, split, frame) in frames.iter().filter(|(config, ..)| config != "roles") {
         let columns = Columns(frame);
         for place in 0..frame.height() {
-            let id = columns.text("role_id", place).unwrap_or_default();
+            let id = columns.text("role_id", place).or_else(|| columns.text("role", place)).unwrap_or_default();
             let question = columns.text("question", place).unwrap_or_default();
             let generated = columns.texts("generated", place);
             let Some(role) = roles.get(&id) else { continue };
@@ -162,13 +162,14 @@ impl Roles {
                     format!("You are {name}. {description}")
                 };
                 let dialogue = columns.dialogue(place);
-                all.push(Role { id: text("role_id"), name, is_chinese, description, system, dialogue });
+                let id = columns.text("role_id", place).unwrap_or_else(|| name.clone());
+                all.push(Role { id, name, is_chinese, description, system, dialogue });
             }
         }
         let mut seen = BTreeSet::new();
         let twice: BTreeSet<String> =
-            all.iter().filter(|role| !seen.insert(role.name.clone())).map(|role| role.name.clone()).collect();
-        for role in all.iter_mut().filter(|role| twice.contains(&role.name)) {
+            all.iter().filter(|role| !seen.insert(slug(&role.name))).map(|role| slug(&role.name)).collect();
+        for role in all.iter_mut().filter(|role| twice.contains(&slug(&role.name))) {
             role.name.clone_from(&role.id);
         }
         Self { all }

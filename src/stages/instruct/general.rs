@@ -45,8 +45,8 @@ pub fn general(
         let mut fit: Vec<General> = Vec::new();
         for general in given.iter().map(read).filter(|general| general.language == language) {
             let size = length(&general.text, language) + length(&general.answer, language);
-            if size > most {
-                let detail = format!("it has a length of {size} with its answer, and {most} is the most");
+            if size >= most {
+                let detail = format!("it has a length of {size} with its answer, and has to be shorter than {most}");
                 rejects.push(reject(&general.id, "long_instruction", detail));
             } else {
                 fit.push(general);
@@ -81,7 +81,9 @@ pub fn general(
 fn read(instruction: &Instruction) -> General {
     let text = instruction.text();
     let language = instruction.language.unwrap_or_else(|| {
-        let (letters, han) = text.chars().fold((0, 0), |(letters, han), c| {
+        // What it is to be done to may be in another language.
+        let asked = Some(instruction.instruction.as_str()).filter(|asked| asked.chars().any(char::is_alphabetic));
+        let (letters, han) = asked.unwrap_or(&text).chars().fold((0, 0), |(letters, han), c| {
             (letters + usize::from(c.is_alphabetic() && !is_han(c)), han + usize::from(is_han(c)))
         });
         if 4 * han > letters { Language::Zh } else { Language::En }
@@ -159,7 +161,7 @@ mod tests {
         let answer = |words: usize| "word ".repeat(words);
         let (kept, rejects) = taken(
             &Params::default(),
-            &[instruction("Say a word", &answer(97)), instruction("Count again now", &answer(98))],
+            &[instruction("Say a word", &answer(96)), instruction("Count again now", &answer(97))],
         );
         assert_eq!((kept, rejects), (vec!["en Say a word".to_owned()], vec!["long_instruction".to_owned()]));
         let (kept, rejects) = taken(&Params::default(), &[instruction("写字", &"字".repeat(199))]);

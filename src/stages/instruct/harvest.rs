@@ -8,7 +8,7 @@ use super::duplicates::{Keep, duplicates};
 use super::splits::{self, Sides};
 use super::{Made, Params, SplitRule};
 use crate::schema::{Confidence, Language, Reject, RoleGeneral, RoleProfile, RoleSpecific, Split};
-use crate::text::{is_name, plain};
+use crate::text::{has_name, is_han, is_name};
 
 /// The rows of the stage.
 #[derive(Debug, Clone, Default)]
@@ -115,12 +115,16 @@ fn filtered(row: &RoleSpecific, names: &[&str]) -> Option<(&'static str, String)
 
 /// Whether a question is put to somebody: it calls one of the names, or a part of one, or says "you".
 fn is_addressed(question: &str, names: &[&str], language: Language) -> bool {
-    let told = plain(question);
-    if names.iter().any(|name| plain(name).chars().count() > 1 && told.contains(&plain(name))) {
+    if names.iter().any(|name| name.chars().count() > 1 && has_name(question, name)) {
         return true;
     }
     match language {
-        Language::Zh => question.contains(['你', '您']),
+        Language::Zh => {
+            // 温仲筹 may be called 仲筹.
+            let given = |name: &str| name.chars().all(is_han).then(|| name.chars().skip(1).collect::<String>());
+            let given = names.iter().filter_map(|name| given(name)).filter(|name| name.chars().count() == 2);
+            question.contains(['你', '您', '妳']) || given.into_iter().any(|name| question.contains(&name))
+        }
         Language::En => question.split(|c: char| !(c.is_alphanumeric() || c == '-')).any(|word| {
             let word = word.to_lowercase();
             word.starts_with("you") && ["you", "your", "yours", "yourself"].contains(&word.as_str())

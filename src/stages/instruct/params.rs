@@ -134,8 +134,8 @@ pub struct Params {
     pub instructions: Vec<String>,
     /// The most general instructions of a language; more are sampled. The paper's figures (3.4) are 1,500 and 1,479.
     pub max_instructions: ByLanguage<u32>,
-    /// The longest instruction with its plain answer: English words, Chinese characters. The paper's figure (Appendix D, 3)
-    /// is 100 words; 200 characters say as much.
+    /// What an instruction with its plain answer is shorter than: English words, Chinese characters. The paper's figure
+    /// (Appendix D, 3) is 100 words; 200 characters say as much.
     pub max_instruction: ByLanguage<u32>,
     /// How alike two general instructions are of which one is removed, 0 to 1. The paper names no figure.
     pub instruction_threshold: ByLanguage<f64>,

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::Params;
 use crate::schema::Language;
-use crate::text::{content_words, float, is_han, plain};
+use crate::text::{content_words, float, has_name, is_han};
 
 /// Lengths of a phrase, in English words.
 const WORDS: std::ops::RangeInclusive<usize> = 2..=6;
@@ -46,7 +46,6 @@ pub(super) fn phrases(
     }
     let (counted, theirs) = (counts(own, language), counts(others, language));
     let (size, other_size) = (float(own.len()), float(others.len()));
-    let names: Vec<String> = names.iter().map(|name| plain(name)).collect();
     let mut found: Vec<(String, Phrase)> = counted
         .iter()
         .filter(|(_, forms)| turns(forms) >= params.min_phrase_turns)
@@ -55,7 +54,7 @@ pub(super) fn phrases(
             let other = theirs.get(key).map_or(0, turns);
             let keyness = keyness(f64::from(count), size, f64::from(other), other_size);
             let text = forms.iter().max_by_key(|(form, count)| (**count, std::cmp::Reverse(*form)))?.0;
-            let is_name = names.iter().any(|name| !name.is_empty() && plain(text).contains(name.as_str()));
+            let is_name = names.iter().any(|name| has_name(text, name));
             (keyness >= params.min_keyness && !is_name && !content_words(text).is_empty())
                 .then(|| (key.clone(), Phrase { text: text.clone(), count, others: other, keyness }))
         })

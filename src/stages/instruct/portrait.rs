@@ -9,7 +9,7 @@ use super::phrases::Phrase;
 use crate::llm::{Ask, Offline, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, Distinctness, Language, Message};
-use crate::text::{length, of_language, plain};
+use crate::text::{has_name, length, of_language};
 
 /// The longest description: English words, or half as many Chinese characters again.
 const LONGEST_DESCRIPTION: usize = 300;
@@ -119,9 +119,15 @@ impl Ask for DescribeRole {
 
     fn check(&self, answer: &String) -> Result<(), String> {
         described(answer, self.language)?;
-        let told = plain(answer);
-        let mut names = self.telling_names().into_iter().map(plain);
-        match names.find(|name| name.chars().count() > 1 && told.contains(name.as_str())) {
+        // `Ann` is not in `manner`, nor is `Will` in `will`.
+        let has = |name: &str| match self.language {
+            Language::Zh => has_name(answer, name),
+            Language::En => answer.match_indices(name).any(|(at, _)| {
+                let beside = [answer[..at].chars().next_back(), answer[at + name.len()..].chars().next()];
+                !beside.into_iter().flatten().any(char::is_alphanumeric)
+            }),
+        };
+        match self.telling_names().into_iter().find(|name| name.chars().count() > 1 && has(name)) {
             Some(_) => Err("the description must not have the character's name or nickname".to_owned()),
             None => Ok(()),
         }

@@ -1,6 +1,8 @@
 //! Segments of a role's dialogue, by the six rules of Appendix C: whole turns only; a least length and number of turns; no turn
 //! beyond a length; no more than so many segments; no segment beyond a length; acts are no borders.
 
+use std::collections::BTreeMap;
+
 use rand::seq::SliceRandom as _;
 
 use super::{Params, Role};
@@ -53,6 +55,10 @@ pub fn segments(params: &Params, role: &Role, seed: u64) -> (Vec<Segment>, Vec<R
             last.turns.append(&mut open);
             *last = segment(std::mem::take(&mut last.turns));
         }
+        if !open.is_empty() {
+            let detail = format!("its last {} turns do not fit into the last segment", open.len());
+            rejects.push(Reject::new("instruct", &role.id, "rest_of_dialogue", detail));
+        }
     } else if !open.is_empty() {
         let detail = format!(
             "its {} turns have a length of {open_size}, and a segment has at least {fewest} turns and {least}",
@@ -61,7 +67,25 @@ pub fn segments(params: &Params, role: &Role, seed: u64) -> (Vec<Segment>, Vec<R
         rejects.push(Reject::new("instruct", &role.id, "short_dialogue", detail));
     }
     for segment in &mut segments {
-        truncate(segment, longest, size);
+        let cut = truncate(segment, longest, size);
+        if cut > 0 {
+            let detail = format!("its last {cut} turns are beyond a length of {longest}");
+            rejects.push(Reject::new(
+                "instruct",
+                format!("{}/segment/{}", role.id, segment.id),
+                "long_segment",
+                detail,
+            ));
+        }
+    }
+    // A long round may fill several.
+    let mut ids: BTreeMap<String, u32> = BTreeMap::new();
+    for segment in &mut segments {
+        let times = ids.entry(segment.id.clone()).or_default();
+        *times += 1;
+        if *times > 1 {
+            segment.id = format!("{}.{times}", segment.id);
+        }
     }
     let most = bound(params.max_segments);
     if segments.len() > most {
@@ -81,18 +105,20 @@ fn segment(turns: Vec<DialogueTurn>) -> Segment {
     Segment { id: format!("{first}-{last}"), turns }
 }
 
-/// Ends a segment after the last whole turn within a length.
-fn truncate(segment: &mut Segment, longest: usize, size: impl Fn(&DialogueTurn) -> usize) {
+/// Ends a segment after the last whole turn within a length, and returns how many turns went.
+fn truncate(segment: &mut Segment, longest: usize, size: impl Fn(&DialogueTurn) -> usize) -> usize {
     let mut total = 0;
     let fits = segment.turns.iter().take_while(|turn| {
         total += size(turn);
         total <= longest
     });
     let fits = fits.count().max(1);
-    if fits < segment.turns.len() {
+    let cut = segment.turns.len().saturating_sub(fits);
+    if cut > 0 {
         segment.turns.truncate(fits);
         *segment = self::segment(std::mem::take(&mut segment.turns));
     }
+    cut
 }
 
 #[cfg(test)]
@@ -151,7 +177,7 @@ mod tests {
         for (language, most) in [(Language::En, 500), (Language::Zh, 500)] {
             let role = spoken(language, &[most, most, most + 1, most, most, most]);
             let (found, rejects) = segments(&Params::default(), &role, 7);
-            assert_eq!(reasons(&rejects), ["long_turn"], "{language}");
+            assert_eq!(reasons(&rejects), ["long_turn", "rest_of_dialogue"], "{language}");
             assert!(sizes(&found, language).concat().iter().all(|size| *size <= most), "{language}");
         }
     }

@@ -301,7 +301,9 @@ async fn replies(
     for (place, general) in own.iter().enumerate() {
         let id = format!("{}/general/{}", role.id, general.id);
         let (mut generated, mut baseline) = (Vec::new(), None);
-        for (n, reply) in answers.remove(&place).unwrap_or_default() {
+        // Without one, what became of each is told already.
+        let Some(answers) = answers.remove(&place) else { continue };
+        for (n, reply) in answers {
             // With one reply there is no other to compare it with.
             if params.replies > 1 && n + 1 == params.replies {
                 baseline = Some(reply);
@@ -313,7 +315,7 @@ async fn replies(
         }
         if generated.is_empty() {
             let detail = "none of its replies passed the cleaning".to_owned();
-            rejects.push(Reject::new("instruct", id, "no_reply", detail));
+            rejects.push(Reject::new("instruct", id, "none_left", detail));
             continue;
         }
         rows.push(RoleGeneral {

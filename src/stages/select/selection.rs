@@ -79,7 +79,9 @@ pub async fn select(
     if params.both_orders {
         let named: Vec<Dimension> =
             dimensions.iter().filter(|dimension| dimension.code == judgement.dimension).cloned().collect();
-        let again = judge.ask(&pair.ask(params, &named, !source_first), &format!("{draw}/swapped")).await?;
+        // A target that is no longer on offer must not be asked for.
+        let unhinted = Params { hint: false, ..params.clone() };
+        let again = judge.ask(&pair.ask(&unhinted, &named, !source_first), &format!("{draw}-swapped")).await?;
         score = mean(score, turned(!source_first, again.score));
         reasons = format!("{reasons}\n{}", rationale(pair.language, !source_first, &again));
     }

@@ -11,7 +11,7 @@ use super::speaker::meant;
 use super::{offline, transcript};
 use crate::llm::{Ask, Offline, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
-use crate::schema::{Attribute, CastMember, Language, Line, Message, Motivation, Quality};
+use crate::schema::{Attribute, CastMember, Language, Line, Message, Motivation, Quality, slug};
 
 /// Who speaks next, or is this the end?
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -134,7 +134,13 @@ impl Direct {
     /// Returns who is meant by what a director answered, or [`Direction::END`].
     #[must_use]
     pub fn chosen(&self, next: &str) -> Option<&str> {
-        meant(next, &self.allowed())
+        let allowed = self.allowed();
+        let is_meant = |member: &CastMember| slug(&member.name) == slug(next) && !allowed.contains(&&*member.name);
+        // Who is there and may not speak now is no misspelling of a namesake.
+        if !allowed.contains(&next) && self.cast.iter().any(is_meant) {
+            return None;
+        }
+        meant(next, &allowed)
     }
 
     fn allowed(&self) -> Vec<&str> {

@@ -16,7 +16,7 @@ use crate::stages::select::{Pair, select};
 /// The director gave a name that only one of the choices could be meant by.
 const MATCHED: &str = "director:matched";
 /// The director named nobody who could speak, as often as it was asked, and a lot decided.
-const BY_LOT: &str = "director:by_lot";
+pub const BY_LOT: &str = "director:by_lot";
 
 /// Plays a conversation. `plan` has the target of each stretch up to a test turn; a stretch beyond it is normal
 /// conversation. Every draw is named by the conversation's id and the turn.
@@ -105,7 +105,7 @@ async fn next(
         Err(error @ AskError::BadReply { .. }) => {
             let lot = seeded(stage.seed, &["simulate", "speaker", &draw]).random_range(0..choices.len());
             let detail = format!("{}; who speaks was drawn by lot", error.detail());
-            let reject = Reject::new("simulate", draw, error.reason(), detail);
+            let reject = Reject::new("simulate", draw, BY_LOT, detail);
             return Ok(Some(Next { member: choices[lot], note: Some(BY_LOT), reject: Some(reject) }));
         }
         Err(error) => return Err(error),

@@ -22,6 +22,7 @@ mod transcript;
 mod fixtures;
 
 pub use asks::{Direct, Direction, Rate, Rating, SceneReply, TestReply};
+pub use conversation::BY_LOT;
 pub use dwrs::Counts;
 pub use lane::{LaneEnd, Places, Played, Progress, Stage, play_lane};
 pub use scenes::{Scenes, drawn, meets_own_book};

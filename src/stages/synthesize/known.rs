@@ -6,10 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::characters::Sheet;
-use super::faults::clash;
 use crate::llm::{Ask, AskError, Model, Offline};
 use crate::prompt::{PromptError, Prompts};
-use crate::schema::{Language, Message};
+use crate::schema::{Language, Message, slug};
 
 /// Whom would readers take this person for?
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -65,7 +64,7 @@ impl FindLikeness {
     fn namesake(&self) -> Option<Likenesses> {
         let lists = [(Language::En, &KNOWN.en), (Language::Zh, &KNOWN.zh)];
         let names = lists.into_iter().filter(|(language, _)| *language == self.language).flat_map(|(_, names)| names);
-        let known = names.into_iter().find(|known| clash(&self.name, known))?;
+        let known = names.into_iter().find(|known| slug(&self.name) == slug(known))?;
         let figure = Figure {
             name: known.clone(),
             work: String::new(),
@@ -144,6 +143,7 @@ pub(super) async fn borrowed(
 
 #[cfg(test)]
 mod tests {
+    use super::super::faults::clash;
     use super::*;
 
     #[test]
@@ -155,7 +155,9 @@ mod tests {
         assert_eq!(namesake("SHERLOCK HOLMES", Language::En).as_deref(), Some("Sherlock Holmes"));
         assert_eq!(namesake("孙悟空", Language::Zh).as_deref(), Some("孙悟空"));
         assert_eq!(namesake("Orrie Dace", Language::En), None);
-        assert_eq!(namesake("沐知微", Language::Zh), None);
+        for (name, language) in [("沐知微", Language::Zh), ("赵云帆", Language::Zh), ("Emma", Language::En)] {
+            assert_eq!(namesake(name, language), None, "a part of a name is nobody's");
+        }
     }
 
     #[test]

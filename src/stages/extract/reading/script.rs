@@ -188,7 +188,12 @@ impl Play<'_> {
             }
             let line: String = self.text(end).iter().collect::<String>().to_lowercase();
             let name = line.split([',', '.', ':', '，', '。', '：', '—', '–', '(', '（', '\u{3000}']).next();
-            listed.extend(name.map(|name| name.trim_matches(['*', '_', '-', ' ']).to_owned()));
+            let name = name.map(|name| name.split(" - ").next().unwrap_or(name).trim_matches(['*', '_', '-', ' ']));
+            let name = name.map(|name| match name.split_once(' ') {
+                Some((name, _)) if name.chars().any(text::is_han) => name,
+                _ => name,
+            });
+            listed.extend(name.map(str::to_owned));
             listed.extend(named);
             end += 1;
         }

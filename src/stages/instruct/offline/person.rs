@@ -39,7 +39,7 @@ pub(super) fn without_names(text: &str, names: &[&str], language: Language) -> S
         text = match language {
             Language::Zh => text.replace(name, THE_CHARACTER_ZH),
             Language::En => {
-                let pattern = format!(r"(?i)(?:\bthe\s+)?\b{}\b", regex::escape(name.trim_start_matches("the ")));
+                let pattern = format!(r"(?:\b[Tt]he\s+)?\b{}\b", regex::escape(name.trim_start_matches("the ")));
                 Regex::new(&pattern)
                     .map_or_else(|_| text.clone(), |name| name.replace_all(&text, THE_CHARACTER).into_owned())
             }

@@ -3,7 +3,7 @@
 //! Says which names are one person's by the book's own word, and to which name that the rules find it gives them. Whatever is not
 //! surely about the nearest subject is left alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::tables::{CHINESE, Chars};
 use super::clauses::{clause_end, head, sentence_end};
@@ -235,7 +235,9 @@ fn subject(text: &[char], names: &Names, from: usize, kind: Kind) -> (Option<Vec
     let copular =
         rest.is_empty() || ["是", "乃", "系", "原是", "本是", "原系", "者"].iter().any(|word| begins_with(rest, word));
     let born = copular && !rest.iter().any(|c| "养娶收买".contains(*c));
-    let fits = if matches!(kind, Kind::Style | Kind::Called) { born || !others && !brings } else { born };
+    // `X手下，绰号Y`, `X恨他，人称Y`, `X骑了黑马，绰号Y` speak of others in the end.
+    let another = rest.ends_with(&['手', '下']) || rest.last().is_some_and(|c| "他她它们們马馬狗刀剑劍酒".contains(*c));
+    let fits = if matches!(kind, Kind::Style | Kind::Called) { born || !others && !brings && !another } else { born };
     (fits.then_some(form), noun)
 }
 
@@ -290,7 +292,8 @@ pub(super) fn proven(text: &[char], namings: &mut Vec<Naming>, known: &BTreeMap<
     for naming in namings.iter_mut() {
         naming.forms.retain(|form| !form.weak || known.contains_key(&form.form));
     }
-    let somebody = |form: &Alias| known.contains_key(&form.form) || told.contains(&form.form);
+    let forms: BTreeSet<&[char]> = told.iter().map(Vec::as_slice).collect();
+    let somebody = |form: &Alias| known.contains_key(&form.form) || forms.contains(form.form.as_slice());
     namings.retain(|naming| naming.forms.iter().any(somebody) || naming.bearer.is_some() && !naming.forms.is_empty());
     told
 }

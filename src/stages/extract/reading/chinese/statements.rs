@@ -66,6 +66,13 @@ pub(super) fn told(text: &[char], names: &Names, (from, end): (usize, usize), su
             }
         };
         match name(text, at, length, end, kind) {
+            // `X的绰号是Y起的` names who gave it.
+            Some((start, stop, _))
+                if matches!(text[stop - 1], '起' | '取' | '给' | '給' | '送')
+                    && names.at(&text[start..stop]).is_some_and(|name| names.list[name].form.len() < stop - start) =>
+            {
+                at = stop;
+            }
             Some((start, stop, kind)) => {
                 found.push(Told { marker: at, start, end: stop, kind });
                 at = stop;

@@ -85,9 +85,21 @@ impl Scene<'_> {
         // `It was Hale who spoke` tells which of those known it was.
         let closed = book.list.get(mention.end).is_none_or(|token| matches!(token.mark(), '.' | '!' | ';' | ','));
         match back(2) {
-            "it" if closed && book.opening(mention.first) == verb - 1 => return self.noun_before(verb - 1),
+            // A doctor hears somebody at the door: only a noun that says nothing is named by what it was.
+            "it" if closed && book.opening(mention.first) == verb - 1 => {
+                let general = |phrase: &str| ENGLISH.is(phrase.rsplit(' ').next().unwrap_or_default(), GENERIC);
+                return self.noun_before(verb - 1).filter(|(phrase, _)| general(phrase));
+            }
             "name" => {}
-            _ if closed => return self.noun_until(verb),
+            // `Beside the captain was Hale` is about two people: the noun has to open the sentence.
+            _ if closed => {
+                let at = book.opening(verb);
+                let shown = book.class(at) & (DETERMINER | POSSESSIVE) != 0;
+                return match nominal(book, self.names, at, verb).filter(|_| shown)? {
+                    (Nominal::Role(phrase, gender, false), end) if end == verb => Some((phrase, gender)),
+                    _ => None,
+                };
+            }
             _ => return None,
         }
         if back(3) == "whose" {
@@ -145,17 +157,21 @@ impl Scene<'_> {
             let begins = |turn: usize| {
                 self.book.list.partition_point(|token| token.start() < self.spans[self.turns[turn].first].start)
             };
+            if from == to {
+                continue;
+            }
+            let (head, tail) = (begins(from), begins(to - 1));
             let another = found.iter().any(|other| {
-                let near = (from..to).any(|turn| begins(turn) >= other.at);
-                near && other.at != introduction.at
-                    && other.phrase == introduction.phrase
+                other.at != introduction.at
                     && other.person != introduction.person
-                    && (from..to).any(|turn| begins(turn) <= other.at + REACH)
+                    && tail >= other.at
+                    && head <= other.at + REACH
+                    && other.phrase == introduction.phrase
             });
-            let heard = (from..to).any(|turn| {
-                begins(turn) + REACH < introduction.at && self.turns[turn].cue == Cue::Named(introduction.person)
-            });
-            if another || heard {
+            let was_named = (from..to)
+                .find(|&turn| self.turns[turn].cue == Cue::Named(introduction.person))
+                .is_some_and(|turn| begins(turn) + REACH < introduction.at);
+            if another || was_named {
                 continue;
             }
             let mut moved = 0;
