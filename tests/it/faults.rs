@@ -247,8 +247,10 @@ async fn tables(
     })
     .await;
     let run = TestRun::new();
-    let model =
-        format!("[models.served]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{}\"\n\n[cast]", server.url());
+    let model = format!(
+        "[models.served]\nprovider = \"openai\"\nmodel = \"m\"\ntimeout_s = 10\nbase_url = \"{}\"\n\n[cast]",
+        server.url()
+    );
     run.change("[cast]", &model);
     run.change("base = \"reader\"", "base = \"served\"");
     run.change("judge = \"reader\"", "judge = \"served\"");
