@@ -1,8 +1,8 @@
 //! The stage `instruct`: role data for training, by Context-Instruct and `RoleGPT` (`RoleLLM`, 3.2 to 3.4, Appendices C and D).
 //!
-//! A [`Role`] has a profile (description, catchphrases, dialogue in rounds). [`work`] asks a model for triplets of question,
+//! A [`Role`] has a profile (description, catchphrases, dialogue in rounds). [`work()`] asks a model for triplets of question,
 //! confidence and answer on segments of the dialogue and on the description, and has another carry out general instructions in
-//! the part. [`harvest`] sets the roles beside each other: filter, cleaning, de-duplication, splits. The stage sees no file;
+//! the part. [`harvest()`] sets the roles beside each other: filter, cleaning, de-duplication, splits. The stage sees no file;
 //! what it makes of a role depends on that role alone, but for duplicates across roles and splits.
 
 mod cleaning;

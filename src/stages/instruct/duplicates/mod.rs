@@ -11,7 +11,7 @@
 //! of threads, nor on other groups.
 //!
 //! tantivy finds the texts nearest to one query; here every question asks, and what is sought is mostly not there. So the
-//! lists of [`postings`] are kept in an order in which a bound ends the reading early; what it passes over cannot matter.
+//! lists of `postings` are kept in an order in which a bound ends the reading early; what it passes over cannot matter.
 
 mod families;
 mod greedy;
