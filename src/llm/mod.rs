@@ -19,6 +19,8 @@ mod json;
 mod language;
 mod ledger;
 mod limit;
+#[cfg(test)]
+mod memory;
 mod model;
 mod offline;
 mod pace;
@@ -33,6 +35,9 @@ mod secret;
 mod tokenizer;
 mod tokens;
 mod width;
+
+#[cfg(test)]
+pub(crate) use memory::Memory;
 
 pub use ask::{Ask, Shape, schema_of};
 pub use budget::Budget;

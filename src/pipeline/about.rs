@@ -1,9 +1,11 @@
 //! What the data set card tells of a run.
 
+use std::collections::BTreeMap;
+
 use super::Loaded;
 use super::models::Models;
-use crate::schema::Book;
-use crate::stages::export::{About, AboutBook, AboutPart, RoleTally};
+use crate::schema::{Book, Language, RoleTally};
+use crate::stages::export::{About, AboutBook, AboutPart};
 
 /// Gathers what the card tells of a run.
 pub(super) fn about(
@@ -11,7 +13,7 @@ pub(super) fn about(
     limit: Option<u32>,
     books: &[Book],
     models: &Models,
-    roles: Vec<RoleTally>,
+    roles: BTreeMap<Language, RoleTally>,
 ) -> About {
     let file = &loaded.file;
     About {

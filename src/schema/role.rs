@@ -234,6 +234,27 @@ pub struct RoleGeneral {
     pub split: Split,
 }
 
+/// What became of the roles and questions of a language.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RoleTally {
+    /// Roles.
+    pub roles: u64,
+    /// Roles that are held out.
+    pub held_out: u64,
+    /// Triplets that were made.
+    pub candidates: u64,
+    /// Triplets that the filter and the cleaning left out.
+    pub filtered: u64,
+    /// Triplets that de-duplication removed.
+    pub removed: u64,
+    /// Role-specific test rows that are alike to a training row.
+    pub shared_specific: u64,
+    /// General test rows that are alike to a training row.
+    pub shared_general: u64,
+    /// Rows of held-out roles that are alike to a row of a role for training.
+    pub shared_by_role: u64,
+}
+
 /// A general instruction with its plain answer, as people give it: a line of JSON Lines. Other keys are passed over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Instruction {

@@ -3,7 +3,7 @@
 //! Knows the form of a line and nothing of its neighbours: whether a book is a play, and whether a word is really a name there,
 //! is for those to say who see all of it.
 
-use super::{is_han, is_title, lead_word};
+use super::{DAYS, MONTHS, is_han, is_title, lead_word};
 
 /// A line that may hand speech to somebody.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,28 +41,7 @@ const NOBODY: &[&str] = &[
     "answer",
     "q",
     "a",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
     "spring",
-    "summer",
-    "autumn",
     "winter",
     "问",
     "答",
@@ -336,7 +315,10 @@ fn is_name(name: &str) -> Option<bool> {
     let letters = name.chars().filter(|c| c.is_alphabetic()).count();
     let lower = name.to_lowercase();
     let lower = lower.trim_end_matches('.');
-    if letters == 0 || NOBODY.contains(&lower) || lower.starts_with("act ") || lower.starts_with("scene ") {
+    // A diary has its days, and a play may have its May.
+    let dated =
+        DAYS.contains(&lower) || MONTHS.contains(&lower) && !matches!(lower, "april" | "may" | "june" | "august");
+    if letters == 0 || dated || NOBODY.contains(&lower) || lower.starts_with("act ") || lower.starts_with("scene ") {
         return None;
     }
     if name.chars().any(is_han) {
@@ -430,6 +412,19 @@ mod tests {
             ("江守田", false),
         ] {
             assert_eq!(is_several(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn days_are_nobody_and_may_is_somebody() {
+        for (line, name) in [
+            ("MAY. Where is he?", Some("MAY")),
+            ("June: At the mill.", Some("June")),
+            ("Monday. I rose late.", None),
+            ("MARCH. It rains.", None),
+            ("一月三日　晴", None),
+        ] {
+            assert_eq!(cue(line).map(|cue| cue.name).as_deref(), name, "{line}");
         }
     }
 }

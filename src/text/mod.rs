@@ -4,6 +4,7 @@
 //! `schema`; it asks no model and keeps no state but its word lists, which are parsed once.
 
 pub mod bm25;
+mod calendar;
 mod cues;
 mod lapses;
 mod paragraphs;
@@ -11,6 +12,7 @@ mod signs;
 mod topics;
 mod words;
 
+pub use calendar::{DAYS, MONTHS};
 pub use cues::{Cue, CueMark, cue, is_several};
 pub use lapses::{declines, has_name, is_cut, is_name, label, reveals_model};
 pub use paragraphs::{Shape, is_wrapped, paragraph_starts};

@@ -12,7 +12,7 @@ use super::super::{RunError, Stage};
 use super::{Road, Tasks, UNREADABLE, chain, cores};
 use crate::event::Event;
 use crate::schema::{Book, Character, CharacterType, Distinctness, Language, Reject, Scene, slug};
-use crate::stages::export::{RoleRows, RoleTally};
+use crate::stages::export::RoleRows;
 use crate::stages::extract;
 use crate::stages::instruct::{self, Act, Role, Roles};
 use crate::stages::synthesize::established;
@@ -84,22 +84,11 @@ impl Road {
         let road = Arc::clone(self);
         let harvest = self.blocking(move || instruct::harvest(&road.loaded.file.instruct, seed, made, threads)).await;
         self.reject(records, harvest.rejects);
-        let tally = |(language, tally): (Language, instruct::Tally)| RoleTally {
-            language,
-            roles: tally.roles,
-            held_out: tally.held_out,
-            candidates: tally.candidates,
-            filtered: tally.filtered,
-            removed: tally.removed,
-            shared_specific: tally.shared_specific,
-            shared_general: tally.shared_general,
-            shared_by_role: tally.shared_by_role,
-        };
         records.roles = RoleRows {
             profiles: harvest.roles,
             specific: harvest.specific,
             general: harvest.general,
-            tallies: harvest.tallies.into_iter().map(tally).collect(),
+            tallies: harvest.tallies,
         };
         let RoleRows { profiles, specific, general, .. } = &records.roles;
         let (roles, specific, general) = (profiles.len(), specific.len(), general.len());

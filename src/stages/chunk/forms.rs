@@ -4,7 +4,7 @@
 
 use super::headings::{Candidate, Room, Strength, bare, is_loud};
 use crate::schema::Level;
-use crate::text::is_han;
+use crate::text::{DAYS, MONTHS, is_han};
 
 /// The least text of a chapter, in bytes.
 pub(super) const LEAST: usize = 600;
@@ -48,22 +48,6 @@ pub(super) fn title(line: &str) -> bool {
     let chinese = (2..=16).contains(&length) && line.chars().all(plain) && han() * 2 > length;
     (english || chinese) && !date(line)
 }
-
-const MONTHS: &[&str] = &[
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-const DAYS: &[&str] = &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// Whether a line is a date and nothing else, a day of the week or the weather of a Chinese diary aside.
 fn date(line: &str) -> bool {

@@ -9,10 +9,10 @@ use regex::Regex;
 
 use super::features::notes;
 use super::front::{configs, front, languages};
-use super::roles::{self, RoleTally};
+use super::roles;
 use super::tally::Tally;
 use super::{Params, Table};
-use crate::schema::{Dimension, Language};
+use crate::schema::{Dimension, Language, RoleTally};
 
 /// What the card tells of a run beside its tables.
 #[derive(Debug, Clone, Default)]
@@ -43,8 +43,8 @@ pub struct About {
     pub keep_source: u8,
     /// The largest σ at which a turn becomes a sample.
     pub sample: u8,
-    /// What became of roles and questions, a language each; none where no roles were made.
-    pub roles: Vec<RoleTally>,
+    /// What became of roles and questions by language; none where no roles were made.
+    pub roles: BTreeMap<Language, RoleTally>,
 }
 
 /// A book of the run.

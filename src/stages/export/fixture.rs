@@ -292,6 +292,6 @@ pub(super) fn about() -> About {
         wave: 4,
         keep_source: 3,
         sample: 2,
-        roles: vec![],
+        roles: std::collections::BTreeMap::new(),
     }
 }

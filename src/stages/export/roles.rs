@@ -1,5 +1,6 @@
 //! The tables of roles: `roles`, `role_specific`, `role_general`, and what the card tells of them.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use polars::prelude::{Column, DataFrame, PolarsResult};
@@ -10,7 +11,7 @@ use super::groups::Row;
 use super::tables::framed;
 use super::tally::Tally;
 use crate::schema::{
-    DialogueTurn, Distinctness, Form, Language, RoleGeneral, RoleProfile, RoleSpecific, Split, TripletKind,
+    DialogueTurn, Distinctness, Form, Language, RoleGeneral, RoleProfile, RoleSpecific, RoleTally, Split, TripletKind,
 };
 
 /// Rows about roles, sorted by id.
@@ -22,31 +23,8 @@ pub struct RoleRows {
     pub specific: Vec<RoleSpecific>,
     /// Rows of `role_general`.
     pub general: Vec<RoleGeneral>,
-    /// What the card tells, a language a row.
-    pub tallies: Vec<RoleTally>,
-}
-
-/// What became of the roles and questions of a language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RoleTally {
-    /// The language.
-    pub language: Language,
-    /// Roles.
-    pub roles: u64,
-    /// Roles that are held out.
-    pub held_out: u64,
-    /// Triplets that were made.
-    pub candidates: u64,
-    /// Triplets that the filter and the cleaning left out.
-    pub filtered: u64,
-    /// Triplets that de-duplication removed.
-    pub removed: u64,
-    /// Role-specific test rows that are alike to a training row.
-    pub shared_specific: u64,
-    /// General test rows that are alike to a training row.
-    pub shared_general: u64,
-    /// Rows of held-out roles that are alike to a row of a role for training.
-    pub shared_by_role: u64,
+    /// What the card tells, by language.
+    pub tallies: BTreeMap<Language, RoleTally>,
 }
 
 /// A row that is held out: of the split `test`, where the row alone is one of `train`.
@@ -184,7 +162,7 @@ fn general(rows: &[&RoleGeneral]) -> Result<Vec<Column>, ColumnError> {
 }
 
 /// Tells of the roles on the card.
-pub(super) fn section(tallies: &[RoleTally]) -> String {
+pub(super) fn section(tallies: &BTreeMap<Language, RoleTally>) -> String {
     if tallies.is_empty() {
         return String::new();
     }
@@ -196,8 +174,8 @@ pub(super) fn section(tallies: &[RoleTally]) -> String {
         | language | roles | held out | triplets | filtered | removed as duplicates | test rows alike to a training row: \
         specific, general, by role |\n|---|---:|---:|---:|---:|---:|---|\n"
         .to_owned();
-    for tally in tallies {
-        let RoleTally { language, roles, held_out, candidates, filtered, removed, .. } = tally;
+    for (language, tally) in tallies {
+        let RoleTally { roles, held_out, candidates, filtered, removed, .. } = tally;
         let shared = [tally.shared_specific, tally.shared_general, tally.shared_by_role];
         let shared = shared.map(|count| count.to_string()).join(", ");
         let _ =
@@ -268,7 +246,7 @@ pub(super) mod tests {
             profile("阿满", Language::Zh, "你撑船。", &["水不骗人"]),
             profile("Ann", Language::En, "You keep bees.", &[]),
         ];
-        RoleRows { profiles, specific: vec![specific], general: vec![general], tallies: Vec::new() }
+        RoleRows { profiles, specific: vec![specific], general: vec![general], tallies: BTreeMap::new() }
     }
 
     /// Returns the tables of rows: config, split, rows.
@@ -316,7 +294,6 @@ pub(super) mod tests {
     #[test]
     fn the_card_tells_what_is_alike_across_sides() {
         let tally = RoleTally {
-            language: Language::En,
             roles: 9,
             held_out: 1,
             candidates: 400,
@@ -326,7 +303,10 @@ pub(super) mod tests {
             shared_general: 0,
             shared_by_role: 3,
         };
-        assert!(section(&[tally]).ends_with("| en | 9 | 1 | 400 | 120 | 180 | 0, 0, 3 |\n\n"));
-        assert!(section(&[]).is_empty());
+        assert!(
+            section(&BTreeMap::from([(Language::En, tally)]))
+                .ends_with("| en | 9 | 1 | 400 | 120 | 180 | 0, 0, 3 |\n\n")
+        );
+        assert!(section(&BTreeMap::new()).is_empty());
     }
 }

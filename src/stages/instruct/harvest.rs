@@ -7,7 +7,7 @@ use super::cleaning::fault;
 use super::duplicates::{Keep, duplicates};
 use super::splits::{self, Sides};
 use super::{Made, Params, SplitRule};
-use crate::schema::{Confidence, Language, Reject, RoleGeneral, RoleProfile, RoleSpecific, Split};
+use crate::schema::{Confidence, Language, Reject, RoleGeneral, RoleProfile, RoleSpecific, RoleTally, Split};
 use crate::text::{has_name, is_han, is_name};
 
 /// The rows of the stage.
@@ -22,28 +22,7 @@ pub struct Harvest {
     /// What was left out.
     pub rejects: Vec<Reject>,
     /// Counts by language, of languages that have roles.
-    pub tallies: BTreeMap<Language, Tally>,
-}
-
-/// What became of the questions of a language.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Roles.
-    pub roles: u64,
-    /// Roles that are held out.
-    pub held_out: u64,
-    /// Triplets.
-    pub candidates: u64,
-    /// Those of low confidence, those that are put to nobody, and those whose answer is not clean.
-    pub filtered: u64,
-    /// Those that de-duplication removed.
-    pub removed: u64,
-    /// Role-specific test rows that are alike to a training row.
-    pub shared_specific: u64,
-    /// General test rows that are alike to a training row.
-    pub shared_general: u64,
-    /// Rows of held-out roles that are alike to a row of a role for training.
-    pub shared_by_role: u64,
+    pub tallies: BTreeMap<Language, RoleTally>,
 }
 
 /// Makes the rows. Depends on what is given alone, not on its order nor on the number of threads.

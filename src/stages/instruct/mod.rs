@@ -22,7 +22,7 @@ mod work;
 
 pub use cleaning::{Fault, fault};
 pub use general::{General, general};
-pub use harvest::{Harvest, Tally, harvest};
+pub use harvest::{Harvest, harvest};
 pub use params::{Params, Roles, SplitRule};
 pub use phrases::Phrase;
 pub use play::{Exchange, PlayRole};

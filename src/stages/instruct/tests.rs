@@ -1,33 +1,16 @@
 //! The stage as a whole: a role worked on offline, its templates as rendered, and the figures of the paper.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
-
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
+use std::sync::Arc;
 
 use super::role::tests::{act, character};
 use super::*;
-use crate::llm::{Answered, Budget, Desk, Journal, JournalError, Model, OfflineOptions, Record};
+use crate::llm::{Budget, Desk, Memory, Model, OfflineOptions};
 use crate::prompt::Prompts;
 use crate::schema::{
     Attribute, ByLanguage, Character, Confidence, Form, Instruction, Language, TripletKind, Visibility,
 };
 use crate::text::plain;
-
-#[derive(Default)]
-struct Memory(Mutex<BTreeMap<String, Record>>);
-
-impl Journal for Memory {
-    fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
-        Ok(self.0.lock().unwrap().get(key).map(Answered::from))
-    }
-
-    fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>> {
-        self.0.lock().unwrap().insert(record.key.clone(), record);
-        async { Ok(()) }.boxed()
-    }
-}
 
 fn model(journal: &Arc<Memory>) -> Arc<Model> {
     let prompts = Prompts::new(PROMPTS.iter().copied(), &BTreeMap::new()).unwrap();

@@ -1,30 +1,13 @@
 //! The stage as a whole: offline from seeds to characters, its templates as rendered, and its refinement.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
-
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
+use std::sync::Arc;
 
 use super::refinement::Step;
 use super::*;
-use crate::llm::{Answered, Ask, Budget, Desk, Journal, JournalError, Offline, OfflineOptions, Record};
+use crate::llm::{Ask, Budget, Desk, Memory, Offline, OfflineOptions};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Message, Visibility, public};
-
-#[derive(Default)]
-struct Memory(Mutex<BTreeMap<String, Record>>);
-
-impl Journal for Memory {
-    fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
-        Ok(self.0.lock().unwrap().get(key).map(Answered::from))
-    }
-
-    fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>> {
-        self.0.lock().unwrap().insert(record.key.clone(), record);
-        async { Ok(()) }.boxed()
-    }
-}
 
 fn prompts() -> Prompts {
     Prompts::new(PROMPTS.iter().copied(), &BTreeMap::new()).unwrap()
