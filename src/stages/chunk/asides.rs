@@ -70,13 +70,17 @@ fn is_notes(text: &str) -> bool {
         let signed = rest.starts_with(['*', '†', '‡', '§', '¶', '^', '↩', '↑', '注', '註'])
             || rest.starts_with(|c| matches!(c, '①'..='⑳'));
         // A number alone is a heading.
-        rest.len() > digits + 4
-            && (signed
-                || (1..=4).contains(&digits)
-                || (open && rest.starts_with(char::is_alphabetic) && rest[1..].starts_with([']', ')'])))
+        rest.len() > digits + 4 && (signed || (1..=4).contains(&digits) || (open && lettered(rest)))
     };
     let (count, notes) = (paragraphs(text).count(), paragraphs(text).filter(marked).count());
     notes >= 1 && notes * 2 >= count
+}
+
+/// Whether a text is one letter and a closing bracket, and more.
+fn lettered(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters.next().is_some_and(char::is_alphabetic)
+        && letters.next().is_some_and(|c| matches!(c, ']' | ')' | '）' | '〕' | '】' | '］'))
 }
 
 /// Whether most words stand in paragraphs that end as sentences do.
@@ -111,6 +115,8 @@ mod tests {
             ("Short.", &["Epilogue"]),
             ("雨落。", &["楔子"]),
             (&format!("3\n\n{english}"), &[]),
+            (&english.replace("It rained", "(Été) It rained"), &[]),
+            (&chinese.replace("河上", "（漢字）河上"), &[]),
         ] {
             assert_eq!(kept(text, titles), None, "{text}");
         }
@@ -125,6 +131,8 @@ mod tests {
             (&notes("[1] "), &[], "notes"),
             (&notes("1. "), &["Chapter 1"], "notes"),
             (&notes("[a] "), &[], "notes"),
+            (&notes("[α] "), &[], "notes"),
+            (&notes("（甲）"), &[], "notes"),
             (&notes("（1）"), &[], "notes"),
             (&notes("注1："), &["第一回"], "notes"),
             (&notes("* "), &[], "notes"),

@@ -532,7 +532,7 @@ fn may_open(line: &str) -> bool {
 /// Whether a word is a chapter's with its number grown on to it, or misread.
 fn is_glued(word: &str) -> bool {
     word.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("chapter"))
-        || (word.len() == 7 && word[1..].starts_with("HAP"))
+        || (word.len() == 7 && word.get(1..4) == Some("HAP"))
 }
 
 /// Whether a line ends as a heading does that has its number behind its title.
