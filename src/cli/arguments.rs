@@ -16,6 +16,7 @@ const STYLES: Styles = Styles::styled()
 
 const EXAMPLES: &str = "\
 Examples:
+  dramaturg init novels                               a project of your own to start from
   dramaturg build pipelines/demo.toml                 the shipped books, offline, in seconds
   dramaturg check mine.toml --probe                   whether its models answer as a run needs it
   dramaturg build mine.toml --dry-run                 what it will ask and cost
@@ -30,6 +31,11 @@ Exit codes:
   1  our fault                       5    budget reached
   2  bad command or configuration    130  interrupted
   3  done with failures; `check` has findings
+";
+
+const INIT_EXAMPLES: &str = "\
+Examples:
+  dramaturg init novels && cd novels && dramaturg build pipeline.toml
 ";
 
 const RUN_EXAMPLES: &str = "\
@@ -176,6 +182,13 @@ pub(super) struct Arguments {
 /// What is to be done.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Begins a project: writes a commented pipeline file, and two short books that it runs on as it stands.
+    #[command(after_help = INIT_EXAMPLES)]
+    Init {
+        /// The project's folder, made when it is missing. Files that are there stay: if one is in the way, nothing is written.
+        #[arg(value_name = "DIR", default_value = ".")]
+        folder: PathBuf,
+    },
     /// Goes the whole road: books become a data set under `outputs/<name>/dataset`.
     #[command(after_help = RUN_EXAMPLES)]
     Build {

@@ -12,6 +12,7 @@ mod environment;
 mod exit;
 mod forecast;
 mod formats;
+mod init;
 mod instruct;
 mod interrupt;
 mod invocation;
@@ -57,6 +58,7 @@ pub fn main() -> ExitCode {
 
 fn command(command: Command) -> Exit {
     match command {
+        Command::Init { folder } => init::init(&folder),
         Command::Build { run, dry_run: true, latency, .. } => forecast::forecast(&run, latency),
         Command::Build { run, replay, .. } => road(&run, replay, Stage::Export),
         Command::Check { path, probe, sets, json } => check::check(&path, probe, &sets, json),

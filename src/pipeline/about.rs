@@ -27,10 +27,7 @@ pub(super) fn about(
             .into_iter()
             .chain(loaded.overrides.clone())
             .collect(),
-        books: books
-            .iter()
-            .map(|book| AboutBook { slug: book.slug.clone(), title: book.title.clone(), language: book.language })
-            .collect(),
+        books: books.iter().map(|book| about_book(loaded, book)).collect(),
         parts: models
             .parts()
             .into_iter()
@@ -43,5 +40,16 @@ pub(super) fn about(
         keep_source: file.select.keep_source,
         sample: file.select.sample,
         roles,
+    }
+}
+
+fn about_book(loaded: &Loaded, book: &Book) -> AboutBook {
+    let path = loaded.book_paths.iter().find(|known| known.path.as_os_str() == book.path.as_str());
+    AboutBook {
+        slug: book.slug.clone(),
+        title: book.title.clone(),
+        language: book.language,
+        license: path.and_then(|path| path.license.clone()),
+        source: path.and_then(|path| path.source.clone()),
     }
 }

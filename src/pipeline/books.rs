@@ -10,12 +10,16 @@ use super::paths;
 use crate::stages::chunk;
 
 /// A file of books that a pipeline reads.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BookPath {
     /// The file.
     pub path: PathBuf,
     /// The chapters of its books that are taken; all when silent.
     pub chapters: Option<chunk::Choice>,
+    /// The licence of its books, as the pipeline file states it.
+    pub license: Option<String>,
+    /// Where its books come from, as the pipeline file states it.
+    pub source: Option<String>,
 }
 
 /// Returns the files that some patterns name, each once, in the order of the patterns: files as they are, of folders and

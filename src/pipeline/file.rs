@@ -77,24 +77,32 @@ pub struct Books {
     pub paths: Vec<BookPaths>,
 }
 
-/// An entry of `[books] paths`: a path, or a table such as `{ path = "long.txt", chapters = "1-12" }`.
+/// An entry of `[books] paths`: a path, or a table such as `{ path = "long.txt", chapters = "1-12", license = "cc0-1.0" }`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum BookPaths {
     /// A file, folder or glob, whose books are taken whole.
     Whole(String),
-    /// One whose books are taken in part. It goes before an entry that takes the same file whole.
-    Chosen(ChosenBooks),
+    /// One of which more is said. It goes before an entry that names the same file by its path alone.
+    Told(ToldBooks),
 }
 
-/// Books of which some chapters are taken.
+/// Books of which more is said than where they are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ChosenBooks {
+pub struct ToldBooks {
     /// A file, folder or glob.
     pub path: String,
-    /// Places of chapters from 1, such as `1-12` or `1-3, 7, 20-`, as `dramaturg chunk BOOK --chapters` counts them.
-    pub chapters: String,
+    /// Places of chapters from 1, such as `1-12` or `1-3, 7, 20-`, as `dramaturg chunk BOOK --chapters` counts them. All are
+    /// taken when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chapters: Option<String>,
+    /// The licence of these books, as the card shows it: `cc0-1.0`, `public domain in the EU`, `in copyright, with permission`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub license: Option<String>,
+    /// Where they come from, as the card shows it: an address, or an edition in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 /// The table `[models.<name>]`.

@@ -104,14 +104,14 @@ impl Reader {
 
     pub(super) fn books(&mut self, document: &Document) -> Vec<BookPath> {
         let whole = self.files(document, &document.strings("/books/paths"), paths::BOOKS);
-        let chosen = self.chosen_books(document);
-        let taken: BTreeSet<PathBuf> = chosen.iter().map(|(_, book)| canonical(&book.path)).collect();
+        let told = self.told_books(document);
+        let taken: BTreeSet<PathBuf> = told.iter().map(|(_, book)| canonical(&book.path)).collect();
         let whole = whole.into_iter().filter(|(_, path)| !taken.contains(&canonical(path)));
-        let whole: Vec<_> = whole.map(|(place, path)| (place, BookPath { path, chapters: None })).collect();
+        let whole: Vec<_> = whole.map(|(place, path)| (place, BookPath { path, ..BookPath::default() })).collect();
 
         let mut slugs: BTreeMap<String, PathBuf> = BTreeMap::new();
         let mut books = Vec::new();
-        for (place, book) in whole.into_iter().chain(chosen) {
+        for (place, book) in whole.into_iter().chain(told) {
             let path = &book.path;
             let id = slug(&path.file_stem().unwrap_or_default().to_string_lossy());
             // Books of JSON Lines are named by their titles.
@@ -128,33 +128,34 @@ impl Reader {
         books
     }
 
-    /// Returns the books of which some chapters are taken, each with the pointer of its entry.
-    fn chosen_books(&mut self, document: &Document) -> Vec<(String, BookPath)> {
+    /// Returns the books of which more is said than their path, each with the pointer of its entry.
+    fn told_books(&mut self, document: &Document) -> Vec<(String, BookPath)> {
         let count = document.value.pointer("/books/paths").and_then(Value::as_array).map_or(0, Vec::len);
-        let (mut chosen, mut seen) = (Vec::new(), BTreeSet::new());
+        let (mut told, mut seen) = (Vec::new(), BTreeSet::new());
         for entry in (0..count).map(|index| child("/books/paths", &index.to_string())) {
             let patterns = document.strings(&child(&entry, "path"));
-            let place = child(&entry, "chapters");
-            let Some(text) = document.value.pointer(&place).and_then(Value::as_str) else { continue };
-            let chapters = match text.parse::<chunk::Choice>() {
-                Ok(choice) => Some(choice),
+            let text = |key: &str| document.value.pointer(&child(&entry, key)).and_then(Value::as_str);
+            let chapters = match text("chapters").map(str::parse::<chunk::Choice>).transpose() {
+                Ok(choice) => choice,
                 Err(error) => {
-                    let problem = Problem::new(document.at(&place), error.to_string());
+                    let problem = Problem::new(document.at(&child(&entry, "chapters")), error.to_string());
                     self.problems.push(problem.expected("places of chapters, as `1-12` or `1-3, 7, 20-`"));
                     None
                 }
             };
+            let (license, source) = (text("license").map(str::to_owned), text("source").map(str::to_owned));
             for (_, path) in self.files(document, &patterns, paths::BOOKS) {
                 if !seen.insert(canonical(&path)) {
-                    let message = format!("chapters of `{}` are chosen twice", path.display());
+                    let message = format!("two entries tell of `{}`", path.display());
                     let problem = Problem::new(document.at(&entry), message);
                     self.problems.push(problem.expected("one entry for it, as `chapters = \"1-3, 7\"`"));
                     continue;
                 }
-                chosen.push((entry.clone(), BookPath { path, chapters: chapters.clone() }));
+                let (chapters, license, source) = (chapters.clone(), license.clone(), source.clone());
+                told.push((entry.clone(), BookPath { path, chapters, license, source }));
             }
         }
-        chosen
+        told
     }
 
     pub(super) fn prompts(&mut self, document: &Document) -> BTreeMap<String, String> {

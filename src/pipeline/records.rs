@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::RunError;
 use crate::schema::{Character, Conversation, Reject, Sample, Split};
-use crate::stages::export::{self, HeldOut, RoleRows, Row, Table};
+use crate::stages::export::{self, HeldOut, Rights, RoleRows, Row, Table};
 use crate::stages::simulate::Played;
 use crate::store::{NewDataset, PoolIndex, RunFolder, Spool, StoreError};
 
@@ -50,43 +50,50 @@ impl Records {
         self.rejects.append(&mut self.played.rejects.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Writes the tables of the data set and returns them, in the order of the card. `rejects` are sorted by now.
-    pub(super) fn write(&self, scenes: &PoolIndex, dataset: &mut NewDataset<'_>) -> Result<Vec<Table>, RunError> {
+    /// Writes the tables of the data set and returns them, in the order of the card. `rejects` are sorted by now. What may not
+    /// leave of the books' own text is left out of them.
+    pub(super) fn write(
+        &self,
+        rights: &Rights,
+        scenes: &PoolIndex,
+        dataset: &mut NewDataset<'_>,
+    ) -> Result<Vec<Table>, RunError> {
         let (conversations, samples) = self.played.kept.as_ref().expect("a run that writes keeps what is played");
         let tables = [
-            write::<Sample>(dataset, samples.records().map(|sample| Ok(sample?)))?,
-            write::<Conversation>(dataset, conversations.records().map(|conversation| Ok(conversation?)))?,
-            write(dataset, (0..scenes.len()).map(|place| Ok(scenes.scene(place)?)))?,
-            write(dataset, self.characters.iter().cloned().map(Ok))?,
+            write::<Sample>(rights, dataset, samples.records().map(|sample| Ok(sample?)))?,
+            write::<Conversation>(rights, dataset, conversations.records().map(|conversation| Ok(conversation?)))?,
+            write(rights, dataset, (0..scenes.len()).map(|place| Ok(scenes.scene(place)?)))?,
+            write(rights, dataset, self.characters.iter().cloned().map(Ok))?,
         ];
-        let roles = self.write_roles(dataset)?;
-        let rejected = write(dataset, self.rejects.iter().cloned().map(Ok))?;
+        let roles = self.write_roles(rights, dataset)?;
+        let rejected = write(rights, dataset, self.rejects.iter().cloned().map(Ok))?;
         Ok(tables.into_iter().chain(roles).chain([rejected]).flatten().collect())
     }
 }
 
 impl Records {
     /// Writes the tables of roles, those of a split one after the other.
-    fn write_roles(&self, dataset: &mut NewDataset<'_>) -> Result<[Option<Table>; 5], RunError> {
+    fn write_roles(&self, rights: &Rights, dataset: &mut NewDataset<'_>) -> Result<[Option<Table>; 5], RunError> {
         let RoleRows { profiles, specific, general, .. } = &self.roles;
         let specific = |split| specific.iter().filter(move |row| row.split == split).cloned();
         let general = |split| general.iter().filter(move |row| row.split == split).cloned();
         Ok([
-            write(dataset, profiles.iter().cloned().map(Ok))?,
-            write(dataset, specific(Split::Train).map(Ok))?,
-            write(dataset, specific(Split::Test).map(|row| Ok(HeldOut(row))))?,
-            write(dataset, general(Split::Train).map(Ok))?,
-            write(dataset, general(Split::Test).map(|row| Ok(HeldOut(row))))?,
+            write(rights, dataset, profiles.iter().cloned().map(Ok))?,
+            write(rights, dataset, specific(Split::Train).map(Ok))?,
+            write(rights, dataset, specific(Split::Test).map(|row| Ok(HeldOut(row))))?,
+            write(rights, dataset, general(Split::Train).map(Ok))?,
+            write(rights, dataset, general(Split::Test).map(|row| Ok(HeldOut(row))))?,
         ])
     }
 }
 
 fn write<T: Row>(
+    rights: &Rights,
     dataset: &mut NewDataset<'_>,
     rows: impl Iterator<Item = Result<T, RunError>>,
 ) -> Result<Option<Table>, RunError> {
     let mut file = dataset.table(T::CONFIG, T::SPLIT);
-    let table = export::table(rows, |group| Ok(file.write(group)?))?;
+    let table = export::table(rights, rows, |group| Ok(file.write(group)?))?;
     dataset.end(file)?;
     Ok(table)
 }

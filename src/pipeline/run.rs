@@ -19,6 +19,7 @@ use super::error::Cause;
 use super::manifest::Manifest;
 use super::models::Models;
 use super::records::{PlayedRecords, Records};
+use super::rights::rights;
 use super::shelf::{self, Listed, ReadBook, Rereader, Shelf};
 use super::status::{Watch, spent};
 use super::{Loaded, ModelEntry, RunError, RunOptions, Stage, Summary};
@@ -82,7 +83,8 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
         road.start(Stage::Export, None);
         let (index, pool_hash) = pool.expect("who exports has extracted");
         let mut dataset = folder.new_dataset()?;
-        let tables = records.write(&index, &mut dataset)?;
+        let rights = rights(&road.loaded);
+        let tables = records.write(&rights, &index, &mut dataset)?;
         let about = about(&road.loaded, road.options.limit, &books, &road.models, records.roles.tallies.clone());
         let card = export::card(&road.loaded.file.export, &about, &tables);
         summary.count(&tables);

@@ -150,7 +150,8 @@ mod tests {
 
     fn shelf(folder: &std::path::Path, names: &[&str], chapters: Option<&str>) -> Arc<Shelf> {
         let chapters = chapters.map(|chapters| chapters.parse::<chunk::Choice>().unwrap());
-        let file = |name: &&str| BookPath { path: folder.join(name), chapters: chapters.clone() };
+        let file =
+            |name: &&str| BookPath { path: folder.join(name), chapters: chapters.clone(), ..BookPath::default() };
         Arc::new(Shelf::new(names.iter().map(file).collect(), chunk::Params::default(), None))
     }
 

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::chat::{table, texts};
 use crate::support::TestRun;
 
 #[test]
@@ -171,4 +172,42 @@ fn books_with_the_same_slug_are_told_apart_or_left_out() {
     std::fs::write(run.path().join("b.jsonl"), line("Low tide!", &format!("{talk}Another.\n"))).expect("another book");
     let rejected = chunk(3);
     assert!(rejected.contains("\"same_slug\"") && rejected.contains("`b.jsonl`"), "{rejected}");
+}
+
+#[test]
+fn rows_hold_no_longer_stretch_of_a_book_than_allowed() {
+    let run = TestRun::new();
+    let whole = run.build(&[], 0);
+    let left = run.build(&["--set", "export.max_quote_chars=24", "--set", "export.canary=\"canary 3f9a0c\""], 0);
+    assert_eq!(
+        (&left["calls"]["made"], &left["rows"]),
+        (&Value::from(0), &whole["rows"]),
+        "the same rows, for nothing"
+    );
+    let dataset = run.path().join("outputs/small/dataset");
+    let card = std::fs::read_to_string(dataset.join("README.md")).expect("a card");
+    assert!(card.contains("more than 24 code points of a book") && card.contains("`canary 3f9a0c`"), "{card}");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (book, language) in [("forty_kilos_short.fountain", "en"), ("lian_wen_ji.txt", "zh")] {
+        let text = std::fs::read_to_string(root.join("books").join(book)).expect("a shipped book");
+        let windows: std::collections::BTreeSet<String> = windows(&text, 25).collect();
+        let mut cut = 0;
+        let samples = table(&run, "samples", "test");
+        let languages = texts(&samples, "language");
+        for column in ["reference", "baseline", "situation", "worldview"] {
+            for (text, spoken) in texts(&samples, column).into_iter().zip(&languages) {
+                let Some(text) = text.filter(|_| spoken.as_deref() == Some(language)) else { continue };
+                let found = self::windows(&text, 25).find(|window| windows.contains(window));
+                assert_eq!(found, None, "{text}");
+                cut += usize::from(text.contains("[…]"));
+            }
+        }
+        assert!(cut > 0, "nothing of {book} was too long");
+    }
+}
+
+/// Returns every stretch of so many code points of a text.
+fn windows(text: &str, width: usize) -> impl Iterator<Item = String> {
+    let chars: Vec<char> = text.chars().collect();
+    (width..=chars.len()).map(move |end| chars[end - width..end].iter().collect())
 }

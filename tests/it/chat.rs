@@ -60,12 +60,12 @@ fn answer(body: &Value, judge: impl Fn(&Value, &[Value]) -> (Value, u8)) -> Scri
 }
 
 /// Reads a table of a run's data set.
-fn table(run: &TestRun, config: &str, split: &str) -> DataFrame {
+pub(crate) fn table(run: &TestRun, config: &str, split: &str) -> DataFrame {
     let path = run.path().join(format!("outputs/small/dataset/{config}/{split}-00000-of-00001.parquet"));
     ParquetReader::new(std::fs::File::open(path).expect("a table")).finish().expect("it can be read")
 }
 
-fn texts(frame: &DataFrame, column: &str) -> Vec<Option<String>> {
+pub(crate) fn texts(frame: &DataFrame, column: &str) -> Vec<Option<String>> {
     let texts = frame.column(column).expect("a column").str().expect("strings");
     texts.iter().map(|text| text.map(str::to_owned)).collect()
 }

@@ -79,6 +79,8 @@ fn help_tells_the_commands() {
     Usage: dramaturg <COMMAND>
 
     Commands:
+      init        Begins a project: writes a commented pipeline file, and two short books that it runs
+                  on as it stands
       build       Goes the whole road: books become a data set under `outputs/<name>/dataset`
       check       Checks a pipeline file before a run: the file, its books and prompts and, with
                   `--probe`, its endpoints
@@ -101,6 +103,7 @@ fn help_tells_the_commands() {
               Print version
 
     Examples:
+      dramaturg init novels                               a project of your own to start from
       dramaturg build pipelines/demo.toml                 the shipped books, offline, in seconds
       dramaturg check mine.toml --probe                   whether its models answer as a run needs it
       dramaturg build mine.toml --dry-run                 what it will ask and cost
@@ -835,4 +838,30 @@ fn extract_takes_books_or_a_pipeline() {
         let told = desk.run(arguments);
         assert!(told.starts_with("exit 2") && told.contains("hint: "), "{told}");
     }
+}
+
+#[test]
+fn a_new_project_runs_as_it_stands_and_is_never_written_over() {
+    let desk = Desk::new();
+    let told = desk.run(&["init", "小说"]);
+    assert!(told.starts_with("exit 0") && told.contains("wrote 小说/pipeline.toml"), "{told}");
+    let pipeline = desk.0.path().join("小说/pipeline.toml");
+    let text = std::fs::read_to_string(&pipeline).expect("a pipeline file");
+    assert!(text.contains("name = \"小说\""), "{text}");
+    let within = |arguments: &[&str]| {
+        let mut command = desk.command(arguments);
+        command.current_dir(desk.0.path().join("小说"));
+        String::from_utf8(command.output().expect("the program runs").stdout).expect("UTF-8")
+    };
+    let checked = within(&["check", "pipeline.toml", "--json"]);
+    let checked: serde_json::Value = serde_json::from_str(&checked).expect("JSON");
+    assert_eq!(checked["books"].as_array().map(Vec::len), Some(2), "{checked}");
+    let left = within(&["synthesize", "pipeline.toml", "--limit", "1", "--json", "--quiet"]);
+    let left: serde_json::Value = serde_json::from_str(&left).expect("JSON");
+    assert!(left["calls"]["made"].as_u64() > Some(0), "{left}");
+
+    std::fs::remove_file(desk.0.path().join("小说/books/lian_wen_ji.txt")).expect("it was written");
+    let again = desk.run(&["init", "小说"]);
+    assert!(again.starts_with("exit 2") && again.contains("nothing was written"), "{again}");
+    assert!(!desk.0.path().join("小说/books/lian_wen_ji.txt").exists());
 }

@@ -11,7 +11,7 @@ use super::features::notes;
 use super::front::{configs, front, languages};
 use super::roles;
 use super::tally::Tally;
-use super::{Params, Table};
+use super::{Params, Rights, Table};
 use crate::schema::{Dimension, Language, RoleTally};
 
 /// What the card tells of a run beside its tables.
@@ -56,6 +56,10 @@ pub struct AboutBook {
     pub title: String,
     /// Its language.
     pub language: Language,
+    /// Its licence, as the pipeline file states it.
+    pub license: Option<String>,
+    /// Where it comes from, as the pipeline file states it.
+    pub source: Option<String>,
 }
 
 /// A part of the cast and the model that plays it.
@@ -80,7 +84,7 @@ pub fn card(params: &Params, about: &About, tables: &[Table]) -> String {
         card.push_str(&columns(tables));
     }
     card.push_str(&made(about, tables));
-    card.push_str(&limits(about));
+    card.push_str(&limits(params, about));
     card.push_str(&pipeline(about));
     card
 }
@@ -132,9 +136,17 @@ fn columns(tables: &[Table]) -> String {
 fn made(about: &About, tables: &[Table]) -> String {
     let mut text = format!("## How it was made\n\nBy dramaturg {}, with seed {}.\n\n", about.version, about.seed);
     if !about.books.is_empty() {
-        text.push_str("| book | title | language | licence |\n|---|---|---|---|\n");
+        text.push_str("| book | title | language | licence | source |\n|---|---|---|---|---|\n");
         for book in &about.books {
-            let _ = writeln!(text, "| {} | {} | {} | not known |", cell(&book.slug), cell(&book.title), book.language);
+            let license = cell(book.license.as_deref().unwrap_or("not stated"));
+            let source = cell(book.source.as_deref().unwrap_or(""));
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {license} | {source} |",
+                cell(&book.slug),
+                cell(&book.title),
+                book.language
+            );
         }
         text.push('\n');
     }
@@ -241,7 +253,7 @@ fn rejects(tally: &Tally) -> String {
     text
 }
 
-fn limits(about: &About) -> String {
+fn limits(params: &Params, about: &About) -> String {
     let mut text = "## Limits\n\n".to_owned();
     let offline: Vec<String> = about
         .parts
@@ -257,14 +269,49 @@ fn limits(about: &About) -> String {
             offline.join(", ")
         );
     }
+    text.push_str(&own_text(params, about));
     text.push_str(
-        "- The licences of the books are not known to the program, and `scenes` quotes them. Whoever publishes this data set \
-         answers for the right to do so.\n\
-         - `dimension`, `score` and `rationale` are a model's verdicts. They carry its leanings, towards longer replies or \
+        "- `dimension`, `score` and `rationale` are a model's verdicts. They carry its leanings, towards longer replies or \
          its own style for instance.\n\
          - Profiles, motivations and situations of `scenes` are read from one stretch of a book each, and may differ from \
          what stands elsewhere in it.\n\n",
     );
+    text
+}
+
+/// Tells how much of the books' own text the rows hold, and who answers for it.
+fn own_text(params: &Params, about: &About) -> String {
+    let mut text = String::from("- ");
+    if !params.text {
+        text.push_str(
+            "What is a book's own text was left out: the words of `scenes.dialogue`, `characters.lines`, `roles.dialogue` and \
+             `roles.catchphrases` are null. `start` and `end` of a line say where it stands, in code points of the decoded book: \
+             who has the book can put it back. ",
+        );
+    }
+    match Rights::longest(params) {
+        Some(longest) => {
+            let _ = write!(
+                text,
+                "No row holds a stretch of more than {longest} code points of a book; `[…]` stands for the rest. "
+            );
+        }
+        None => text.push_str("`scenes` and other tables quote the books. "),
+    }
+    if about.books.iter().any(|book| book.license.is_none()) {
+        text.push_str(
+            "Whoever publishes this data set answers for the right to do so: not every licence was stated.\n",
+        );
+    } else {
+        text.push_str("The licences are stated as the pipeline file has them.\n");
+    }
+    if let Some(canary) = &params.canary {
+        let _ = writeln!(
+            text,
+            "- This data set is for evaluation and should not be in training corpora. Each row carries the canary `{}`.",
+            cell(canary).replace('`', "")
+        );
+    }
     text
 }
 
@@ -361,7 +408,7 @@ mod tests {
             &whole(),
             &[
                 "By dramaturg 0.1.0, with seed 7.",
-                "| harbour | The Harbour \\| A Tale | en | not known |\n| 渡口 | 渡口 | zh | not known |\n",
+                "| harbour | The Harbour \\| A Tale | en | cc0-1.0 | https://example.org/harbour |\n| 渡口 | 渡口 | zh | not stated |  |\n",
                 "| judge | strong | vendor/strong-1 |\n",
                 "τ = 2 times",
                 "probability 0.7, and conversations are played in waves of 4",

@@ -181,6 +181,10 @@ fn describe(notes: &mut Vec<Note>, within: &str, field: &Field, record: &Value, 
     let description =
         schema["description"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     let path = format!("{within}{}", field.name());
+    let description = match path.as_str() {
+        "canary" => "A string by which it can be told whether a model was trained on this data set.".to_owned(),
+        _ => description,
+    };
     let (kind, fields) = match field.dtype() {
         DataType::List(inner) => match inner.as_ref() {
             DataType::Struct(fields) => ("list<struct>".to_owned(), fields.as_slice()),

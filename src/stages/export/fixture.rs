@@ -3,7 +3,7 @@
 use polars::frame::DataFrame;
 
 use super::groups::{Row, table};
-use super::{About, AboutBook, AboutPart, ExportError, Table};
+use super::{About, AboutBook, AboutPart, ExportError, Params, Rights, Table};
 use crate::schema::{
     Attribute, ByLanguage, Candidate, CastMember, Character, CharacterType, Conversation, Dimension, EndedBy, Grounded,
     Language, Line, Message, Motivation, Quality, Reject, Sample, Scene, SceneCharacter, Turn, TurnKind, Utterance,
@@ -162,7 +162,7 @@ pub(super) fn built(records: &Records) -> Result<Vec<Built>, ExportError> {
             }
             Ok(())
         };
-        let table = table(rows.into_iter().map(Ok), write)?;
+        let table = table(&Rights::new(&Params::default(), 0), rows.into_iter().map(Ok), write)?;
         Ok(table.map(|table| Built { table, frame: frame.expect("a table has rows") }))
     }
     let tables = [
@@ -275,8 +275,14 @@ pub(super) fn about() -> About {
             .into(),
         overrides: vec!["simulate.tau=2".into()],
         books: vec![
-            AboutBook { slug: "harbour".into(), title: "The Harbour | A Tale".into(), language: Language::En },
-            AboutBook { slug: "渡口".into(), title: "渡口".into(), language: Language::Zh },
+            AboutBook {
+                slug: "harbour".into(),
+                title: "The Harbour | A Tale".into(),
+                language: Language::En,
+                license: Some("cc0-1.0".into()),
+                source: Some("https://example.org/harbour".into()),
+            },
+            AboutBook { slug: "渡口".into(), title: "渡口".into(), language: Language::Zh, license: None, source: None },
         ],
         parts: vec![
             AboutPart { part: "extractor".into(), name: "plain".into(), model: "offline:plain".into() },

@@ -134,6 +134,7 @@ mod tests {
             pretty_name: Some("Two \"ports\": 渡口".into()),
             license: Some("cc0-1.0".into()),
             tags: vec!["novel: short".into(), "benchmark".into()],
+            ..Params::default()
         };
         let front = front(&params, &about(), &tables(&records()));
         let head = "---

@@ -2,6 +2,7 @@
 
 use polars::prelude::DataFrame;
 
+use super::rights::Rights;
 use super::tally::Tally;
 use super::{ExportError, Table};
 
@@ -31,8 +32,10 @@ pub trait Row {
 /// Builds a table group by group, each of which `write` takes; no more than one group is in memory. Returns what the card
 /// tells of it; none without rows.
 ///
-/// Rows come sorted. Where a group ends depends on the rows alone. All columns are nullable.
+/// Rows come sorted. Where a group ends depends on the rows alone. All columns are nullable. What `rights` withholds is in no
+/// group.
 pub fn table<T: Row, E: From<ExportError>>(
+    rights: &Rights,
     rows: impl IntoIterator<Item = Result<T, E>>,
     mut write: impl FnMut(DataFrame) -> Result<(), E>,
 ) -> Result<Option<Table>, E> {
@@ -44,7 +47,7 @@ pub fn table<T: Row, E: From<ExportError>>(
         if step.is_empty() {
             break;
         }
-        let frame = T::frame(&step)?;
+        let frame = rights.apply(T::CONFIG, T::frame(&step)?)?;
         let table = table.get_or_insert_with(|| Table::new(T::CONFIG, T::SPLIT, &frame));
         for row in &step {
             row.count(&mut table.tally);
@@ -74,9 +77,14 @@ fn stacked(config: &'static str, mut whole: DataFrame, frame: DataFrame) -> Resu
 
 #[cfg(test)]
 mod tests {
+    use super::super::Params;
     use super::super::fixture::records;
     use super::*;
     use crate::schema::Scene;
+
+    fn all() -> Rights {
+        Rights::new(&Params::default(), 0)
+    }
 
     /// Returns the heights of the groups of a table of so many scenes, each with a summary of so many bytes.
     fn groups(count: usize, bytes: usize) -> (Vec<usize>, usize) {
@@ -87,7 +95,7 @@ mod tests {
             heights.push(group.height());
             Ok(())
         };
-        let table = table(rows, write).unwrap().expect("it has rows");
+        let table = table(&all(), rows, write).unwrap().expect("it has rows");
         assert_eq!(table.rows, count);
         (heights, table.bytes.total())
     }
@@ -109,9 +117,9 @@ mod tests {
             STEP => Err(ExportError::Number { config: "scenes", column: "end", value: 1 }),
             _ => Ok(scene.clone()),
         });
-        assert!(table(rows, |_| Ok(())).is_err());
+        assert!(table(&all(), rows, |_| Ok(())).is_err());
         let written: Result<_, ExportError> =
-            table([Ok(scene)], |_| Err(ExportError::Number { config: "scenes", column: "end", value: 2 }));
+            table(&all(), [Ok(scene)], |_| Err(ExportError::Number { config: "scenes", column: "end", value: 2 }));
         assert!(written.is_err());
     }
 }

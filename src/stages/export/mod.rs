@@ -12,6 +12,7 @@ mod fixture;
 mod formats;
 mod front;
 mod groups;
+mod rights;
 mod roles;
 mod tables;
 mod tally;
@@ -19,6 +20,7 @@ mod tally;
 pub use card::{About, AboutBook, AboutPart, card};
 pub use formats::{CONFIGS, Format, Frame, format};
 pub use groups::{Row, table};
+pub use rights::Rights;
 pub use roles::{HeldOut, RoleRows};
 pub use tally::{Table, Tally};
 
@@ -52,7 +54,7 @@ pub enum ExportError {
 }
 
 /// The table `[export]`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// The data set's name on its card; the run's name when silent.
@@ -61,4 +63,23 @@ pub struct Params {
     pub license: Option<String>,
     /// Further tags of the card.
     pub tags: Vec<String>,
+    /// The longest stretch of a book that a row may hold, in code points: of a longer one the beginning stays, `[…]` in place of
+    /// the rest. Names and ids stay whole. All may be held when silent.
+    #[schemars(range(min = 20))]
+    pub max_quote_chars: Option<u32>,
+    /// Whether what is a book's own text goes into the data set: the words of `scenes.dialogue`, `characters.lines`,
+    /// `roles.dialogue` and `roles.catchphrases`. When `false` these are null, places in the books stay, and no row holds a
+    /// stretch of more than 40 code points of a book, or than `max_quote_chars` says.
+    pub text: bool,
+    /// A string that every row carries in a last column `canary`, and the card shows, so that it can be told later whether a
+    /// model was trained on the data set: one of your own, such as a GUID. None when silent.
+    #[schemars(length(min = 8))]
+    pub canary: Option<String>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        let (pretty_name, license, tags, max_quote_chars, canary) = Default::default();
+        Self { pretty_name, license, tags, max_quote_chars, text: true, canary }
+    }
 }

@@ -1,0 +1,378 @@
+//! What of the books' own words leaves in a data set when not all may: no string holds a longer stretch of a book than is
+//! allowed, and on demand what is a book's own text by its nature stays out. Knows frames and texts, no files.
+//!
+//! A stretch is found by its letters and digits alone, so that another wrapping, another pair of quotation marks or other
+//! capitals hide nothing.
+
+use std::borrow::Cow;
+
+use fastbloom::BloomFilter;
+use polars::prelude::{
+    ChunkFull, Column, DataFrame, DataType, IntoColumn, IntoSeries, NewChunkedArray, PolarsResult, Series,
+    StringChunked, StructChunked,
+};
+
+use super::{ExportError, Params};
+
+/// What stands in place of the rest of a stretch.
+const LEFT_OUT: &str = "[…]";
+/// The longest stretch that stays when `text = false` and no figure is given: shorter ones are turns of phrase.
+const PHRASE: u32 = 40;
+/// So many marks and spaces may stand around the letters of a stretch and belong to it.
+const MARKS: usize = 6;
+/// How often a stretch that is in no book is taken for one that is. Its neighbours have to be, too, before anything is cut.
+const FALSE_POSITIVES: f64 = 1e-6;
+/// Columns and fields that name things: rows are joined by them, and a long name stands in its book.
+const NAMES: &[&str] = &[
+    "id",
+    "book",
+    "name",
+    "aliases",
+    "speaker",
+    "character",
+    "test_character",
+    "role",
+    "key",
+    "visibility",
+    "language",
+    "nearest",
+    "segment",
+    "instruction",
+    "stage",
+    "reason",
+    "strategy",
+    "criteria",
+    "chapter",
+    "source",
+];
+/// What is a book's own text by its nature, by config: columns, and fields of what their lists hold.
+const OWN_TEXT: &[(&str, &[&str])] = &[
+    ("scenes", &["dialogue.thought", "dialogue.action", "dialogue.speech"]),
+    ("characters", &["lines"]),
+    ("roles", &["catchphrases", "dialogue.content"]),
+];
+
+/// What may leave of the books' own words.
+#[derive(Debug)]
+pub struct Rights {
+    /// The stretches that may not; none where all may.
+    stretches: Option<Stretches>,
+    /// Whether columns that are a book's own text stay.
+    text: bool,
+    /// What every row carries.
+    canary: Option<String>,
+}
+
+impl Rights {
+    /// Begins with what a pipeline file says. `letters` is how many letters and digits the books have together, which are then
+    /// told by [`Rights::add`].
+    #[must_use]
+    pub fn new(params: &Params, letters: usize) -> Self {
+        let stretches = Self::longest(params).map(|longest| Stretches::new(longest, letters));
+        Self { stretches, text: params.text, canary: params.canary.clone() }
+    }
+
+    /// Returns the longest stretch of a book that may stay, in code points; none where all may, and no book has to be told.
+    #[must_use]
+    pub const fn longest(params: &Params) -> Option<u32> {
+        match (params.max_quote_chars, params.text) {
+            (None, true) => None,
+            (None, false) => Some(PHRASE),
+            (Some(longest), _) => Some(longest),
+        }
+    }
+
+    /// Counts the letters and digits of a book.
+    #[must_use]
+    pub fn letters(text: &str) -> usize {
+        text.chars().filter(|c| c.is_alphanumeric()).count()
+    }
+
+    /// Takes in the text of a book.
+    pub fn add(&mut self, text: &str) {
+        if let Some(stretches) = &mut self.stretches {
+            stretches.add(text);
+        }
+    }
+
+    /// Leaves out of rows what may not leave, and adds what each has to carry.
+    pub(super) fn apply(&self, config: &'static str, frame: DataFrame) -> Result<DataFrame, ExportError> {
+        self.applied(config, frame).map_err(|source| ExportError::Frame { config, source })
+    }
+
+    fn applied(&self, config: &str, mut frame: DataFrame) -> PolarsResult<DataFrame> {
+        if self.stretches.is_some() || !self.text {
+            let own = OWN_TEXT.iter().find(|(known, _)| !self.text && *known == config).map_or(&[][..], |own| own.1);
+            let column = |column: &Column| -> PolarsResult<Column> {
+                Ok(self.part(column.as_materialized_series(), column.name(), own)?.into_column())
+            };
+            let columns: PolarsResult<Vec<Column>> = frame.columns().iter().map(column).collect();
+            frame = DataFrame::new(frame.height(), columns?)?;
+        }
+        if let Some(canary) = &self.canary {
+            frame.with_column(StringChunked::full("canary".into(), canary, frame.height()).into_column())?;
+        }
+        Ok(frame)
+    }
+
+    /// Goes through a column or a part of one, whose place is the column's name and the fields' names below.
+    fn part(&self, series: &Series, place: &str, own: &[&str]) -> PolarsResult<Series> {
+        if own.contains(&place) {
+            return Ok(Series::full_null(series.name().clone(), series.len(), series.dtype()));
+        }
+        match series.dtype() {
+            DataType::String => {
+                let name = place.rsplit('.').next().unwrap_or(place);
+                let Some(stretches) = self.stretches.as_ref().filter(|_| !is_name(name)) else {
+                    return Ok(series.clone());
+                };
+                let texts = series.str()?;
+                let shortened = texts.iter().map(|text| text.map(|text| stretches.shortened(text)));
+                Ok(StringChunked::from_iter_options(series.name().clone(), shortened).into_series())
+            }
+            DataType::List(_) => {
+                let lists = series.list()?.apply_to_inner(&|inner| self.part(&inner, place, own))?;
+                Ok(lists.into_series())
+            }
+            DataType::Struct(_) => {
+                let fields: PolarsResult<Vec<Series>> = series
+                    .struct_()?
+                    .fields_as_series()
+                    .iter()
+                    .map(|field| self.part(field, &format!("{place}.{}", field.name()), own))
+                    .collect();
+                let made = StructChunked::from_series(series.name().clone(), series.len(), fields?.iter())?;
+                Ok(made.into_series())
+            }
+            _ => Ok(series.clone()),
+        }
+    }
+}
+
+fn is_name(column: &str) -> bool {
+    NAMES.contains(&column) || column.ends_with("_id") || column.ends_with("_model") || column == "model"
+}
+
+/// All windows of a number of letters in all books.
+#[derive(Debug)]
+struct Stretches {
+    windows: BloomFilter,
+    /// How many letters a window has.
+    width: usize,
+    /// The longest stretch that stays, in code points from its first letter to its last.
+    longest: usize,
+}
+
+impl Stretches {
+    fn new(longest: u32, letters: usize) -> Self {
+        let longest = (longest as usize).saturating_sub(MARKS);
+        // Half of a text or more is letters. Whatever is found is measured in code points before it is cut.
+        let width = longest.div_ceil(2).max(4);
+        let windows = BloomFilter::with_false_pos(FALSE_POSITIVES).seed(&7).expected_items(letters.max(1));
+        Self { windows, width, longest }
+    }
+
+    fn add(&mut self, text: &str) {
+        let mut rolling = Rolling::new(self.width);
+        for c in text.chars().filter(|c| c.is_alphanumeric()) {
+            if let Some(hash) = rolling.add(c) {
+                self.windows.insert(&hash);
+            }
+        }
+    }
+
+    /// Returns a text in which no stretch of a book is longer than allowed: its beginning stays.
+    fn shortened<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        // A text that is short enough cannot hold a longer stretch.
+        if text.len() < self.longest {
+            return Cow::Borrowed(text);
+        }
+        let mut shortened = String::new();
+        let mut copied = 0;
+        for (start, end) in self.stretches(text) {
+            let Some((cut, _)) = text[start..end].char_indices().nth(self.longest) else { continue };
+            shortened.push_str(&text[copied..start]);
+            shortened.push_str(text[start..start + cut].trim_end());
+            shortened.push_str(LEFT_OUT);
+            copied = end;
+        }
+        if copied == 0 {
+            return Cow::Borrowed(text);
+        }
+        shortened.push_str(&text[copied..]);
+        Cow::Owned(shortened)
+    }
+
+    /// Returns the stretches of a text that stand in a book, in bytes, from the first letter to behind the last.
+    fn stretches(&self, text: &str) -> Vec<(usize, usize)> {
+        let letters: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| c.is_alphanumeric()).collect();
+        let mut rolling = Rolling::new(self.width);
+        let mut runs: Vec<(usize, usize)> = Vec::new();
+        for (last, (_, c)) in letters.iter().enumerate() {
+            let Some(hash) = rolling.add(*c) else { continue };
+            if !self.windows.contains(&hash) {
+                continue;
+            }
+            match runs.last_mut().filter(|run| run.1 + 1 == last) {
+                Some(run) => run.1 = last,
+                None => runs.push((last + 1 - self.width, last)),
+            }
+        }
+        let mut free = 0;
+        let stretches = runs.into_iter().filter_map(|(first, last)| {
+            // Two stretches may share letters: what one has taken the next does not take again.
+            let start = letters[first.max(free)].0;
+            free = last + 1;
+            let (at, c) = letters[last];
+            (start <= at).then_some((start, at + c.len_utf8()))
+        });
+        stretches.collect()
+    }
+}
+
+/// A hash of the last letters of a text.
+struct Rolling {
+    letters: std::collections::VecDeque<u64>,
+    width: usize,
+    hash: u64,
+    /// What a letter weighs when it leaves.
+    leaving: u64,
+}
+
+impl Rolling {
+    /// An odd number with no pattern in its bits.
+    const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    fn new(width: usize) -> Self {
+        let leaving = (0..width).fold(1_u64, |power, _| power.wrapping_mul(Self::BASE));
+        Self { letters: std::collections::VecDeque::with_capacity(width + 1), width, hash: 0, leaving }
+    }
+
+    /// Adds a letter, and returns the hash once there are enough.
+    fn add(&mut self, letter: char) -> Option<u64> {
+        let letter = u64::from(u32::from(letter.to_lowercase().next().unwrap_or(letter))) + 1;
+        self.letters.push_back(letter);
+        self.hash = self.hash.wrapping_mul(Self::BASE).wrapping_add(letter);
+        if self.letters.len() > self.width {
+            let gone = self.letters.pop_front().expect("there are more than a window's");
+            self.hash = self.hash.wrapping_sub(gone.wrapping_mul(self.leaving));
+        }
+        (self.letters.len() == self.width).then_some(self.hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::records;
+    use super::super::groups::Row as _;
+    use super::*;
+    use crate::schema::{Character, Scene};
+
+    const EN: &str = "It rained on the weir all that night, and nobody in the mill slept.\r\n“Who is there?” said Hannah, \
+        and she held up the lamp so that the whole of the landing was lit.\r\n";
+    const ZH: &str = "河边有一座旧水车，三十年没有转过。“今夜涨水。”陆三更说，“你把灯举高些，让我看看墙上的水印。”";
+
+    fn rights(longest: u32) -> Rights {
+        let params = Params { max_quote_chars: Some(longest), ..Params::default() };
+        let mut rights = Rights::new(&params, Rights::letters(EN) + Rights::letters(ZH));
+        rights.add(EN);
+        rights.add(ZH);
+        rights
+    }
+
+    fn shortened(text: &str, longest: u32) -> String {
+        rights(longest).stretches.expect("there is a bound").shortened(text).into_owned()
+    }
+
+    /// Returns how many code points the longest stretch has that a text shares with a book.
+    fn longest(text: &str, book: &str) -> usize {
+        let chars: Vec<char> = text.chars().collect();
+        let mut longest = 0;
+        for start in 0..chars.len() {
+            while start + longest < chars.len()
+                && book.contains(&chars[start..=start + longest].iter().collect::<String>())
+            {
+                longest += 1;
+            }
+        }
+        longest
+    }
+
+    #[test]
+    fn a_long_stretch_of_a_book_is_cut_and_all_else_stays() {
+        let said =
+            "She asks him: “Who is there?” said Hannah, and she held up the lamp so that the whole of it. He left.";
+        assert_eq!(shortened(said, 30), "She asks him: “Who is there?” said Hann[…] it. He left.");
+        let said = "他说：今夜涨水。陆三更说，你把灯举高些，让我看看墙上的水印。他走了。";
+        assert_eq!(shortened(said, 20), "他说：今夜涨水。陆三更说，你把灯举[…]。他走了。");
+        for own in ["Nobody slept in the mill, and it rained.", "水印在墙上，灯举得很高，他看了看水车。", ""]
+        {
+            assert_eq!(shortened(own, 20), own);
+        }
+    }
+
+    #[test]
+    fn another_wrapping_or_other_marks_hide_nothing() {
+        for text in [
+            "IT RAINED ON THE WEIR ALL THAT NIGHT -- AND NOBODY IN THE MILL SLEPT",
+            "It rained on\n  the weir all that\n  night and nobody in the mill slept.",
+        ] {
+            let left = shortened(text, 20);
+            assert!(left.chars().count() < 20 && left.contains(LEFT_OUT), "{left}");
+        }
+        let text = "「今夜涨水」陆三更说「你把灯举高些让我看看墙上的水印」";
+        assert_eq!(shortened(text, 20), "「今夜涨水」陆三更说「你把灯举[…]」");
+    }
+
+    #[test]
+    fn no_stretch_that_stays_is_longer_than_allowed() {
+        for (book, mark) in [(EN, ' '), (ZH, '，')] {
+            let chars: Vec<char> = book.chars().collect();
+            for bound in [20, 25, 40] {
+                for start in (0..chars.len()).step_by(3) {
+                    for length in [5, 20, 45, 90] {
+                        let piece: String = chars[start..(start + length).min(chars.len())].iter().collect();
+                        let text = format!("so{mark}{piece}{mark}{piece} no");
+                        let kept = shortened(&text, bound);
+                        assert!(longest(&kept, book) <= bound as usize, "{bound}: {text} -> {kept}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn columns_of_the_books_own_text_stay_out_and_their_places_stay() {
+        let params = Params { text: false, canary: Some("canary 1234".into()), ..Params::default() };
+        let mut rights = Rights::new(&params, 1);
+        let records = records();
+        let scene = &records.scenes[0];
+        rights.add(scene.dialogue.iter().find_map(|line| line.speech.as_deref()).expect("somebody speaks"));
+        let frame = Scene::frame(&records.scenes).unwrap();
+        let left = rights.apply("scenes", frame.clone()).unwrap();
+        assert_eq!(left.height(), frame.height());
+        for column in frame.columns() {
+            assert_eq!(left.column(column.name()).unwrap().dtype(), column.dtype(), "{}", column.name());
+        }
+        let lines = |frame: &DataFrame, field: &str| {
+            let dialogue = frame.column("dialogue").unwrap().list().unwrap().get_inner();
+            dialogue.struct_().unwrap().field_by_name(field).unwrap()
+        };
+        assert_eq!(lines(&left, "speech").null_count(), lines(&left, "speech").len());
+        assert_eq!(lines(&left, "start"), lines(&frame, "start"));
+        assert_eq!(lines(&left, "speaker"), lines(&frame, "speaker"));
+        let canary = left.column("canary").unwrap().str().unwrap();
+        assert!(canary.iter().all(|text| text == Some("canary 1234")));
+        let characters = rights.apply("characters", Character::frame(&records.characters).unwrap()).unwrap();
+        let lines = characters.column("lines").unwrap();
+        assert_eq!(lines.null_count(), lines.len());
+    }
+
+    #[test]
+    fn silent_rights_change_nothing() {
+        let frame = Scene::frame(&records().scenes).unwrap();
+        let rights = Rights::new(&Params::default(), 0);
+        assert_eq!(Rights::longest(&Params::default()), None);
+        assert_eq!(rights.apply("scenes", frame.clone()).unwrap(), frame);
+    }
+}
