@@ -136,7 +136,8 @@ impl Client {
             let begun = *begun.get_or_insert_with(Instant::now);
             place = place.begun();
             *requests += 1;
-            let body = form.body(request, ask, seed, question.spelt_out, question.thoughts).to_string();
+            let body = form.body(request, ask, seed, question.spelt_out, question.thoughts);
+            let body = serde_json::to_string(&body).expect("a body has string keys only");
             let in_flight = flight.request();
             let result = self.exchange(request, body, &permit).await;
             drop(in_flight);

@@ -6,6 +6,7 @@
 //! stands in several prompts is new once. Memory is bounded: beyond so many blocks a sample of them, drawn by their hashes, is kept.
 
 use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::schema::{Message, Role};
 
@@ -19,7 +20,7 @@ const MOST: usize = 1 << 16;
 /// The blocks of the prompts of one ask to one model.
 #[derive(Debug, Default)]
 pub(super) struct Prefixes {
-    kept: HashSet<u64>,
+    kept: HashSet<u64, BuildHasherDefault<Itself>>,
     /// Blocks are kept whose hash ends in so many zeros.
     level: u32,
     blocks: u64,
@@ -50,6 +51,25 @@ impl Prefixes {
         let different = (self.kept.len() as u64) << self.level;
         let again = self.blocks.saturating_sub(different) as f64 * BLOCK as f64;
         if self.quarters == 0 { 0.0 } else { (again / self.quarters as f64).min(1.0) }
+    }
+}
+
+/// Hashes what is a hash already.
+#[derive(Debug, Default)]
+struct Itself(u64);
+
+impl Hasher for Itself {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("only whole hashes are kept");
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        // A sample of the hashes has its last bits in common, by which a table places what it keeps.
+        self.0 = hash.rotate_left(32);
     }
 }
 

@@ -34,9 +34,9 @@ impl Request {
 
 /// Returns 128 bits of blake3 over a value's JSON, in hexadecimal.
 pub(super) fn hash(value: &impl Serialize) -> String {
-    let mut hasher = blake3::Hasher::new();
-    serde_json::to_writer(&mut hasher, value).expect("a hasher takes every byte, and requests have string keys only");
-    hasher.finalize().to_hex()[..32].to_owned()
+    // All at once: a hasher that is fed word by word is several times slower.
+    let json = serde_json::to_vec(value).expect("requests have string keys only");
+    blake3::hash(&json).to_hex()[..32].to_owned()
 }
 
 /// What a model said.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::reply::{EMPTY, Format};
+use super::reply::Format;
 use super::speaker::meant;
 use super::{offline, transcript};
 use crate::llm::{Ask, Offline, Shape, schema_of};
@@ -239,7 +239,7 @@ impl Ask for Rate {
 fn says_something(language: Language, name: &str, others: &[CastMember], answer: &str) -> Result<(), String> {
     let others: Vec<&str> = others.iter().map(|other| other.name.as_str()).collect();
     let format = Format { language, name, others: &others, max_sentences: u32::MAX, artificial: true };
-    if format.clean(answer, &[]).faults.iter().any(|fault| fault == EMPTY) {
+    if format.leaves_nothing(answer) {
         return Err(format!("it holds no words of {name}"));
     }
     Ok(())

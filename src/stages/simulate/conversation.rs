@@ -6,7 +6,7 @@ use rand::RngExt as _;
 use super::asks::Direction;
 use super::floor::{Floor, TEST, floor};
 use super::lane::Stage;
-use super::reply::Reply;
+use super::reply::{Reply, Said};
 use super::setting::Setting;
 use crate::llm::{AskError, Model};
 use crate::schema::{Candidate, Conversation, Dimension, EndedBy, Line, Reject, Turn, TurnKind};
@@ -21,7 +21,8 @@ pub const BY_LOT: &str = "director:by_lot";
 /// Plays a conversation. `plan` has the target of each stretch up to a test turn; a stretch beyond it is normal
 /// conversation. Every draw is named by the conversation's id and the turn.
 ///
-/// Returns a reject for each turn whose speaker was drawn by lot: nothing is lost with it but the director's say.
+/// Puts a reject into `rejects` for each turn whose speaker was drawn by lot, also when the conversation fails later: nothing is
+/// lost with it but the director's say.
 pub(super) async fn play(
     stage: &Stage<'_>,
     setting: &Setting<'_>,
@@ -29,30 +30,32 @@ pub(super) async fn play(
     id: String,
     wave: u32,
     plan: &[Option<String>],
-) -> Result<(Conversation, Vec<Reject>), AskError> {
-    let (mut turns, mut history, mut spoken, mut rejects) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    rejects: &mut Vec<Reject>,
+) -> Result<Conversation, AskError> {
+    let (mut turns, mut spoken, mut heard) = (Vec::new(), Vec::new(), Heard::default());
     let mut ended_by = EndedBy::MaxTurns;
     let mut stretches = plan.iter().map(|target| stage.dimension(target.as_deref()?));
     let mut target = stretches.next().flatten();
     for index in 0..stage.params.max_turns {
-        let Some(Next { member, note, reject }) = next(stage, setting, &history, &spoken, &id, index).await? else {
+        let Some(Next { member, note, reject }) = next(stage, setting, &heard.history, &spoken, &id, index).await? else {
             ended_by = EndedBy::Director;
             break;
         };
         rejects.extend(reject);
         let mut turn = if member == TEST {
-            let turn = test_turn(stage, setting, source, &history, target, &id, index).await?;
+            let turn = test_turn(stage, setting, source, &heard, target, &id, index).await?;
             target = stretches.next().flatten();
             turn
         } else {
-            scene_turn(stage, setting, member, &history, target, &id, index).await?
+            scene_turn(stage, setting, member, &heard, target, &id, index).await?
         };
         turn.faults.extend(note.map(str::to_owned));
         spoken.push(member);
-        history.push(line(&turn));
+        heard.said.add(&turn.content);
+        heard.history.push(line(&turn));
         turns.push(turn);
     }
-    let conversation = Conversation {
+    Ok(Conversation {
         id,
         language: setting.language(),
         test_character: setting.character.name.clone(),
@@ -67,8 +70,15 @@ pub(super) async fn play(
         quality_rationale: None,
         kept: false,
         turns,
-    };
-    Ok((conversation, rejects))
+    })
+}
+
+/// What everyone present has heard.
+#[derive(Debug, Default)]
+struct Heard {
+    history: Vec<Line>,
+    /// The same by its sentences.
+    said: Said,
 }
 
 /// Returns a turn as everyone present hears it.
@@ -124,14 +134,14 @@ async fn scene_turn(
     stage: &Stage<'_>,
     setting: &Setting<'_>,
     member: usize,
-    history: &[Line],
+    Heard { history, said }: &Heard,
     target: Option<&Dimension>,
     id: &str,
     index: u32,
 ) -> Result<Turn, AskError> {
     let ask = setting.scene_reply(member, history, target);
     let raw = stage.scene.ask(&ask, &format!("{id}/{index}/scene")).await?;
-    let Reply { text, faults } = setting.with_format(member, |format| format.clean(&raw, history));
+    let Reply { text, faults } = setting.with_format(member, |format| format.clean(&raw, said));
     Ok(Turn {
         index,
         speaker: setting.name(member).to_owned(),
@@ -153,7 +163,7 @@ async fn test_turn(
     stage: &Stage<'_>,
     setting: &Setting<'_>,
     source: &Model,
-    history: &[Line],
+    Heard { history, said }: &Heard,
     target: Option<&Dimension>,
     id: &str,
     index: u32,
@@ -163,7 +173,7 @@ async fn test_turn(
     // Both run to their end, so that an answer that is paid for is kept even if the other one fails.
     let replies = join(source.ask(&ask, &source_draw), stage.base.ask(&ask, &base_draw)).await;
     let (source_reply, base_reply) = both(replies)?;
-    let clean = |raw: &str| setting.with_format(TEST, |format| format.clean(raw, history));
+    let clean = |raw: &str| setting.with_format(TEST, |format| format.clean(raw, said));
     let (source_reply, base_reply) = (clean(&source_reply), clean(&base_reply));
     let target = target.map(|dimension| dimension.code.as_str());
     let pair = Pair {

@@ -210,12 +210,13 @@ async fn one(
     wave: u32,
     plan: Vec<Option<String>>,
 ) -> Result<Played, AskError> {
-    let (mut conversation, mut rejects) = match play(stage, setting, source, id.clone(), wave, &plan).await {
-        Ok(played) => played,
+    let mut rejects = Vec::new();
+    let mut conversation = match play(stage, setting, source, id.clone(), wave, &plan, &mut rejects).await {
+        Ok(conversation) => conversation,
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => {
-            let reject = Reject::new("simulate", id, error.reason(), error.detail());
-            return Ok(Played { conversation: None, samples: Vec::new(), rejects: vec![reject] });
+            rejects.push(Reject::new("simulate", id, error.reason(), error.detail()));
+            return Ok(Played { conversation: None, samples: Vec::new(), rejects });
         }
     };
     rejects.extend(rate(stage, setting, &mut conversation).await?);

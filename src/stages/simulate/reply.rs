@@ -1,8 +1,10 @@
 //! The form of a reply: an optional action in parentheses, then a short utterance. Mends what can be mended without
 //! changing what is said, and names what cannot. Pure; it asks nothing and decides nothing.
 
+use std::collections::HashSet;
+
 use super::script::{self, Script};
-use crate::schema::{Language, Line};
+use crate::schema::Language;
 use crate::text::{is_closer, is_cut, is_mark, is_name, label, reveals_model, sentences};
 
 /// Nothing was said or done.
@@ -63,29 +65,34 @@ pub(super) struct Reply {
 
 impl Format<'_> {
     /// Puts a model's reply in form.
-    pub(super) fn clean(&self, raw: &str, history: &[Line]) -> Reply {
+    pub(super) fn clean(&self, raw: &str, said: &Said) -> Reply {
         let (text, mended) = self.mend(raw);
         let mut faults: Vec<String> = mended.into_iter().map(|fault| format!("{fault}{MENDED}")).collect();
-        faults.extend(self.faults(&text, history).into_iter().map(str::to_owned));
+        faults.extend(self.faults(&text, said).into_iter().map(str::to_owned));
         Reply { text, faults }
     }
 
     /// Returns the faults of a text that no mending takes away.
-    pub(super) fn faults(&self, text: &str, history: &[Line]) -> Vec<&'static str> {
-        if !text.chars().any(char::is_alphanumeric) {
+    pub(super) fn faults(&self, text: &str, said: &Said) -> Vec<&'static str> {
+        if is_empty(text) {
             return vec![EMPTY];
         }
         [
             (UNBALANCED_PARENTHESES, !balanced(text)),
             (WRONG_LANGUAGE, script::is_foreign(text, self.language)),
             (TOO_MANY_SENTENCES, sentence_ends(text).len() > self.max_sentences as usize),
-            (REPEATS_HISTORY, repeats(text, history)),
+            (REPEATS_HISTORY, said.has_any_of(text)),
             (REVEALS_AI, !self.artificial && reveals_model(text)),
             (CUT_ENDING, is_cut(text)),
         ]
         .into_iter()
         .filter_map(|(fault, found)| found.then_some(fault))
         .collect()
+    }
+
+    /// Says whether nothing is left of a model's reply when it is put in form.
+    pub(super) fn leaves_nothing(&self, raw: &str) -> bool {
+        is_empty(&self.mend(raw).0)
     }
 
     fn mend(&self, raw: &str) -> (String, Vec<&'static str>) {
@@ -223,14 +230,29 @@ fn balanced(text: &str) -> bool {
     depth == 0
 }
 
-/// Says whether a sentence of some length has been said before, marks and case aside.
-fn repeats(text: &str, history: &[Line]) -> bool {
-    let said = |text: &str| -> Vec<String> {
-        let speech = speech(text);
-        sentences(&speech).into_iter().map(plain).filter(|sentence| script::weight(sentence) >= LONG).collect()
-    };
-    let new = said(text);
-    !new.is_empty() && history.iter().any(|line| said(&line.content).iter().any(|sentence| new.contains(sentence)))
+fn is_empty(text: &str) -> bool {
+    !text.chars().any(char::is_alphanumeric)
+}
+
+/// The sentences of some length that have been said in a conversation, marks and case aside.
+#[derive(Debug, Default)]
+pub(super) struct Said(HashSet<String>);
+
+impl Said {
+    /// Adds what a line says.
+    pub(super) fn add(&mut self, content: &str) {
+        self.0.extend(long_sentences(content));
+    }
+
+    /// Says whether a sentence of a text has been said.
+    fn has_any_of(&self, text: &str) -> bool {
+        !self.0.is_empty() && long_sentences(text).iter().any(|sentence| self.0.contains(sentence))
+    }
+}
+
+fn long_sentences(text: &str) -> Vec<String> {
+    let speech = speech(text);
+    sentences(&speech).into_iter().map(plain).filter(|sentence| script::weight(sentence) >= LONG).collect()
 }
 
 /// Returns where the sentences of a reply end, in bytes; what stands in parentheses begins and ends none.
@@ -282,13 +304,14 @@ mod tests {
     }
 
     fn check(format: Format<'_>, raw: &str, text: &str, faults: &[&str]) {
-        let reply = format.clean(raw, &[]);
+        let reply = format.clean(raw, &Said::default());
+        assert_eq!(format.leaves_nothing(raw), reply.faults.iter().any(|fault| fault == EMPTY), "{raw}");
         assert_eq!(
             (reply.text.as_str(), reply.faults.iter().map(String::as_str).collect::<Vec<_>>()),
             (text, faults.to_vec())
         );
         // Putting a reply in form twice changes nothing more.
-        assert_eq!(format.clean(&reply.text, &[]).text, reply.text, "{raw}");
+        assert_eq!(format.clean(&reply.text, &Said::default()).text, reply.text, "{raw}");
     }
 
     #[test]
@@ -351,10 +374,10 @@ mod tests {
             (chinese, "我是一个语言模型。", &["reveals_ai"]),
             (chinese, "我正要", &["cut_ending"]),
         ] {
-            assert_eq!(format.clean(raw, &[]).faults, faults, "{raw}");
+            assert_eq!(format.clean(raw, &Said::default()).faults, faults, "{raw}");
         }
         let artificial = Format { artificial: true, ..english };
-        assert!(artificial.clean("As an AI, I cannot say.", &[]).faults.is_empty());
+        assert!(artificial.clean("As an AI, I cannot say.", &Said::default()).faults.is_empty());
     }
 
     #[test]
@@ -381,11 +404,9 @@ mod tests {
 
     #[test]
     fn a_long_sentence_is_not_said_twice() {
-        let line = |content: &str| Line { speaker: "Bob".to_owned(), content: content.to_owned(), is_test: false };
-        let history = [
-            line("(sits) The bridge was gone before the rain came. Yes."),
-            line("(坐下) 雨还没来，桥就已经断了。好。"),
-        ];
+        let mut said = Said::default();
+        said.add("(sits) The bridge was gone before the rain came. Yes.");
+        said.add("(坐下) 雨还没来，桥就已经断了。好。");
         for (language, raw, repeats) in [
             (Language::En, "(stands) The bridge was gone, before the rain came!", true),
             (Language::En, "The bridge was gone before the rain.", false),
@@ -393,7 +414,7 @@ mod tests {
             (Language::Zh, "雨还没来，桥就已经断了！", true),
             (Language::Zh, "好。", false),
         ] {
-            let faults = format(language, "Ann", &["Bob"]).clean(raw, &history).faults;
+            let faults = format(language, "Ann", &["Bob"]).clean(raw, &said).faults;
             assert_eq!(faults == [REPEATS_HISTORY], repeats, "{raw}: {faults:?}");
         }
     }

@@ -4,6 +4,7 @@ use super::TestReply;
 use super::conversation::line;
 use super::floor::TEST;
 use super::lane::Stage;
+use super::reply::Said;
 use super::setting::Setting;
 use crate::llm::{Ask, AskError};
 use crate::schema::{Conversation, Line, Reject, Sample, Turn};
@@ -17,18 +18,19 @@ pub(super) fn samples(
     setting: &Setting<'_>,
     conversation: &Conversation,
 ) -> Result<(Vec<Sample>, Vec<Reject>), AskError> {
-    let (mut samples, mut rejects, mut history) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut samples, mut rejects, mut history, mut said) = (Vec::new(), Vec::new(), Vec::new(), Said::default());
     for turn in &conversation.turns {
         if conversation.kept && turn.score.is_some_and(|score| score <= stage.select.sample) {
             let id = format!("{}#{}", conversation.id, turn.index);
             let reference = turn.source_reply.as_deref().unwrap_or_default();
-            let faults = setting.with_format(TEST, |format| format.faults(reference, &history));
+            let faults = setting.with_format(TEST, |format| format.faults(reference, &said));
             if let Some(fault) = faults.first() {
                 rejects.push(Reject::new("simulate", id, &format!("format:{fault}"), reference));
             } else {
                 samples.push(sample(stage, setting, conversation, turn, &history, id)?);
             }
         }
+        said.add(&turn.content);
         history.push(line(turn));
     }
     Ok((samples, rejects))

@@ -1,0 +1,85 @@
+//! The road through `chunk`: which files are books, how many chunks they have, and which of them are left out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::super::records::Records;
+use super::super::shelf::Listed;
+use super::super::{RunError, Stage};
+use super::{Road, chain, cores};
+use crate::event::Event;
+use crate::schema::{Book, Reject};
+
+/// The reason of a book that cannot be read.
+pub(super) const UNREADABLE: &str = "unreadable";
+/// The reason of a book that is another one's equal.
+const DUPLICATE: &str = "duplicate";
+/// The reason of a book that cannot be told from another one.
+const SAME_SLUG: &str = "same_slug";
+
+/// Whether a reject is a book that is missing.
+pub(super) fn is_unread(reject: &Reject) -> bool {
+    reject.stage == Stage::Chunk.verb() && matches!(reject.reason.as_str(), UNREADABLE | SAME_SLUG)
+}
+
+impl Road {
+    /// Reads the books and counts their chunks. A book that cannot be read is left out and named; the others go on.
+    pub(super) async fn chunk(self: &Arc<Self>, records: &mut Records) -> Result<Vec<Listed>, RunError> {
+        let total = self.shelf.files() as u64;
+        self.start(Stage::Chunk, Some(total));
+        let mut reading = JoinSet::new();
+        // As many files at once as there are cores: more would only fill the memory.
+        let places = Arc::new(Semaphore::new(cores()));
+        for file in 0..self.shelf.files() {
+            let (road, places) = (Arc::clone(self), Arc::clone(&places));
+            reading.spawn(async move {
+                let _place = places.acquire_owned().await.expect("nobody closes it");
+                (file, Arc::clone(&road).blocking(move || road.shelf.list(file)).await)
+            });
+        }
+        let (mut listed, mut failed, mut done) = (BTreeMap::new(), BTreeMap::new(), 0);
+        while let Some(joined) = reading.join_next().await {
+            let (file, books) = joined.expect("reading a book does not panic");
+            for (place, book) in books.into_iter().enumerate() {
+                match book {
+                    Ok(book) => drop(listed.insert((file, place), book)),
+                    Err(source) => {
+                        let id = self.shelf.path(file).display().to_string();
+                        self.reject(records, [Reject::new("chunk", id, UNREADABLE, chain(&source))]);
+                        failed.insert((file, place), source);
+                    }
+                }
+            }
+            done += 1;
+            self.advance(Stage::Chunk, done, Some(total));
+        }
+        if let (true, Some(((file, _), source))) = (listed.is_empty(), failed.pop_first()) {
+            return Err(RunError::Books { path: self.shelf.path(file).to_owned(), source });
+        }
+        let mut books: Vec<Listed> = Vec::new();
+        let mut hashes: BTreeMap<String, (String, String)> = BTreeMap::new();
+        for (book, rejects) in listed.into_values() {
+            // A slug is part of every scene's id, so that of two books with one slug only the first can be told.
+            let Book { slug, hash, path, title, .. } = &book.book;
+            if let Some((first, same)) = hashes.get(slug) {
+                let reason = if hash == same { DUPLICATE } else { SAME_SLUG };
+                let detail = format!("“{title}” of `{path}` has the slug `{slug}`, as a book of `{first}` has");
+                self.reject(records, [Reject::new("chunk", slug, reason, detail)]);
+                continue;
+            }
+            if let Some(other) = book.book.other_language {
+                let note = format!("`{path}` seems to be in {other}; it is read by the rules of English and Chinese");
+                self.reporter.report(Event::Note(note));
+            }
+            hashes.insert(slug.clone(), (path.clone(), hash.clone()));
+            self.reject(records, rejects);
+            books.push(book);
+        }
+        let chunks: u64 = books.iter().map(|book| book.chunks).sum();
+        self.end(Stage::Chunk, format!("{chunks} chunks of {} books", books.len()));
+        Ok(books)
+    }
+}

@@ -1,0 +1,159 @@
+//! The road through `extract`: book by book into the scene pool.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::super::records::Records;
+use super::super::shelf::{self, Listed, ReadBook, Rereader};
+use super::super::{ModelEntry, RunError, Stage};
+use super::chunk::UNREADABLE;
+use super::{Road, Tasks, chain, cores};
+use crate::event::Event;
+use crate::schema::{Chunk, Language, Reject, Scene};
+use crate::stages::{chunk, extract};
+use crate::store::{Pool, PoolIndex, Written};
+
+/// The pool while books come in.
+struct Filling {
+    pool: Arc<Pool>,
+    /// The books that came.
+    slugs: Vec<String>,
+    /// Why one could not be read by its aliases, or not be kept.
+    fault: Option<RunError>,
+}
+
+/// What a book yielded.
+struct Folded {
+    slug: String,
+    scenes: Vec<Scene>,
+    rejects: Vec<Reject>,
+}
+
+impl Road {
+    /// Makes scenes of the chunks, each book's in order, the books side by side; fills the pool and looks what is in it, with
+    /// what people added to it. Returns that, and the pool's hash.
+    pub(super) async fn extract(
+        self: &Arc<Self>,
+        books: Vec<Listed>,
+        records: &mut Records,
+    ) -> Result<(PoolIndex, String), RunError> {
+        let total = books.iter().map(|book| book.chunks).sum();
+        self.start(Stage::Extract, Some(total));
+        let mut pool = Filling {
+            pool: Arc::new(match self.desk.rehearsal() {
+                Some(_) => Pool::rehearse(self.loaded.file.extract.pool.as_ref()),
+                None => Pool::open(self.loaded.file.extract.pool.as_ref())?,
+            }),
+            slugs: Vec::new(),
+            fault: None,
+        };
+        let done = Arc::new(AtomicU64::new(0));
+        let mut rereader = Rereader::new(Arc::clone(&self.shelf));
+        let mut folds = Tasks::new(&self.desk);
+        let most = self.books_at_once();
+        for listed in books {
+            // A book waits for its place unread: what is in memory does not grow with the number of books.
+            while folds.len() >= most
+                && let Some(folded) = folds.next().await
+            {
+                self.folded(records, &mut pool, folded);
+            }
+            if folds.failed() || pool.fault.is_some() {
+                break;
+            }
+            let path = listed.book.path.clone();
+            let reread = move || {
+                let found = rereader.read(&listed);
+                (rereader, found)
+            };
+            let (back, found) = self.blocking(reread).await;
+            rereader = back;
+            match found {
+                Ok(book) => {
+                    let (road, done, pool) = (Arc::clone(self), Arc::clone(&done), Arc::clone(&pool.pool));
+                    folds.spawn(async move { road.fold(book, pool, &done, total).await });
+                }
+                Err(error) => self.reject(records, [Reject::new("chunk", path, UNREADABLE, chain(&error))]),
+            }
+        }
+        while let Some(folded) = folds.next().await {
+            self.folded(records, &mut pool, folded);
+        }
+        let Filling { pool, slugs, fault } = pool;
+        fault.map_or(Ok(()), Err)?;
+        folds.ended()?;
+        let found = self.blocking(move || Ok::<_, RunError>((pool.index(&slugs)?, pool.hash(&slugs)?))).await?;
+        let books: BTreeSet<&str> = found.0.heads().map(|head| head.book.as_str()).collect();
+        self.end(Stage::Extract, format!("{} scenes of {} books", found.0.len(), books.len()));
+        Ok(found)
+    }
+
+    /// Puts a book's scenes into the pool. When that cannot be done nothing new begins.
+    fn folded(&self, records: &mut Records, pool: &mut Filling, folded: Folded) {
+        self.reject(records, folded.rejects);
+        match pool.pool.write_book(&folded.slug, &folded.scenes) {
+            Ok(Written::AsGiven) => {}
+            Ok(Written::Kept) => self.reporter.report(Event::Note(format!(
+                "`{}` is not as the program left it and is kept; delete it to have the {} scenes of this run there",
+                pool.pool.book(&folded.slug).display(),
+                folded.scenes.len()
+            ))),
+            Err(fault) => {
+                self.desk.stop();
+                pool.fault.get_or_insert(fault.into());
+            }
+        }
+        pool.slugs.push(folded.slug);
+    }
+
+    /// Returns how many books are extracted side by side: enough to fill the extractor, whose calls for one book come one
+    /// after the other.
+    fn books_at_once(&self) -> usize {
+        let of = |language: Language| match &self.loaded.file.models[self.loaded.file.cast.extractor.get(language)] {
+            ModelEntry::OpenAi(served) => served.concurrency as usize,
+            ModelEntry::Offline(_) => cores(),
+        };
+        Language::ALL.into_iter().map(of).max().unwrap_or(1).max(1)
+    }
+
+    /// Extracts the scenes of a book, chunk after chunk.
+    async fn fold(&self, read: ReadBook, pool: Arc<Pool>, done: &AtomicU64, total: u64) -> Result<Folded, RunError> {
+        let mut read = read;
+        let (facts, read) = self.blocking(move || (shelf::facts(&mut read, &pool), read)).await;
+        let (facts, note) = facts?;
+        if let Some(note) = note {
+            self.reporter.report(Event::Note(note));
+        }
+        let ReadBook { book, mut chunks, next } = read;
+        let count = chunks.len();
+        chunks.extend(next);
+        let (mut scenes, mut rejects) = (Vec::new(), Vec::new());
+        let model = |language: Language| &**self.models.extractor.get(language);
+        if self.loaded.file.chunk.plot_aware {
+            (chunks, rejects) = chunk::borders(model, &self.loaded.file.chunk, &book, chunks).await?;
+        }
+        let params = &self.loaded.file.extract;
+        // What is carried from chunk to chunk is told in the language that it was found in.
+        let mut carries: BTreeMap<Language, extract::Carry> = BTreeMap::new();
+        for (at, chunk) in chunks[..count].iter().enumerate() {
+            let language = chunk.language;
+            let (model, facts) = (model(language), &facts[&language]);
+            let carry = carries.remove(&language).unwrap_or_default();
+            let mut extracted = extract::extract(model, params, facts, chunk, carry).await?;
+            scenes.append(&mut extracted.scenes);
+            rejects.append(&mut extracted.rejects);
+            // A scene that goes on behind a limit is not asked about: the run without the limit asks about the whole of it.
+            // Over what was left out of the book no scene goes on.
+            let goes_on = |next: &Chunk| next.language == language && next.start == chunk.end;
+            if !chunks.get(at + 1).is_some_and(goes_on) {
+                extracted = extract::finish(model, params, facts, extracted.carry).await?;
+                scenes.append(&mut extracted.scenes);
+                rejects.append(&mut extracted.rejects);
+            }
+            carries.insert(language, extracted.carry);
+            self.advance(Stage::Extract, done.fetch_add(1, Ordering::Relaxed) + 1, Some(total));
+        }
+        Ok(Folded { slug: book.slug, scenes, rejects })
+    }
+}
