@@ -103,7 +103,7 @@ fn opens(book: &Tokens, chars: &[char], from: usize, at: usize) -> bool {
 fn capitals(book: &Tokens, chars: &[char], at: usize, to: usize) -> Option<(Vec<u32>, usize)> {
     let mut words = Vec::new();
     let mut stop = at;
-    while stop < to && (stop == at || !chars[book.list[stop - 1].end()..book.list[stop].start()].contains(&'\n')) {
+    while stop < to && (stop == at || !chars[book.end(stop - 1)..book.list[stop].start()].contains(&'\n')) {
         let token = book.list[stop];
         if token.word() != NONE {
             let particle = book.class(stop) & PARTICLE != 0;

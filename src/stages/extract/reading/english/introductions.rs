@@ -3,8 +3,9 @@
 //! A noun and a name are joined by a statement of the name about that noun, and by nothing else. What many may be called by turns,
 //! `the stranger`, is the one named as long as the scene lasts.
 
+use std::collections::BTreeMap;
+
 use super::super::Gender;
-use super::super::people::Draft;
 use super::super::speakers::{Cue, Verdict};
 use super::super::tables::{BEAST, DETERMINER, ENGLISH, GENERIC, KIN, POSSESSIVE, ROLE};
 use super::clauses::Place;
@@ -139,9 +140,7 @@ impl Scene<'_> {
         let acted = |mention: &&Mention| {
             mention.person.is_some() && mention.place == Place::Main && self.book.list[mention.first].quote == NONE
         };
-        let after = self.names.mentions.partition_point(|mention| mention.first < at);
-        let since = self.names.mentions[after..].iter().take_while(|mention| mention.first < stop);
-        (since.filter(acted).count() == 0).then_some(found)
+        (self.names.between(at, stop).iter().filter(acted).count() == 0).then_some(found)
     }
 
     /// Gives the one named what the noun says in the scene that names him, where nobody else in it is called so and the name was not
@@ -150,52 +149,98 @@ impl Scene<'_> {
         let mut found = self.named_in_narration();
         found.extend(self.named_in_talk());
         found.sort_by_key(|introduction| introduction.at);
+        let Index { borders, nouns, named, mut spoken } = self.index(&found, verdicts);
         for introduction in &found {
             let own = self.roles.get(&introduction.phrase).copied();
             let Some(own) = own.filter(|&own| self.cast[own].role && !self.cast[own].sure) else { continue };
-            let (from, to) = self.scene_of(introduction.at);
-            let begins = |turn: usize| {
-                self.book.list.partition_point(|token| token.start() < self.spans[self.turns[turn].first].start)
-            };
+            let (from, to) = self.scene_of(introduction.at, &borders);
             if from == to {
                 continue;
             }
+            let begins = |turn: usize| self.book.from(self.spans[self.turns[turn].first].start);
             let (head, tail) = (begins(from), begins(to - 1));
-            let another = found.iter().any(|other| {
-                other.at != introduction.at
-                    && other.person != introduction.person
-                    && tail >= other.at
-                    && head <= other.at + REACH
-                    && other.phrase == introduction.phrase
-            });
-            let was_named = (from..to)
-                .find(|&turn| self.turns[turn].cue == Cue::Named(introduction.person))
-                .is_some_and(|turn| begins(turn) + REACH < introduction.at);
+            let others = &nouns[introduction.phrase.as_str()];
+            let at = others.partition_point(|run| run.last < introduction.at);
+            let near = |run: &Run| tail >= run.first && head <= run.last + REACH;
+            let another =
+                at.checked_sub(1).is_some_and(|before| near(&others[before])) || others.get(at + 1).is_some_and(near);
+            let told = named.get(&introduction.person).map_or(&[][..], |turns| turns);
+            let first = told.get(told.partition_point(|&turn| turn < from)).filter(|&&turn| turn < to);
+            let was_named = first.is_some_and(|&turn| begins(turn) + REACH < introduction.at);
             if another || was_named {
                 continue;
             }
+            let Some(turns) = spoken.get_mut(&own) else { continue };
+            let until = turns.partition_point(|&turn| turn < to);
+            let turns = turns.drain(turns.partition_point(|&turn| turn < from)..until);
             let mut moved = 0;
-            for verdict in &mut verdicts[from..to] {
-                if verdict.speaker == Some(own) {
-                    verdict.speaker = Some(introduction.person);
-                    moved += 1;
-                }
+            for turn in turns {
+                verdicts[turn].speaker = Some(introduction.person);
+                moved += 1;
             }
             if moved > 0 {
-                let Draft { role: _, forms, .. } = &mut self.cast[introduction.person];
-                *forms.entry(introduction.phrase.clone()).or_default() += moved;
+                *self.cast[introduction.person].forms.entry(introduction.phrase.clone()).or_default() += moved;
             }
         }
     }
 
+    /// Gathers what introductions are held against, so that each looks at its own scene alone.
+    fn index<'f>(&self, found: &'f [Introduction], verdicts: &[Verdict]) -> Index<'f> {
+        let mut index = Index {
+            borders: (0..self.paragraphs.len()).filter(|&paragraph| self.paragraphs[paragraph].border).collect(),
+            nouns: BTreeMap::new(),
+            named: found.iter().map(|introduction| (introduction.person, Vec::new())).collect(),
+            spoken: BTreeMap::new(),
+        };
+        for introduction in found {
+            let (at, person) = (introduction.at, introduction.person);
+            let runs = index.nouns.entry(introduction.phrase.as_str()).or_default();
+            match runs.last_mut() {
+                Some(run) if run.person == person => run.last = at,
+                _ => runs.push(Run { person, first: at, last: at }),
+            }
+            index.spoken.extend(self.roles.get(&introduction.phrase).map(|&own| (own, Vec::new())));
+        }
+        for (turn, verdict) in verdicts.iter().enumerate() {
+            if let Cue::Named(person) = self.turns[turn].cue
+                && let Some(turns) = index.named.get_mut(&person)
+            {
+                turns.push(turn);
+            }
+            if let Some(turns) = verdict.speaker.and_then(|speaker| index.spoken.get_mut(&speaker)) {
+                turns.push(turn);
+            }
+        }
+        index
+    }
+
     /// Returns the turns of the scene that a token stands in, between borders.
-    fn scene_of(&self, at: usize) -> (usize, usize) {
+    fn scene_of(&self, at: usize, borders: &[usize]) -> (usize, usize) {
         let offset = self.book.list[at].start();
         let paragraph = self.paragraphs.partition_point(|paragraph| paragraph.end as usize <= offset);
-        let border = |paragraph: &usize| self.paragraphs[*paragraph].border;
-        let first = (0..paragraph).rev().find(border).map_or(0, |border| border + 1);
-        let last = (paragraph..self.paragraphs.len()).find(border).unwrap_or(self.paragraphs.len());
+        let next = borders.partition_point(|&border| border < paragraph);
+        let first = next.checked_sub(1).map_or(0, |last| borders[last] + 1);
+        let last = borders.get(next).copied().unwrap_or(self.paragraphs.len());
         let turn = |limit: usize| self.turns.partition_point(|turn| self.spans[turn.first].paragraph < limit);
         (turn(first), turn(last))
     }
+}
+
+/// What introductions are held against.
+struct Index<'f> {
+    /// The paragraphs that are borders.
+    borders: Vec<usize>,
+    /// By noun: who is introduced under it, in order.
+    nouns: BTreeMap<&'f str, Vec<Run>>,
+    /// By person introduced: the turns that name the person as speaking.
+    named: BTreeMap<usize, Vec<usize>>,
+    /// By person known by a noun: the turns that are the person's.
+    spoken: BTreeMap<usize, Vec<usize>>,
+}
+
+/// Introductions of one person under one noun, with none of another's between them: the tokens of the first and the last.
+struct Run {
+    person: usize,
+    first: usize,
+    last: usize,
 }

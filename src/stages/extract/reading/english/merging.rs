@@ -469,7 +469,7 @@ pub(super) fn companions(book: &Tokens, mentions: &[Mention]) -> HashSet<(usize,
             let near = between.len() > 1
                 && between.len() < 12
                 && book.list[first.first].quote == NONE
-                && !between.iter().any(|token| token.initial || token.quote != NONE);
+                && !between.iter().any(|token| token.initial() || token.quote != NONE);
             if near && first.name != second.name {
                 pairs.insert((first.name.min(second.name), first.name.max(second.name)));
             }

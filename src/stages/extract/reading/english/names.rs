@@ -11,6 +11,7 @@ use super::super::tables::{
 };
 use super::bylines::authors;
 use super::clauses::{Place, place};
+use super::heads::Heads;
 use super::merging::Merger;
 use super::narrator::{addressed, stated};
 
@@ -69,8 +70,8 @@ const GIVEN: u32 = 6;
 pub(super) struct Names {
     pub(super) list: Vec<Name>,
     pub(super) mentions: Vec<Mention>,
-    /// The mention that begins at a token, or [`NONE`].
-    pub(super) at: Vec<u32>,
+    /// The tokens that mentions begin at.
+    heads: Heads,
     /// The person of each name, where it is one.
     pub(super) people: Vec<Option<usize>>,
 }
@@ -78,8 +79,7 @@ pub(super) struct Names {
 impl Names {
     /// Finds the names of a book and tells the people among them.
     pub(super) fn read(book: &Tokens, chars: &[char], given: &Given) -> Self {
-        let mut names =
-            Self { list: Vec::new(), mentions: Vec::new(), at: vec![NONE; book.list.len()], people: Vec::new() };
+        let mut names = Self { list: Vec::new(), mentions: Vec::new(), heads: Heads::default(), people: Vec::new() };
         names.find(book, chars, &Phrases::new(given));
         names.count(book);
         names.genders(book);
@@ -88,8 +88,13 @@ impl Names {
 
     /// Returns the mention that begins at a token.
     pub(super) fn mention(&self, at: usize) -> Option<Mention> {
-        let mention = *self.at.get(at)?;
-        (mention != NONE).then(|| self.mentions[mention as usize])
+        let (mention, begins) = self.heads.rank(at);
+        begins.then(|| self.mentions[mention])
+    }
+
+    /// Returns the mentions that begin between two tokens.
+    pub(super) fn between(&self, from: usize, to: usize) -> &[Mention] {
+        &self.mentions[self.heads.rank(from).0..self.heads.rank(to).0]
     }
 
     /// Returns the person whose name begins at a token.
@@ -121,21 +126,21 @@ impl Names {
                 self.list.push(Name { form, title, words, first: self.mentions.len(), ..Name::default() });
                 self.list.len() - 1
             });
-            let possessive = book.list[end - 1].possessive;
+            let possessive = book.list[end - 1].possessive();
             let vocative = !possessive && vocative(book, first, end);
             let last = self.mentions.last().map(|last| (last.end, last.place));
             let place = place(book, first, book.opening(first), last);
-            self.at[first] = super::super::number(self.mentions.len());
             self.mentions.push(Mention { first, end, name, possessive, vocative, place, person: None });
             i = end;
         }
+        self.heads = Heads::new(self.mentions.iter().map(|mention| mention.first));
     }
 
     fn count(&mut self, book: &Tokens) {
         for mention in &self.mentions {
             let name = &mut self.list[mention.name];
             name.count += 1;
-            name.inner += u32::from(!book.list[mention.first].initial);
+            name.inner += u32::from(!book.list[mention.first].initial());
             if mention.vocative {
                 name.vocative += 1;
             }
@@ -192,8 +197,7 @@ impl Names {
                         age = 0;
                     }
                 }
-                if self.at[i] != NONE {
-                    let mention = self.mentions[self.at[i] as usize];
+                if let Some(mention) = self.mention(i) {
                     if alone.is_some_and(|name| name != mention.name) {
                         several = true;
                     }
@@ -317,7 +321,7 @@ fn phrase(book: &Tokens, phrases: &Phrases, at: usize) -> Option<(Option<u32>, V
     }
     let word = |place: usize| {
         let next = book.list.get(at + place).filter(|next| next.word() != NONE && next.quote == token.quote)?;
-        (place == 0 || !book.list[at + place - 1].possessive).then(|| (book.text(at + place), next.capital))
+        (place == 0 || !book.list[at + place - 1].possessive()).then(|| (book.text(at + place), next.capital()))
     };
     let end = at + phrases.length(book.text(at), word);
     if end == at || run(book, at).is_some_and(|(_, _, first, stop)| first == at && stop >= end) {
@@ -329,18 +333,18 @@ fn phrase(book: &Tokens, phrases: &Phrases, at: usize) -> Option<(Option<u32>, V
 /// Returns title, words, first token and end of the name that begins at a token.
 pub(super) fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)> {
     let token = book.list[at];
-    if token.word() == NONE || !token.capital {
+    if token.word() == NONE || !token.capital() {
         return None;
     }
     let mut i = at;
     let mut title = None;
-    while book.class(i) & TITLE != 0 && !book.list[i].possessive {
+    while book.class(i) & TITLE != 0 && !book.list[i].possessive() {
         let next = book.list.get(i + 1)?;
         let near = next.word() != NONE
-            && next.capital
-            && !next.initial
+            && next.capital()
+            && !next.initial()
             && next.quote == token.quote
-            && next.start() - book.list[i].end() < 4;
+            && next.start() - book.end(i) < 4;
         if !near || book.class(i + 1) & STOP != 0 && book.class(i + 1) & TITLE == 0 && book.class(i) & TITLE_GIVEN != 0
         {
             break;
@@ -359,15 +363,15 @@ pub(super) fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, us
         }
         if i > start {
             let before = book.list[i - 1];
-            let gap = next.start() - before.end();
-            if before.possessive || next.initial || gap > 3 {
+            let gap = next.start() - book.end(i - 1);
+            if before.possessive() || next.initial() || gap > 3 {
                 break;
             }
             let particle = book.class(i) & PARTICLE != 0
                 && book
                     .list
                     .get(i + 1)
-                    .is_some_and(|after| after.word() != NONE && after.capital && book.nameable(after.word()));
+                    .is_some_and(|after| after.word() != NONE && after.capital() && book.nameable(after.word()));
             if particle {
                 words.push(next.word());
                 i += 1;
@@ -378,11 +382,14 @@ pub(super) fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, us
         let word = &book.words[next.word() as usize];
         // `Will` within a sentence is nobody's verb.
         let given = word.class & (GIVEN_FEMALE | GIVEN_MALE) != 0
-            && !next.initial
+            && !next.initial()
             && (i == 0 || book.class(i - 1) & POSSESSIVE == 0);
-        let fits = next.capital && (book.nameable(next.word()) || given || own_title && word.class & STOP == 0);
-        let initial =
-            next.capital && next.end() - next.start() == 1 && word.text != "i" && word.text != "a" && word.text != "o";
+        let fits = next.capital() && (book.nameable(next.word()) || given || own_title && word.class & STOP == 0);
+        let initial = next.capital()
+            && book.end(i) - next.start() == 1
+            && word.text != "i"
+            && word.text != "a"
+            && word.text != "o";
         if !fits && !initial
             || word.class & PLACE != 0
             || i > start && word.class & TITLE != 0 && word.class & TITLE_LOOSE == 0 && words.len() > 2
@@ -393,7 +400,7 @@ pub(super) fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, us
         i += 1;
     }
     if i > start
-        && book.list.get(i).is_some_and(|next| next.capital && next.start() - book.list[i - 1].end() < 3)
+        && book.list.get(i).is_some_and(|next| next.capital() && next.start() - book.end(i - 1) < 3)
         && book.class(i) & PLACE != 0
     {
         return None;
@@ -429,7 +436,7 @@ fn form(chars: &[char], book: &Tokens, first: usize, end: usize) -> String {
         if i > first {
             form.push(' ');
         }
-        let word = &chars[token.start()..token.end()];
+        let word = &chars[token.start()..book.end(i)];
         let shout = (word.len() > 2 || book.class(i) & TITLE != 0) && word.iter().all(|c| !c.is_lowercase());
         for (k, c) in word.iter().enumerate() {
             if shout && k > 0 && word[k - 1].is_alphabetic() {
@@ -438,7 +445,7 @@ fn form(chars: &[char], book: &Tokens, first: usize, end: usize) -> String {
                 form.push(*c);
             }
         }
-        if chars.get(token.end()) == Some(&'.') && i + 1 < end {
+        if chars.get(book.end(i)) == Some(&'.') && i + 1 < end {
             form.push('.');
         }
     }

@@ -148,8 +148,8 @@ impl Scene<'_> {
         if !ENGLISH.is(noun, TITLE) {
             return None;
         }
-        let to = self.names.mentions.partition_point(|mention| self.book.list[mention.first].start() < before);
-        let recent = self.names.mentions[to.saturating_sub(150)..to].iter().rev();
+        let before = self.names.between(0, self.book.from(before));
+        let recent = before[before.len().saturating_sub(150)..].iter().rev();
         let bears = |mention: &&Mention| {
             let title = mention.person.and(self.names.list[mention.name].title);
             title.is_some_and(|title| canonical(&self.book.words[title as usize].text) == canonical(noun))
@@ -194,9 +194,8 @@ impl Scene<'_> {
                 | "lordship"
         );
         let end = self.spans[turn.first].outer_start;
-        let tokens = &self.book.list;
-        let to = self.names.mentions.partition_point(|mention| tokens[mention.first].start() < end);
-        let recent = &self.names.mentions[to.saturating_sub(60)..to];
+        let before = self.names.between(0, self.book.from(end));
+        let recent = &before[before.len().saturating_sub(60)..];
         let mut seen: Vec<usize> = Vec::new();
         for mention in recent.iter().rev() {
             let Some(person) = mention.person else { continue };
@@ -259,9 +258,8 @@ impl Scene<'_> {
             last = Some((end, place));
             let possessive = self.book.text(end - 1).ends_with("'s");
             let (vocative, person) = (false, Some(person));
-            self.about.push(Mention { first: at, end, name: ROLE_ONLY, possessive, vocative, place, person });
+            self.told.push(Mention { first: at, end, name: ROLE_ONLY, possessive, vocative, place, person });
         }
-        self.about.sort_by_key(|mention| mention.first);
     }
 }
 

@@ -49,10 +49,7 @@ pub(super) fn nominal(book: &Tokens, names: &Names, at: usize, end: usize) -> Op
 
 /// A name, or what is somebody's: `Hale’s sister`.
 fn named(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
-    if names.at[at] == NONE {
-        return None;
-    }
-    let mention = names.mentions[names.at[at] as usize];
+    let mention = names.mention(at)?;
     if mention.end > end {
         return None;
     }
@@ -155,7 +152,7 @@ pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma:
     while i < end
         && (book.list[i].word() == NONE
             || matches!(book.text(i), "and" | "then" | "so" | "thus" | "here" | "again")
-            || book.text(i).len() > 4 && book.text(i).ends_with("ly") && !book.list[i].capital)
+            || book.text(i).len() > 4 && book.text(i).ends_with("ly") && !book.list[i].capital())
     {
         if matches!(book.list[i].mark(), '.' | '!' | '?' | ':') {
             return None;
@@ -165,7 +162,7 @@ pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma:
     if i >= end {
         return None;
     }
-    if !book.list[i].capital && (book.class(i) & SPEECH != 0 || comma && past(book.text(i))) {
+    if !book.list[i].capital() && (book.class(i) & SPEECH != 0 || comma && past(book.text(i))) {
         for k in i + 1..end.min(i + 3) {
             if let Some((who, _)) = nominal(book, names, k, end) {
                 return Some(Tag::Says(who));
@@ -173,7 +170,7 @@ pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma:
         }
         return None;
     }
-    if !book.list[i].capital && matches!(book.text(i), "was" | "were" | "came" | "is" | "are") {
+    if !book.list[i].capital() && matches!(book.text(i), "was" | "were" | "came" | "is" | "are") {
         return uttered(book, names, i + 1, end).map(Tag::Says);
     }
     let (who, after) = nominal(book, names, i, end)?;

@@ -14,24 +14,26 @@ pub(super) const NONE: u32 = u32::MAX;
 /// The longest word, in characters; what is longer is several.
 const LONGEST: usize = u8::MAX as usize;
 
-/// Tells a mark from a word.
+/// The bits of a token's sign: what tells a mark from a word, and what is known of a word.
 const MARK: u32 = 1 << 31;
+const CAPITAL: u32 = 1 << 30;
+const INITIAL: u32 = 1 << 29;
+const OWNER: u32 = 1 << 28;
+/// The bits of the sign that are the mark, or the index of the word. No book has 2^28 words.
+const INDEX: u32 = OWNER - 1;
 
-/// A word or a mark.
+/// So many characters share a step of [`Tokens::steps`].
+const STEP: usize = 256;
+
+/// A word or a mark. A long book has millions: each is kept small.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
-    /// Where it begins, in characters. A long book has millions of tokens: each is kept small.
+    /// Where it begins, in characters.
     start: u32,
-    /// Index into [`Tokens::words`], or [`MARK`] and the mark.
+    /// The mark, or an index into [`Tokens::words`], with bits that say which and how it stands.
     sign: u32,
     /// The quotation that it stands in, or [`NONE`] in narration.
     pub(super) quote: u32,
-    length: u8,
-    pub(super) capital: bool,
-    /// Whether it opens a sentence, so that its capital says nothing.
-    pub(super) initial: bool,
-    /// Whether `’s` or `’` follows.
-    pub(super) possessive: bool,
 }
 
 impl Token {
@@ -40,19 +42,29 @@ impl Token {
         self.start as usize
     }
 
-    /// Where it ends.
-    pub(super) const fn end(&self) -> usize {
-        self.start as usize + self.length as usize
-    }
-
     /// Returns the index into [`Tokens::words`], or [`NONE`] for a mark.
     pub(super) const fn word(&self) -> u32 {
-        if self.sign & MARK == 0 { self.sign } else { NONE }
+        if self.sign & MARK == 0 { self.sign & INDEX } else { NONE }
     }
 
     /// Returns the mark, or NUL for a word.
     pub(super) fn mark(&self) -> char {
-        if self.sign & MARK == 0 { '\0' } else { char::from_u32(self.sign & !MARK).unwrap_or('\0') }
+        if self.sign & MARK == 0 { '\0' } else { char::from_u32(self.sign & INDEX).unwrap_or('\0') }
+    }
+
+    /// Whether it is a word with a capital that says something, not one of a heading.
+    pub(super) const fn capital(&self) -> bool {
+        self.sign & CAPITAL != 0
+    }
+
+    /// Whether it opens a sentence, so that its capital says nothing.
+    pub(super) const fn initial(&self) -> bool {
+        self.sign & INITIAL != 0
+    }
+
+    /// Whether `’s` or `’` follows.
+    pub(super) const fn possessive(&self) -> bool {
+        self.sign & OWNER != 0
     }
 }
 
@@ -60,6 +72,8 @@ impl Token {
 #[derive(Debug, Clone)]
 pub(super) struct Word {
     pub(super) text: String,
+    /// Its characters.
+    length: u8,
     /// Bits of the tables.
     pub(super) class: u32,
     /// How often it is capitalised within a sentence.
@@ -76,12 +90,15 @@ pub(super) struct Tokens {
     pub(super) words: Vec<Word>,
     /// The first token of each paragraph; one more stands at the end.
     pub(super) starts: Vec<usize>,
+    /// By so many characters each: the first token that begins there or behind.
+    steps: Vec<u32>,
 }
 
 impl Tokens {
     /// Reads a book.
     pub(super) fn read(chars: &[char], paragraphs: &[Paragraph], spans: &[Span]) -> Self {
-        let mut book = Self { list: Vec::with_capacity(chars.len() / 5), words: Vec::new(), starts: Vec::new() };
+        let list = Vec::with_capacity(chars.len() / 5);
+        let mut book = Self { list, words: Vec::new(), starts: Vec::new(), steps: Vec::new() };
         let mut index: HashMap<String, u32> = HashMap::new();
         let mut quote = 0;
         let mut buffer = String::new();
@@ -110,19 +127,22 @@ impl Tokens {
                 }
                 let possessive = possessive(chars, at, &mut stop);
                 buffer.clear();
-                buffer.extend(
-                    chars[at..stop].iter().flat_map(|c| if *c == '’' { '\''.to_lowercase() } else { c.to_lowercase() }),
-                );
-                let word = *index.entry(buffer.clone()).or_insert_with(|| {
+                buffer.extend(chars[at..stop].iter().map(|&c| lower(c)));
+                let word = if let Some(&word) = index.get(&buffer) {
+                    word
+                } else {
                     book.words.push(Word {
                         text: buffer.clone(),
+                        length: u8::try_from(stop - at).expect("no word is longer"),
                         class: ENGLISH.class(&buffer),
                         inner: 0,
                         first: 0,
                         lower: 0,
                     });
-                    super::super::number(book.words.len() - 1)
-                });
+                    let word = super::super::number(book.words.len() - 1);
+                    index.insert(buffer.clone(), word);
+                    word
+                };
                 let initial = book.opens_sentence(first, place);
                 // A heading capitalises what it likes.
                 let capital = c.is_uppercase() && !paragraph.border;
@@ -135,15 +155,9 @@ impl Tokens {
                     }
                 }
                 let short = counts.class & ABBREVIATION != 0 || stop - at == 1 && capital && c != 'I';
-                book.list.push(Token {
-                    start: super::super::number(at),
-                    length: u8::try_from(stop - at).expect("no word is longer"),
-                    sign: word,
-                    quote: place,
-                    capital,
-                    initial,
-                    possessive,
-                });
+                let bits = [(capital, CAPITAL), (initial, INITIAL), (possessive, OWNER)];
+                let sign = bits.into_iter().fold(word, |sign, (set, bit)| if set { sign | bit } else { sign });
+                book.list.push(Token { start: super::super::number(at), sign, quote: place });
                 at = stop
                     + if possessive {
                         1 + usize::from(chars.get(stop + 1).is_some_and(|c| matches!(c, 's' | 'S')))
@@ -157,6 +171,11 @@ impl Tokens {
             }
         }
         book.starts.push(book.list.len());
+        for (at, token) in book.list.iter().enumerate() {
+            while book.steps.len() * STEP <= token.start() {
+                book.steps.push(super::super::number(at));
+            }
+        }
         book.learn();
         book
     }
@@ -169,7 +188,7 @@ impl Tokens {
                 continue;
             }
             let at = i + usize::from(self.list[i].mark() == ',');
-            let firm = |at: usize| self.class(at) & (SPEECH | FAINT) == SPEECH && !self.list[at].capital;
+            let firm = |at: usize| self.class(at) & (SPEECH | FAINT) == SPEECH && !self.list[at].capital();
             let shown = |at: usize| self.class(at) & (DETERMINER | POSSESSIVE) != 0;
             let noun = if firm(at) && shown(at + 1) {
                 self.run(at + 2)
@@ -188,7 +207,7 @@ impl Tokens {
     /// Returns the last of the plain words from a token on, before a mark or a word of another kind.
     fn run(&self, at: usize) -> Option<usize> {
         let plain = |&i: &usize| {
-            let word = self.list.get(i).filter(|token| token.word() != NONE && !token.capital && token.quote == NONE);
+            let word = self.list.get(i).filter(|token| token.word() != NONE && !token.capital() && token.quote == NONE);
             word.is_some_and(|token| {
                 let word = &self.words[token.word() as usize];
                 word.class == 0 && word.text.len() > 2 && !(word.text.len() > 4 && word.text.ends_with("ly"))
@@ -200,15 +219,7 @@ impl Tokens {
     }
 
     fn mark(&mut self, at: usize, mark: char, quote: u32) {
-        self.list.push(Token {
-            start: super::super::number(at),
-            length: 1,
-            sign: MARK | u32::from(mark),
-            quote,
-            capital: false,
-            initial: false,
-            possessive: false,
-        });
+        self.list.push(Token { start: super::super::number(at), sign: MARK | u32::from(mark), quote });
     }
 
     fn opens_sentence(&self, first: usize, quote: u32) -> bool {
@@ -217,6 +228,21 @@ impl Tokens {
             Some(last) if last.quote != quote => quote != NONE || last.mark() != ',',
             Some(last) => matches!(last.mark(), '.' | '!' | '?' | ':' | '—' | '-' | '…' | '('),
         }
+    }
+
+    /// Returns the first token that begins at an offset or behind.
+    pub(super) fn from(&self, offset: usize) -> usize {
+        let step = offset / STEP;
+        let Some(&from) = self.steps.get(step) else { return self.list.len() };
+        let to = self.steps.get(step + 1).map_or(self.list.len(), |&to| to as usize);
+        from as usize + self.list[from as usize..to].partition_point(|token| token.start() < offset)
+    }
+
+    /// Returns where a token ends, in characters.
+    pub(super) fn end(&self, at: usize) -> usize {
+        let token = self.list[at];
+        let length = self.words.get(token.word() as usize).map_or(1, |word| usize::from(word.length));
+        token.start() + length
     }
 
     /// Returns where the sentence of a token begins, as far as it is not too long to matter.
@@ -251,6 +277,11 @@ impl Tokens {
             && (word.inner > 0 && word.inner * 3 >= word.lower
                 || word.lower == 0 && (word.first > 1 || word.class & (GIVEN_FEMALE | GIVEN_MALE) != 0))
     }
+}
+
+/// Returns the lower case of a letter as one letter, so that a word is as long however it is written.
+fn lower(c: char) -> char {
+    if c == '’' { '\'' } else { c.to_lowercase().next().unwrap_or(c) }
 }
 
 /// Whether a mark between two letters joins them to one word.

@@ -35,8 +35,8 @@ pub(super) struct Scene<'a> {
     pub(super) known: BTreeMap<String, usize>,
     /// Names that the narration shows to be one person's.
     pub(super) same: Vec<(usize, usize)>,
-    /// Who is named, or told of by a role that speaks.
-    pub(super) about: Vec<Mention>,
+    /// Who is told of by a role that speaks.
+    pub(super) told: Vec<Mention>,
     /// The last name of each person that has one.
     pub(super) surnames: BTreeMap<usize, u32>,
     pub(super) turns: Vec<Turn>,
@@ -69,7 +69,7 @@ impl<'a> Scene<'a> {
             roles: BTreeMap::new(),
             known: BTreeMap::new(),
             same: Vec::new(),
-            about: names.mentions.clone(),
+            told: Vec::new(),
             surnames: BTreeMap::new(),
             turns: Vec::new(),
             called: Vec::new(),
@@ -376,10 +376,7 @@ impl<'a> Scene<'a> {
 
     /// Notes who is called by a title alone, `Captain, sit down`, and whether a man or a woman is: `sir`, `ma’am`.
     fn titles_called(&self, span: Span, turn: &mut Turn, called: &mut Vec<(usize, usize)>) {
-        let tokens = &self.book.list;
-        let from = tokens.partition_point(|token| token.start() < span.start);
-        let to = from + tokens[from..].partition_point(|token| token.start() < span.end);
-        for at in from..to {
+        for at in self.book.from(span.start)..self.book.from(span.end) {
             let class = self.book.class(at);
             let polite = match self.book.text(at) {
                 "sir" => Gender::Male,
@@ -387,7 +384,7 @@ impl<'a> Scene<'a> {
                 _ => Gender::Unknown,
             };
             if polite == Gender::Unknown && class & TITLE == 0
-                || self.names.at[at] != NONE
+                || self.names.mention(at).is_some()
                 || !vocative(self.book, at, at + 1)
             {
                 continue;
@@ -417,8 +414,7 @@ impl<'a> Scene<'a> {
         let ends = tokens.get(mention.end).is_some_and(|token| matches!(token.mark(), '.' | ','));
         let Some(last) = self.turns.last().filter(|_| opens && ends) else { return false };
         let span = self.spans[last.end - 1];
-        let from = tokens.partition_point(|token| token.start() < span.start);
-        let to = from + tokens[from..].partition_point(|token| token.start() < span.end);
+        let (from, to) = (self.book.from(span.start), self.book.from(span.end));
         (to.saturating_sub(8).max(from)..to).any(|at| {
             ASKED.iter().any(|asked| asked.iter().enumerate().all(|(k, word)| self.book.text(at + k) == *word))
         })
@@ -432,18 +428,32 @@ impl<'a> Scene<'a> {
                 continue;
             }
             let whole = self.chars[self.spans[first + k - pieces.0].end - 1] != ',';
-            let opens = self.book.list[at].capital;
+            let opens = self.book.list[at].capital();
             let speech = matches!(behind(self.book, self.names, at, to, false), Some(Tag::Says(_)));
             if whole && opens && !speech && first + k - pieces.0 < end {
-                let (from, until) = (self.book.list[at].start(), self.book.list[to - 1].end());
+                let (from, until) = (self.book.list[at].start(), self.book.end(to - 1));
                 self.actions[first + k - pieces.0] = Some(flatten(&self.chars[from..until]));
             }
         }
     }
 
+    /// Returns all that outlives the tokens of the book.
+    pub(super) fn finish(self) -> Told {
+        Told { cast: self.cast, turns: self.turns, actions: self.actions }
+    }
+}
+
+/// The turns of a book when it has been read.
+pub(super) struct Told {
+    cast: Vec<Draft>,
+    turns: Vec<Turn>,
+    actions: Vec<Option<String>>,
+}
+
+impl Told {
     /// Returns everybody and whose each quotation is.
-    pub(super) fn finish(mut self, verdicts: Vec<Verdict>) -> (Vec<Draft>, Vec<Found>) {
-        let mut found = vec![Found::default(); self.spans.len()];
+    pub(super) fn attribute(mut self, verdicts: Vec<Verdict>) -> (Vec<Draft>, Vec<Found>) {
+        let mut found = vec![Found::default(); self.actions.len()];
         for (turn, verdict) in self.turns.iter().zip(verdicts) {
             for (quote, found) in found.iter_mut().enumerate().take(turn.end).skip(turn.first) {
                 *found = Found {

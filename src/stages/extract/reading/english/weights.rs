@@ -34,8 +34,9 @@ const CALLED_BACK: f32 = 0.7;
 /// Of whom so many characters of text have told lately is about.
 const LATELY: usize = 1500;
 
-/// What speaks for somebody who is known to speak a few turns away.
+/// What speaks for somebody who is known to speak a few turns away, and so many turns away at the most.
 const NEAR: f32 = 0.8;
+const HEARD: usize = 10;
 
 impl<'a> Scene<'a> {
     /// Weighs what stands before a turn: the turn before, the narration since, a border.
@@ -106,11 +107,8 @@ impl<'a> Scene<'a> {
     /// Weighs who is named in narration between two offsets: the nearer, the more; who acts, the more.
     pub(super) fn narrated(&self, turn: &mut Turn, start: usize, end: usize, share: f32) {
         let mut weights: BTreeMap<usize, f32> = BTreeMap::new();
-        let tokens = &self.book.list;
-        let from = self.about.partition_point(|mention| tokens[mention.first].start() < start);
-        let to = from + self.about[from..].partition_point(|mention| tokens[mention.first].start() < end);
-        let mentions = &self.about[from..to];
-        for (age, mention) in mentions.iter().rev().enumerate().take(24) {
+        let (from, to) = (self.book.from(start), self.book.from(end));
+        for (age, mention) in self.latest(from, to).enumerate().take(24) {
             let token = self.book.list[mention.first];
             let Some(person) = mention.person else { continue };
             if !self.knowledge.read && mention.name != ROLE_ONLY && self.names.is_role(self.book, mention.name) {
@@ -129,13 +127,13 @@ impl<'a> Scene<'a> {
             *entry = entry.max(weight * fade * share);
         }
         turn.weights.extend(weights);
-        if let Some((person, place)) = self.focus(turn, mentions) {
+        if let Some((person, place)) = self.focus(turn, self.latest(from, to)) {
             turn.weights.push((person, if place == Place::Main { FOCUS } else { FOCUS * 0.5 }));
         }
     }
 
     /// Returns whom the pronoun of a turn most likely means: the last subject of its gender in the narration before.
-    pub(super) fn focus(&self, turn: &Turn, mentions: &[Mention]) -> Option<(usize, Place)> {
+    fn focus<'m>(&self, turn: &Turn, latest: impl Iterator<Item = &'m Mention>) -> Option<(usize, Place)> {
         let gender = match turn.cue {
             Cue::Pronoun(gender) => gender,
             Cue::None => turn.acts,
@@ -144,7 +142,7 @@ impl<'a> Scene<'a> {
         if gender == Gender::Unknown {
             return None;
         }
-        let subjects = mentions.iter().rev().filter(|mention| {
+        let subjects = latest.filter(|mention| {
             !mention.possessive && mention.place != Place::Object && self.book.list[mention.first].quote == NONE
         });
         let mut fit = subjects
@@ -157,37 +155,38 @@ impl<'a> Scene<'a> {
         Some(fit.take(2).find(|(_, place)| *place == Place::Main).unwrap_or(last))
     }
 
+    /// Returns who is named between two tokens or told of by a role that speaks, the last first.
+    fn latest(&self, from: usize, to: usize) -> impl Iterator<Item = &Mention> {
+        let first = self.told.partition_point(|mention| mention.first < from);
+        let last = first + self.told[first..].partition_point(|mention| mention.first < to);
+        let mut roles = self.told[first..last].iter().rev().peekable();
+        let mut names = self.names.between(from, to).iter().rev().peekable();
+        std::iter::from_fn(move || {
+            let named = names.peek().map(|mention| mention.first);
+            roles.next_if(|mention| named.is_none_or(|named| mention.first >= named)).or_else(|| names.next())
+        })
+    }
+
     /// Weighs who is known to speak near each turn of a conversation.
     pub(super) fn presence(&mut self) {
-        let mut weights: Vec<Vec<(usize, f32)>> = vec![Vec::new(); self.turns.len()];
-        for forward in [true, false] {
-            let mut heard: Vec<(usize, usize)> = Vec::new();
-            for step in 0..self.turns.len() {
-                let i = if forward { step } else { self.turns.len() - 1 - step };
-                for &(person, at) in heard.iter().rev() {
-                    let near = i.abs_diff(at);
-                    let weight = if near < 4 { NEAR } else { NEAR * 0.5 };
-                    weights[i].push((person, weight));
-                }
-                if let Cue::Named(person) = self.turns[i].cue {
-                    heard.retain(|&(other, _)| other != person);
-                    heard.push((person, i));
-                }
-                heard.retain(|&(_, at)| i.abs_diff(at) < 10);
-                let border =
-                    if forward { self.turns.get(i + 1).is_none_or(|next| next.fresh) } else { self.turns[i].fresh };
-                if border {
-                    heard.clear();
-                }
-            }
-        }
-        for (turn, weights) in self.turns.iter_mut().zip(weights) {
+        for at in 0..self.turns.len() {
             let mut best: BTreeMap<usize, f32> = BTreeMap::new();
-            for (person, weight) in weights {
-                let entry = best.entry(person).or_default();
-                *entry = entry.max(weight);
+            let before = (0..at).rev().zip((1..=at).rev());
+            let behind = (at + 1..self.turns.len()).zip(at + 1..);
+            // `later` is the later of two turns that follow upon one another.
+            let turns = &self.turns;
+            for (near, (other, _)) in before
+                .take(HEARD)
+                .take_while(|&(_, later)| !turns[later].fresh)
+                .enumerate()
+                .chain(behind.take(HEARD).take_while(|&(_, later)| !turns[later].fresh).enumerate())
+            {
+                if let Cue::Named(person) = turns[other].cue {
+                    let entry = best.entry(person).or_default();
+                    *entry = entry.max(if near < 3 { NEAR } else { NEAR * 0.5 });
+                }
             }
-            turn.weights.extend(best);
+            self.turns[at].weights.extend(best);
         }
     }
 
@@ -220,7 +219,7 @@ impl<'a> Scene<'a> {
     /// Whether the last words of speech call somebody by name: `Come here, Dorcas.`
     fn ends_on_call(&self, span: Span) -> bool {
         self.mentions(span.start, span.end).last().is_some_and(|mention| {
-            let end = self.book.list[mention.end - 1].end();
+            let end = self.book.end(mention.end - 1);
             mention.vocative
                 && mention.person.is_some()
                 && !self.chars[end..span.end].iter().any(|c| c.is_alphanumeric())
@@ -243,10 +242,6 @@ impl<'a> Scene<'a> {
 
     /// Returns the mentions that begin between two offsets.
     pub(super) fn mentions(&self, start: usize, end: usize) -> &'a [Mention] {
-        let tokens = &self.book.list;
-        let mentions = &self.names.mentions;
-        let from = mentions.partition_point(|mention| tokens[mention.first].start() < start);
-        let to = from + mentions[from..].partition_point(|mention| tokens[mention.first].start() < end);
-        &mentions[from..to]
+        self.names.between(self.book.from(start), self.book.from(end))
     }
 }

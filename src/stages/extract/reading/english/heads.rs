@@ -1,0 +1,56 @@
+//! Which tokens begin a name: a bit each, counted up to every 64, since a long book has millions of tokens and few names.
+
+/// So many tokens share a word of bits.
+const WIDTH: usize = u64::BITS as usize;
+
+/// The tokens that mentions of names begin at.
+#[derive(Debug, Default)]
+pub(super) struct Heads {
+    /// Bits of so many tokens, and how many mentions begin before them.
+    words: Vec<(u64, u32)>,
+}
+
+impl Heads {
+    /// Notes the first tokens of all mentions, which are given in order.
+    pub(super) fn new(heads: impl IntoIterator<Item = usize>) -> Self {
+        let mut words: Vec<(u64, u32)> = Vec::new();
+        for (before, head) in (0_u32..).zip(heads) {
+            while words.len() <= head / WIDTH {
+                words.push((0, before));
+            }
+            words[head / WIDTH].0 |= 1 << (head % WIDTH);
+        }
+        Self { words }
+    }
+
+    /// Returns how many mentions begin before a token, and whether one begins at it.
+    pub(super) fn rank(&self, at: usize) -> (usize, bool) {
+        let Some(&(bits, before)) = self.words.get(at / WIDTH) else {
+            let all = self.words.last().map_or(0, |(bits, before)| before + bits.count_ones());
+            return (all as usize, false);
+        };
+        let bit = 1 << (at % WIDTH);
+        (before as usize + (bits & (bit - 1)).count_ones() as usize, bits & bit != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_what_begins_before() {
+        let list = [0, 3, 63, 64, 200];
+        let heads = Heads::new(list);
+        for at in 0..400 {
+            let before = list.iter().filter(|&&head| head < at).count();
+            assert_eq!(heads.rank(at), (before, list.contains(&at)), "{at}");
+        }
+        assert_eq!(Heads::new([]).rank(5), (0, false));
+    }
+
+    #[test]
+    fn holds_little_for_long_stretches_without_names() {
+        assert!(Heads::new([1_000_000]).words.len() * size_of::<(u64, u32)>() < 1_000_000 / 3);
+    }
+}
