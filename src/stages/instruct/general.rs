@@ -81,9 +81,10 @@ pub fn general(
 fn read(instruction: &Instruction) -> General {
     let text = instruction.text();
     let language = instruction.language.unwrap_or_else(|| {
-        // What it is to be done to may be in another language.
-        let asked = Some(instruction.instruction.as_str()).filter(|asked| asked.chars().any(char::is_alphabetic));
-        let (letters, han) = asked.unwrap_or(&text).chars().fold((0, 0), |(letters, han), c| {
+        // What it is to be done to, below it or in quotes, may be in another language.
+        let asked = unquoted(&instruction.instruction);
+        let asked = if asked.chars().any(char::is_alphabetic) { &asked } else { &text };
+        let (letters, han) = asked.chars().fold((0, 0), |(letters, han), c| {
             (letters + usize::from(c.is_alphabetic() && !is_han(c)), han + usize::from(is_han(c)))
         });
         if 4 * han > letters { Language::Zh } else { Language::En }
@@ -91,6 +92,27 @@ fn read(instruction: &Instruction) -> General {
     let hash = || blake3::hash(text.as_bytes()).to_hex()[..12].to_owned();
     let id = if instruction.id.trim().is_empty() { hash() } else { instruction.id.trim().to_owned() };
     General { id, language, answer: instruction.answer.trim().to_owned(), text }
+}
+
+/// Returns a text without what stands in quotes; a quote that is never closed is none.
+fn unquoted(text: &str) -> String {
+    let mut left = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find(['“', '"', '「', '『']) {
+        let quote = rest[open..].chars().next().expect("it was found");
+        let close = match quote {
+            '“' => '”',
+            '「' => '」',
+            '『' => '』',
+            other => other,
+        };
+        let within = &rest[open + quote.len_utf8()..];
+        let Some(end) = within.find(close) else { break };
+        left.push_str(&rest[..open]);
+        left.push(' ');
+        rest = &within[end + close.len_utf8()..];
+    }
+    left + rest
 }
 
 /// The exchanges of a role, ready to be looked up.
@@ -181,6 +203,19 @@ mod tests {
         let mut other = given.clone();
         other.reverse();
         assert_eq!(taken(&Params::default(), &other).0, kept);
+    }
+
+    #[test]
+    fn the_language_is_that_of_what_is_asked_for() {
+        for (text, expected) in [
+            ("把“The early bird catches the worm.”译成中文。", Language::Zh),
+            ("Translate “早起的鸟儿有虫吃，晚起的鸟儿没虫吃。” into English.", Language::En),
+            ("“早起的鸟儿”", Language::Zh),
+            ("\"Ay\" or \"no\"?", Language::En),
+            ("Say “so", Language::En),
+        ] {
+            assert_eq!(read(&instruction(text, "So.")).language, expected, "{text}");
+        }
     }
 
     #[test]

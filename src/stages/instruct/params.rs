@@ -100,11 +100,14 @@ pub struct Params {
     #[schemars(range(min = 1, max = 20))]
     pub script_agnostic: u32,
     /// Calls on the description. The paper's figure (Appendix C): 20.
+    #[schemars(range(max = 400))]
     pub agnostic_calls: u32,
     /// Triplets of a role before it is done; where the calls above give fewer, the description is asked about further. The
     /// paper's figure (Appendix C): 400.
     pub candidates: u32,
-    /// The most calls on the description of a role, so that an answer without triplets goes on for no longer.
+    /// The most calls on the description of a role, so that an answer without triplets goes on for no longer. Each asks from
+    /// an angle of its own, of which there are 400.
+    #[schemars(range(max = 400))]
     pub max_agnostic_calls: u32,
     /// The share of a role's questions of high confidence that de-duplication keeps, 0 to 1. The paper removes about 66 %
     /// (Appendix C). Silent where `threshold` says which are alike.

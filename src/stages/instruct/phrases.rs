@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::Params;
 use crate::schema::Language;
-use crate::text::{content_words, float, has_name, is_han};
+use crate::text::{content_words, float, has_name, is_han, is_title};
 
 /// Lengths of a phrase, in English words.
 const WORDS: std::ops::RangeInclusive<usize> = 2..=6;
@@ -33,7 +33,7 @@ pub struct Phrase {
 }
 
 /// Returns what a role says much more often than others, the highest G² first; nothing where nobody else speaks, since there is
-/// nothing to compare with. Phrases that are part of a longer one said nearly as often are left out, and so are names.
+/// nothing to compare with. Phrases that are part of a longer one said nearly as often are left out, and so are names and forms of address.
 pub(super) fn phrases(
     params: &Params,
     language: Language,
@@ -54,7 +54,7 @@ pub(super) fn phrases(
             let other = theirs.get(key).map_or(0, turns);
             let keyness = keyness(f64::from(count), size, f64::from(other), other_size);
             let text = forms.iter().max_by_key(|(form, count)| (**count, std::cmp::Reverse(*form)))?.0;
-            let is_name = names.iter().any(|name| has_name(text, name));
+            let is_name = names.iter().any(|name| has_name(text, name)) || language == Language::Zh && is_title(text);
             (keyness >= params.min_keyness && !is_name && !content_words(text).is_empty())
                 .then(|| (key.clone(), Phrase { text: text.clone(), count, others: other, keyness }))
         })

@@ -24,6 +24,30 @@ pub struct PlayRole {
     pub examples: Vec<Exchange>,
     /// The instruction.
     pub instruction: String,
+    /// What no prompt shows.
+    #[serde(skip)]
+    pub behind: Behind,
+}
+
+/// What the offline engine makes a reply of, and no model sees.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Behind {
+    /// The plain answer.
+    pub answer: String,
+    /// Sentences of the role that stand by themselves, the nearest to the instruction and its answer first.
+    pub sayings: Vec<String>,
+}
+
+impl Behind {
+    /// Returns a word that is another one when this is another.
+    pub(super) fn hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for text in std::iter::once(&self.answer).chain(&self.sayings) {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        }
+        hasher.finalize().to_hex()[..12].to_owned()
+    }
 }
 
 /// What somebody says to a role, and what the role answers.

@@ -7,8 +7,9 @@ use futures::{StreamExt as _, stream};
 
 use super::cleaning::fault;
 use super::general::{Exchanges, General};
-use super::play::PlayRole;
+use super::play::{Behind, PlayRole};
 use super::portrait::{AddressRole, ChooseCatchphrases, DescribeRole, GradeVoice};
+use super::sayings::Sayings;
 use super::segments::{DESCRIPTION, segments};
 use super::triplets::{AskDescription, AskSegment, Triplets, angle};
 use super::{Params, Role};
@@ -269,7 +270,15 @@ async fn replies(
     let form = if exchanges.is_some() { params.form } else { Form::ZeroShot };
     let draws: Vec<(usize, u32)> =
         (0..own.len()).flat_map(|place| (0..params.replies).map(move |n| (place, n))).collect();
-    let (own, exchanges) = (&own, &exchanges);
+    let sayings = Sayings::new(role);
+    let behind: Vec<Behind> = own
+        .iter()
+        .map(|general| {
+            let sayings = sayings.nearest(&format!("{} {}", general.text, general.answer));
+            Behind { answer: general.answer.clone(), sayings }
+        })
+        .collect();
+    let (own, exchanges, behind) = (&own, &exchanges, &behind);
     let asked = stream::iter(draws).map(|(place, n)| {
         let general = own[place];
         let examples =
@@ -283,8 +292,14 @@ async fn replies(
                 form,
                 examples,
                 instruction: general.text.clone(),
+                behind: behind[place].clone(),
             };
-            let answer = work.player.ask(&ask, &format!("{}/general/{}/{n}", role.id, general.id)).await;
+            let mut draw = format!("{}/general/{}/{n}", role.id, general.id);
+            if !work.player.is_served() {
+                // No request tells what stands behind it.
+                draw = format!("{draw}/{}", ask.behind.hash());
+            }
+            let answer = work.player.ask(&ask, &draw).await;
             done();
             (place, n, answer)
         }

@@ -19,7 +19,7 @@ static HER: LazyLock<Regex> =
 /// A further verb of one subject: `keeps bees, sells the honey and is late`.
 static FURTHER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?P<before>(?:,|\band|\bor|\bbut|, and)\s+)(?P<verb>is|has|was|[a-z]+[a-rt-z]s)(?P<after>\s+(?:the|an?|his|her|your|each|every|nobody|everybody|everything|nothing|anyone|them|it|him|what|back|again|first|[a-z]+ly|braver|generally)\b)",
+        r"(?P<before>(?:,|\band|\bor|\bbut|, and)\s+)(?:(?P<aux>is|has|was)\b|(?P<verb>[a-z]+[a-rt-z]s)(?P<after>\s+(?:the|an?|his|her|your|each|every|nobody|everybody|everything|nothing|anyone|them|it|him|what|back|again|first|[a-z]+ly|braver|generally)\b))",
     )
     .expect("a valid pattern")
 });
@@ -92,10 +92,11 @@ pub(super) fn addressed(text: &str, language: Language) -> String {
         found.name("verb").map_or_else(|| "you".to_owned(), |verb| format!("you {}", plural(verb.as_str())))
     });
     let text = FURTHER.replace_all(&text, |found: &Captures<'_>| {
-        let (before, verb, after) = (&found["before"], &found["verb"], &found["after"]);
+        let part = |name| found.name(name).map_or("", |part| part.as_str());
+        let (before, verb, after) = (part("before"), format!("{}{}", part("aux"), part("verb")), part("after"));
         let head = text[..found.get(0).map_or(0, |found| found.start())].rsplit(['.', '!', '?']).next();
         let is_yours = head.is_some_and(|head| head.trim_start().to_lowercase().starts_with("you "));
-        let verb = if is_yours { plural(verb) } else { verb.to_owned() };
+        let verb = if is_yours { plural(&verb) } else { verb };
         format!("{before}{verb}{after}")
     });
     let text = HER.replace_all(&text, |found: &Captures<'_>| match found.name("next") {
@@ -186,6 +187,8 @@ mod tests {
         assert_eq!(first(&to_it, Language::En), "I keep the ferry. I have my price. I carry boxes.");
         let told = "She counts the boats, checks each one twice and is generally late.";
         assert_eq!(addressed(told, Language::En), "You count the boats, check each one twice and are generally late.");
+        let told = "She said nothing then, and has paid for it since.";
+        assert_eq!(addressed(told, Language::En), "You said nothing then, and have paid for it since.");
         assert_eq!(with_subject("Talks most with Pet.", Language::En), "The character talks most with Pet.");
         assert_eq!(with_subject("Boats and oars, mostly.", Language::En), "Boats and oars, mostly.");
         assert_eq!(addressed("Nobody told her that he was ill.", Language::En), "Nobody told you that you were ill.");

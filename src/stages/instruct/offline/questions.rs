@@ -4,9 +4,9 @@
 use rand::seq::{IndexedRandom as _, SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
 
-use super::super::triplets::{AskDescription, AskSegment, Triplet, Triplets};
+use super::super::triplets::{AskDescription, AskSegment, Triplet, Triplets, outright};
 use super::person::first;
-use super::talk::ended;
+use super::talk::{ended, of_itself};
 use crate::schema::{Confidence, DialogueTurn, Language};
 use crate::text::{asks, content_words, length, sentences, spoken, topics};
 
@@ -24,7 +24,6 @@ struct Asked {
     topic_with: Frames,
     topic: Frames,
     vague: Frames,
-    aside: Frames,
 }
 
 const EN: Asked = Asked {
@@ -56,10 +55,6 @@ const EN: Asked = Asked {
         "{name}, why did you say so just then?",
         "{name}, what did you tell them?",
     ],
-    aside: &[
-        "{name}, what would you say about this: {angle}?",
-        "{name}, may I ask about something else, namely {angle}?",
-    ],
 };
 
 const ZH: Asked = Asked {
@@ -87,7 +82,6 @@ const ZH: Asked = Asked {
         "{name}，一提起{topic}，你想到什么？",
     ],
     vague: &["{name}，你那话是什么意思？", "{name}，你刚才为什么那样说？", "{name}，你跟他们说了什么？"],
-    aside: &["{name}，有件事想听你说说：{angle}？", "{name}，再问一样，{angle}，你怎么说？"],
 };
 
 const fn asked(language: Language) -> &'static Asked {
@@ -184,7 +178,12 @@ fn cited(content: &str, language: Language) -> String {
 pub(in super::super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplets {
     let asked = asked(ask.language);
     let told = first(&ask.description, ask.language);
-    let own: Vec<&str> = ask.lines.iter().map(String::as_str).chain(sentences(&told)).collect();
+    let of_itself = match ask.language {
+        Language::En => of_itself(&told, ask.language),
+        // Who is meant goes without saying.
+        Language::Zh => sentences(&told).into_iter().filter(|sentence| !sentence.contains('：')).collect(),
+    };
+    let own: Vec<&str> = ask.lines.iter().map(String::as_str).chain(of_itself).collect();
     let fits = |text: &&&str| length(text, ask.language) >= fewest(ask.language);
     let mut matters: Vec<(String, String)> = own
         .iter()
@@ -211,18 +210,19 @@ pub(in super::super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) 
         drafts.push(Draft { question, answer: whole(&text, ask.language), confidence: Confidence::High, weight: 0 });
     }
     let wanted = content_words(&ask.angle);
+    // A single character or a short word is in many a line.
+    let long = if ask.language == Language::Zh { 2 } else { 4 };
+    let shared = |text: &str| {
+        content_words(text).iter().filter(|word| word.chars().count() >= long && wanted.contains(word)).count()
+    };
     let mut near: Vec<&&str> = own.iter().filter(fits).collect();
     near.shuffle(rng);
-    near.sort_by_key(|text| std::cmp::Reverse(content_words(text).iter().filter(|word| wanted.contains(word)).count()));
-    for text in
-        near.into_iter().take((count - drafts.len().min(count)).min(count / 5).max(usize::from(drafts.is_empty())))
+    near.sort_by_key(|text| std::cmp::Reverse(shared(text)));
+    for (text, question) in
+        near.into_iter().zip(outright(&ask.angle, ask.language)).take(count - drafts.len().min(count))
     {
-        let question = made(asked.aside, "{angle}", &ask.angle, rng);
-        if drafts.iter().any(|draft| draft.question == question) {
-            continue;
-        }
-        let known = content_words(text).iter().any(|word| wanted.contains(word));
-        let confidence = if known { Confidence::High } else { Confidence::Low };
+        let question = format!("{}{}{question}", ask.name, if ask.language == Language::Zh { "，" } else { ", " });
+        let confidence = if shared(text) > 0 { Confidence::High } else { Confidence::Low };
         drafts.push(Draft { question, answer: whole(text, ask.language), confidence, weight: 0 });
     }
     finish(drafts, ask.language, false)
