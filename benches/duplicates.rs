@@ -15,7 +15,7 @@ use std::num::NonZeroUsize;
 use std::process::Command;
 use std::time::Instant;
 
-use dramaturg::stages::instruct::duplicates::{Keep, judged};
+use dramaturg::text::duplicates::{Keep, judged};
 use process::{cpu_seconds, peak_megabytes};
 use questions::{Kind, Question, questions};
 

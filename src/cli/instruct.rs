@@ -19,7 +19,7 @@ use super::controls::visible;
 use super::summary::thousands;
 use super::{Exit, Terminal, diagnostics, road, table, to_stderr};
 use crate::pipeline::Stage;
-use crate::stages::instruct::duplicates::{Found, Keep, judged};
+use crate::text::duplicates::{Found, Keep, judged};
 
 /// The keys that a judged line gets.
 const VERDICT: [&str; 3] = ["kept", "similarity", "nearest"];

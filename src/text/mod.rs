@@ -6,6 +6,7 @@
 pub mod bm25;
 mod calendar;
 mod cues;
+pub mod duplicates;
 mod lapses;
 mod paragraphs;
 mod signs;

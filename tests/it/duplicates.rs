@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::process::Output;
 
-use dramaturg::stages::instruct::duplicates::{Keep, duplicates};
+use dramaturg::text::duplicates::{Keep, duplicates};
 use questions::{Kind, Question};
 use serde_json::Value;
 

@@ -4,12 +4,12 @@ use std::num::NonZeroUsize;
 
 use rand::seq::SliceRandom as _;
 
-use super::duplicates::{Keep, duplicates};
 use super::play::Exchange;
 use super::{Params, Role};
 use crate::schema::{Instruction, Language, Reject};
 use crate::seed::seeded;
 use crate::text::bm25::Index;
+use crate::text::duplicates::{Keep, duplicates};
 use crate::text::{is_han, length};
 
 /// An instruction that roles carry out.

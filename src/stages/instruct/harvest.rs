@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use super::cleaning::fault;
-use super::duplicates::{Keep, duplicates};
 use super::splits::{self, Sides};
 use super::{Made, Params, SplitRule};
 use crate::schema::{Confidence, Language, Reject, RoleGeneral, RoleProfile, RoleSpecific, RoleTally, Split};
+use crate::text::duplicates::{Keep, duplicates};
 use crate::text::{has_name, is_han, is_name};
 
 /// The rows of the stage.

@@ -6,7 +6,6 @@
 //! what it makes of a role depends on that role alone, but for duplicates across roles and splits.
 
 mod cleaning;
-pub mod duplicates;
 mod general;
 mod harvest;
 mod offline;

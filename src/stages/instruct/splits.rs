@@ -5,11 +5,11 @@ use std::num::NonZeroUsize;
 
 use rand::Rng as _;
 
-use super::duplicates::families;
 use super::harvest::Removed;
 use super::{Harvest, Params, SplitRule};
 use crate::schema::{Language, RoleSpecific, Split};
 use crate::seed::seeded;
+use crate::text::duplicates::families;
 
 /// Divides rows into sides.
 #[derive(Debug)]
