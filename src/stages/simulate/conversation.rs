@@ -145,6 +145,9 @@ async fn scene_turn(
         base_reply: None,
         kept_reply: None,
         faults,
+        score_source_first: None,
+        score_base_first: None,
+        verdicts: Vec::new(),
     })
 }
 
@@ -196,6 +199,9 @@ async fn test_turn(
         faults: stays.faults.clone(),
         source_reply: Some(source_reply.text),
         base_reply: Some(base_reply.text),
+        score_source_first: selection.score_source_first,
+        score_base_first: selection.score_base_first,
+        verdicts: Vec::new(),
     })
 }
 
