@@ -130,7 +130,7 @@ impl Filled<'_> {
 }
 
 /// Lets a block tag on a line of its own leave no blank line behind.
-fn block_lines() -> SyntaxConfig {
+pub(crate) fn block_lines() -> SyntaxConfig {
     SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().expect("the default delimiters are valid")
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::controls::visible;
 use super::invocation::quoted;
 use crate::pipeline::{FaultCounts, PerSample, Summary, Tokens};
+pub(super) use crate::stages::export::{dollars, percent, thousands};
 
 /// Writes rows, rejects, calls, tokens, dollars, the path and the next command: one that reads the data set, else `on`, which
 /// goes on to the next stage.
@@ -107,40 +108,10 @@ pub(super) fn tokens(tokens: &Tokens) -> String {
     format!("{prompt} prompt{cached}, {completion} completion{reasoning}{estimated}")
 }
 
-/// Writes a share in whole per cent; one that is none of them is told so.
-pub(super) fn percent(part: u64, whole: u64) -> String {
-    match part.saturating_mul(100).checked_div(whole) {
-        Some(0) if part > 0 => "< 1 %".to_owned(),
-        share => format!("{} %", share.unwrap_or_default()),
-    }
-}
-
-/// Writes a sum of money; one that is not known is told so, never as nothing.
-pub(super) fn dollars(usd: Option<f64>) -> String {
-    match usd {
-        None => "unpriced".to_owned(),
-        Some(usd) if usd > 0.0 && usd < 0.01 => format!("${usd:.4}"),
-        Some(usd) => format!("${usd:.2}"),
-    }
-}
-
 /// Writes a number without its decimals.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "token counts, which are below 2^63")]
 fn whole(number: f64) -> String {
     thousands(number.round() as u64)
-}
-
-/// Writes a count with commas.
-pub(super) fn thousands(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -226,12 +197,5 @@ mod tests {
             path  outputs/demo
             next  dramaturg synthesize pipelines/demo.toml
         ");
-    }
-
-    #[test]
-    fn counts_have_commas() {
-        for (count, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(thousands(count), text);
-        }
     }
 }

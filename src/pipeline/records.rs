@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::RunError;
 use crate::schema::{Character, Conversation, Reject, Sample, Split};
-use crate::stages::export::{self, HeldOut, Rights, RoleRows, Row, Table};
+use crate::stages::export::{self, Figures, HeldOut, Reading, Rights, RoleRows, Row, Table};
 use crate::stages::simulate::Played;
 use crate::store::{NewDataset, PoolIndex, RunFolder, Spool, StoreError};
 
@@ -50,28 +50,48 @@ impl Records {
         self.rejects.append(&mut self.played.rejects.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Writes the tables of the data set and returns them, in the order of the card. `rejects` are sorted by now. What may not
-    /// leave of the books' own text is left out of them.
+    /// Writes the tables of the data set and returns them, in the order of the card, while `figures` counts their rows.
+    /// `rejects` are sorted by now. What may not leave of the books' own text is left out.
     pub(super) fn write(
         &self,
         rights: &Rights,
         scenes: &PoolIndex,
         dataset: &mut NewDataset<'_>,
+        figures: &mut Figures,
     ) -> Result<Vec<Table>, RunError> {
-        let (conversations, samples) = self.played.kept.as_ref().expect("a run that writes keeps what is played");
+        let (conversations, samples) = self.kept();
+        let samples = samples.records().map(|sample| Ok(sample?));
+        let conversations = conversations.records().map(|conversation| Ok(conversation?));
+        let all_scenes = (0..scenes.len()).map(|place| Ok(scenes.scene(place)?));
+        let characters = self.characters.iter().cloned().map(Ok);
         let tables = [
-            write::<Sample>(rights, dataset, samples.records().map(|sample| Ok(sample?)))?,
-            write::<Conversation>(rights, dataset, conversations.records().map(|conversation| Ok(conversation?)))?,
-            write(rights, dataset, (0..scenes.len()).map(|place| Ok(scenes.scene(place)?)))?,
-            write(rights, dataset, self.characters.iter().cloned().map(Ok))?,
+            write(rights, dataset, samples.inspect(seen(|sample| figures.sample(sample))))?,
+            write(rights, dataset, conversations.inspect(seen(|conversation| figures.conversation(conversation))))?,
+            write(rights, dataset, all_scenes.inspect(seen(|scene| figures.scene(scene))))?,
+            write(rights, dataset, characters.inspect(seen(|one| figures.character(one))))?,
         ];
         let roles = self.write_roles(rights, dataset)?;
         let rejected = write(rights, dataset, self.rejects.iter().cloned().map(Ok))?;
         Ok(tables.into_iter().chain(roles).chain([rejected]).flatten().collect())
     }
-}
 
-impl Records {
+    /// Returns the conversations that the report shows.
+    pub(super) fn readings(&self, scenes: &PoolIndex, figures: &Figures) -> Result<Vec<Reading>, RunError> {
+        let mut readings = Vec::new();
+        for id in figures.shown() {
+            let Some(conversation) = self.kept().0.get::<Conversation>(&id)? else { continue };
+            let scene = scenes.find(&conversation.scene_id).map(|place| scenes.scene(place)).transpose()?;
+            let character = self.characters.iter().find(|character| character.id == conversation.character_id);
+            readings.push(Reading::new(&conversation, scene.as_ref(), character));
+        }
+        Ok(readings)
+    }
+
+    /// Returns the conversations and samples of a run that writes.
+    fn kept(&self) -> &(Spool, Spool) {
+        self.played.kept.as_ref().expect("a run that writes keeps what is played")
+    }
+
     /// Writes the tables of roles, those of a split one after the other.
     fn write_roles(&self, rights: &Rights, dataset: &mut NewDataset<'_>) -> Result<[Option<Table>; 5], RunError> {
         let RoleRows { profiles, specific, general, .. } = &self.roles;
@@ -84,6 +104,15 @@ impl Records {
             write(rights, dataset, general(Split::Train).map(Ok))?,
             write(rights, dataset, general(Split::Test).map(|row| Ok(HeldOut(row))))?,
         ])
+    }
+}
+
+/// Looks at the rows that could be read.
+fn seen<T>(mut see: impl FnMut(&T)) -> impl FnMut(&Result<T, RunError>) {
+    move |row| {
+        if let Ok(row) = row {
+            see(row);
+        }
     }
 }
 

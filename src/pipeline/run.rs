@@ -32,7 +32,8 @@ use crate::event::{Event, Reporter};
 use crate::llm::{AskError, Desk, Rehearsal};
 use crate::prompt::Prompts;
 use crate::schema::{Book, Reject};
-use crate::stages::{self, export};
+use crate::stages;
+use crate::stages::export::{self, Figures};
 use crate::store::{self, PoolIndex, RunFolder};
 
 /// Runs a pipeline up to and including a stage, and returns what it left.
@@ -75,7 +76,7 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
     records.rejects.sort();
     records.rejects.dedup();
     folder.write_rejected(&records.rejects)?;
-    let Walked { books, pool } = walked?;
+    let Walked { books, chunks, pool } = walked?;
     if !matches!(road.options.until, Stage::Chunk | Stage::Extract) {
         store::write_characters(folder.path(), &records.characters)?;
     }
@@ -87,7 +88,8 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
         let (index, pool_hash) = pool.expect("who exports has extracted");
         let mut dataset = folder.new_dataset()?;
         let rights = rights(&road.loaded);
-        let tables = records.write(&rights, &index, &mut dataset)?;
+        let mut figures = Figures::new(road.loaded.file.seed);
+        let tables = records.write(&rights, &index, &mut dataset, &mut figures)?;
         let about = about(&road.loaded, road.options.limit, &books, &road.models, records.roles.tallies.clone());
         let card = export::card(&road.loaded.file.export, &about, &tables);
         summary.count(&tables);
@@ -96,6 +98,18 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
         let manifest =
             Manifest::new(&road.loaded, limit, &books, &road.models, &road.desk, Some(pool_hash), &summary, files);
         folder.write_manifest(&manifest)?;
+        folder.write_report(&export::report(&export::Report {
+            params: &road.loaded.file.export,
+            about: &about,
+            tables: &tables,
+            figures: &figures,
+            chunks,
+            rejects: &records.rejects,
+            short: &records.short,
+            charges: &summary.charges(),
+            each_sample: summary.per_sample.map(|each| (each.calls, each.billed)),
+            readings: &records.readings(&index, &figures)?,
+        }))?;
         summary.dataset = Some(folder.dataset());
         road.end(Stage::Export, format!("{} rows in {}", summary.total_rows(), folder.dataset().display()));
     }
@@ -189,12 +203,13 @@ impl Road {
     async fn walk(self: &Arc<Self>, records: &mut Records) -> Result<Walked, RunError> {
         let listed = self.chunk(records).await?;
         let books: Vec<Book> = listed.iter().map(|listed| listed.book.clone()).collect();
+        let chunks = listed.iter().map(|listed| listed.chunks).sum();
         if self.options.until == Stage::Chunk {
-            return Ok(Walked { books, pool: None });
+            return Ok(Walked { books, chunks, pool: None });
         }
         let (index, hash) = self.extract(listed, records).await?;
         let index = Arc::new(index);
-        let walked = Walked { books, pool: Some((Arc::clone(&index), hash)) };
+        let walked = Walked { books, chunks, pool: Some((Arc::clone(&index), hash)) };
         if self.options.until == Stage::Extract {
             return Ok(walked);
         }
@@ -248,6 +263,8 @@ impl Road {
 struct Walked {
     /// The books that it read.
     books: Vec<Book>,
+    /// How many chunks they were cut into.
+    chunks: u64,
     /// What the pool holds of them, with its hash; none before it was filled.
     pool: Option<(Arc<PoolIndex>, String)>,
 }

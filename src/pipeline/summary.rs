@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::Stage;
 use crate::llm::{Account, Ledger, Totals};
 use crate::schema::{Reject, Sample};
-use crate::stages::export::{Row as _, Table};
+use crate::stages::export::{Charge, Row as _, Table};
 
 /// What the command line says about a run, beside the pipeline file.
 #[derive(Debug, Clone)]
@@ -223,6 +223,24 @@ impl Summary {
         }
         let samples = self.rows.get(Sample::CONFIG).map_or(0, |splits| splits.values().sum());
         self.per_sample = PerSample::of(&self.asks, samples);
+    }
+
+    /// Returns what was asked as the report tells it: where an answer came from makes no difference there.
+    pub(super) fn charges(&self) -> Vec<Charge> {
+        let charge = |ask: &AskSummary| Charge {
+            ask: ask.ask.clone(),
+            model: ask.model.clone(),
+            calls: ask.calls.made + ask.calls.journal,
+            failed: ask.calls.failed,
+            reasks: ask.reasks,
+            prompt: ask.tokens.prompt,
+            cached: ask.tokens.cached,
+            cacheable: ask.tokens.cacheable,
+            completion: ask.tokens.completion,
+            estimated: ask.tokens.estimated,
+            usd: ask.usd,
+        };
+        self.asks.iter().map(charge).collect()
     }
 
     /// Returns the rows of all configs and splits.

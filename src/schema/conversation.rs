@@ -131,6 +131,29 @@ pub struct Turn {
     /// Format faults of what stayed, by name; those that were mended end in `:mended`. `director:matched` and
     /// `director:by_lot` say that the director's answer was no name as it was given: the turn itself is sound.
     pub faults: Vec<String>,
+    /// σ as the judge gave it where the source model's reply was shown first; null where it never was.
+    pub score_source_first: Option<u8>,
+    /// σ as the judge gave it where the base model's reply was shown first; null where it never was.
+    pub score_base_first: Option<u8>,
+    /// What further judges say of the same two replies, in the order of `[select] judges`.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// What a further judge says of the two replies of a turn. It changes nothing in the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// The name of the judge in the pipeline file.
+    pub judge: String,
+    /// The dimension that it found.
+    pub dimension: String,
+    /// σ, 1 (source much better) to 5 (base much better).
+    pub score: u8,
+    /// Its reasons.
+    pub rationale: String,
+    /// σ as it gave it where the source model's reply was shown first; null where it never was.
+    pub score_source_first: Option<u8>,
+    /// σ as it gave it where the base model's reply was shown first; null where it never was.
+    pub score_base_first: Option<u8>,
 }
 
 /// A group chat of a test character with the cast of a scene.

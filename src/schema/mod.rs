@@ -17,7 +17,7 @@ mod slug;
 
 pub use book::{Book, Chapter, Chunk, Format, Level, Mark, Matter};
 pub use character::{Attribute, Character, CharacterFile, CharacterType, Visibility, public};
-pub use conversation::{Candidate, Conversation, EndedBy, Line, Quality, Turn, TurnKind};
+pub use conversation::{Candidate, Conversation, EndedBy, Line, Quality, Turn, TurnKind, Verdict};
 pub use dimension::Dimension;
 pub use language::{ByLanguage, Language};
 pub use message::{Message, Role};

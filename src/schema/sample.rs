@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Attribute, CharacterType, Language, Line, Message};
+use super::{Attribute, CharacterType, Language, Line, Message, Verdict};
 
 /// A scene character as the test character sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -69,4 +69,8 @@ pub struct Sample {
     pub conversation_id: String,
     /// Its turn in the conversation, from 0 over all utterances.
     pub turn: u32,
+    /// What further judges say of reference and baseline, in the order of `[select] judges`.
+    pub verdicts: Vec<Verdict>,
+    /// Why somebody has put another text in the reference's place; null where it is the source model's own.
+    pub edited: Option<String>,
 }

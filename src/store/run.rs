@@ -1,4 +1,4 @@
-//! The folder of a run: journal, rejects, manifest and data set. Says where things stand, never what they mean.
+//! The folder of a run: journal, rejects, manifest, report and data set. Says where things stand, never what they mean.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -96,6 +96,11 @@ impl RunFolder {
         let json = serde_json::to_string_pretty(manifest);
         let json = json.map_err(|source| StoreError::Json { path: path.clone(), source })?;
         atomic::write(&path, (json + "\n").as_bytes())
+    }
+
+    /// Replaces the report.
+    pub fn write_report(&self, html: &str) -> Result<(), StoreError> {
+        atomic::write(&self.path.join("report.html"), html.as_bytes())
     }
 
     /// Puts right what a crash left of a data set, and removes what it left of spools.

@@ -100,6 +100,12 @@ impl Spool {
         places.into_iter().map(|place| self.read(place))
     }
 
+    /// Reads the record of an id; none where there is none.
+    pub fn get<T: DeserializeOwned>(&self, id: &str) -> Result<Option<T>, StoreError> {
+        let place = self.state.lock().unwrap_or_else(PoisonError::into_inner).places.get(id).copied();
+        place.map(|place| self.read(place)).transpose()
+    }
+
     fn read<T: DeserializeOwned>(&self, place: Place) -> Result<T, StoreError> {
         let mut packed = vec![0; place.packed];
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,6 +141,8 @@ mod tests {
         let read: Vec<Vec<String>> = spool.records().map(Result::unwrap).collect();
         assert_eq!(read.iter().map(|texts| texts[99].as_str()).collect::<Vec<_>>(), ["ten", "again", "二"]);
         assert_eq!(spool.len(), 3);
+        assert_eq!(spool.get::<Vec<String>>("tess/a/10").unwrap().unwrap()[0], "ten");
+        assert_eq!(spool.get::<Vec<String>>("tess/a/3").unwrap(), None);
         // Reading moves nothing: what comes later stands behind what was there.
         spool.add("a", &vec!["first"]).unwrap();
         let read: Vec<Vec<String>> = spool.records().map(Result::unwrap).collect();

@@ -7,7 +7,7 @@ use super::{About, AboutBook, AboutPart, ExportError, Params, Rights, Table};
 use crate::schema::{
     Attribute, ByLanguage, Candidate, CastMember, Character, CharacterType, Conversation, Dimension, EndedBy, Grounded,
     Language, Line, Message, Motivation, Quality, Reject, Sample, Scene, SceneCharacter, Turn, TurnKind, Utterance,
-    Visibility,
+    Verdict, Visibility,
 };
 
 fn attribute(key: &str, value: &str, visibility: Visibility) -> Attribute {
@@ -57,6 +57,19 @@ pub(super) fn sample(id: &str, language: Language) -> Sample {
         judge_model: "strong".into(),
         conversation_id: id.split('#').next().unwrap().to_owned(),
         turn: if zh { 5 } else { 2 },
+        verdicts: if zh { vec![verdict()] } else { vec![] },
+        edited: zh.then(|| "原句有错字".to_owned()),
+    }
+}
+
+fn verdict() -> Verdict {
+    Verdict {
+        judge: "second".into(),
+        dimension: "PA".into(),
+        score: 3,
+        rationale: "不分高下。".into(),
+        score_source_first: Some(2),
+        score_base_first: None,
     }
 }
 
@@ -76,6 +89,9 @@ fn turn(index: u32, kind: TurnKind) -> Turn {
         base_reply: of_test("抱歉。"),
         kept_reply: test.then_some(Candidate::Source),
         faults: if test { vec!["speaker_prefix:mended".into()] } else { vec![] },
+        score_source_first: test.then_some(2),
+        score_base_first: None,
+        verdicts: if test { vec![verdict()] } else { vec![] },
     }
 }
 

@@ -1,9 +1,10 @@
-//! The stage `export`: records become the tables of the data set and its card. It builds them, a few rows at a time; `store`
+//! The stage `export`: records become the tables of the data set, its card and the report. It builds them, a few rows at a time; `store`
 //! writes them.
 //!
 //! Nothing is decided here: what is a sample and what is left out was settled by the stages before. Types are written out
 //! and never inferred from rows, so a table has the same schema whatever it holds.
 
+mod amounts;
 mod card;
 mod columns;
 mod features;
@@ -12,14 +13,17 @@ mod fixture;
 mod formats;
 mod front;
 mod groups;
+mod report;
 mod rights;
 mod roles;
 mod tables;
 mod tally;
 
+pub use amounts::{dollars, percent, thousands};
 pub use card::{About, AboutBook, AboutPart, card};
 pub use formats::{CONFIGS, Format, Frame, format};
 pub use groups::{Row, table};
+pub use report::{Agreement, Charge, Figures, Reading, Report, report};
 pub use rights::Rights;
 pub use roles::{HeldOut, RoleRows};
 pub use tally::{Table, Tally};

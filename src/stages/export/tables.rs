@@ -9,7 +9,7 @@ use super::groups::Row;
 use super::tally::Tally;
 use crate::schema::{
     Attribute, Candidate, CastMember, Character, Conversation, EndedBy, Grounded, Line, Message, Motivation, Quality,
-    Reject, Sample, Scene, SceneCharacter, Turn, Utterance, Visibility,
+    Reject, Sample, Scene, SceneCharacter, Turn, Utterance, Verdict, Visibility,
 };
 
 fn frame<T: Row>(
@@ -129,6 +129,8 @@ fn samples(rows: &[&Sample]) -> Result<Vec<Column>, ColumnError> {
         text("judge_model", rows, |row| row.judge_model.as_str()),
         text("conversation_id", rows, |row| row.conversation_id.as_str()),
         number("turn", rows, |row| row.turn)?,
+        verdicts(rows.iter().map(|row| row.verdicts.as_slice()))?,
+        text("edited", rows, |row| row.edited.as_deref()),
     ])
 }
 
@@ -248,8 +250,24 @@ fn turns<'a>(lists: impl Iterator<Item = &'a [Turn]>) -> Result<Column, ColumnEr
         text("base_reply", &lists.items, |turn| turn.base_reply.as_deref()),
         text("kept_reply", &lists.items, |turn| turn.kept_reply.map(Candidate::name)),
         Lists::new(lists.items.iter().map(|turn| turn.faults.as_slice())).strings("faults")?,
+        score("score_source_first", &lists.items, |turn| turn.score_source_first),
+        score("score_base_first", &lists.items, |turn| turn.score_base_first),
+        verdicts(lists.items.iter().map(|turn| turn.verdicts.as_slice()))?,
     ];
     Ok(lists.structs("turns", &fields)?)
+}
+
+fn verdicts<'a>(lists: impl Iterator<Item = &'a [Verdict]>) -> PolarsResult<Column> {
+    let lists = Lists::new(lists);
+    let fields = [
+        text("judge", &lists.items, |verdict| verdict.judge.as_str()),
+        text("dimension", &lists.items, |verdict| verdict.dimension.as_str()),
+        score("score", &lists.items, |verdict| verdict.score),
+        text("rationale", &lists.items, |verdict| verdict.rationale.as_str()),
+        score("score_source_first", &lists.items, |verdict| verdict.score_source_first),
+        score("score_base_first", &lists.items, |verdict| verdict.score_base_first),
+    ];
+    lists.structs("verdicts", &fields)
 }
 
 fn motivations<'a>(lists: impl Iterator<Item = &'a [Motivation]>) -> PolarsResult<Column> {
@@ -347,6 +365,14 @@ mod tests {
                     "judge_model string",
                     "conversation_id string",
                     "turn int32",
+                    "verdicts list<struct>",
+                    "verdicts[].judge string",
+                    "verdicts[].dimension string",
+                    "verdicts[].score int8",
+                    "verdicts[].rationale string",
+                    "verdicts[].score_source_first int8",
+                    "verdicts[].score_base_first int8",
+                    "edited string",
                 ],
             ],
             "conversations" => &[&[
@@ -374,6 +400,15 @@ mod tests {
                 "turns[].base_reply string",
                 "turns[].kept_reply string",
                 "turns[].faults list<string>",
+                "turns[].score_source_first int8",
+                "turns[].score_base_first int8",
+                "turns[].verdicts list<struct>",
+                "turns[].verdicts[].judge string",
+                "turns[].verdicts[].dimension string",
+                "turns[].verdicts[].score int8",
+                "turns[].verdicts[].rationale string",
+                "turns[].verdicts[].score_source_first int8",
+                "turns[].verdicts[].score_base_first int8",
             ]],
             "scenes" => &[&[
                 "id string",

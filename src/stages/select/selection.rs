@@ -44,6 +44,10 @@ pub struct Selection {
     pub rationale: String,
     /// Which reply stays in the history.
     pub kept: Candidate,
+    /// σ where the source reply was shown first; none where it never was.
+    pub score_source_first: Option<u8>,
+    /// σ where the base reply was shown first; none where it never was.
+    pub score_base_first: Option<u8>,
 }
 
 /// Judges two replies (FURINA 3.4): the dimension that fits the context, then σ on it.
@@ -69,12 +73,21 @@ pub async fn select(
             Language::En => "The two replies are the same, word for word; no judge was asked.",
             Language::Zh => "两个回复一字不差，未经评判。",
         };
-        return Ok(Selection { dimension, score: 3, rationale: rationale.to_owned(), kept: kept(3) });
+        return Ok(Selection {
+            dimension,
+            score: 3,
+            rationale: rationale.to_owned(),
+            kept: kept(3),
+            score_source_first: None,
+            score_base_first: None,
+        });
     }
     let source_first = rng.random_bool(0.5);
     let turned = |source_first, score| if source_first { score } else { 6 - score };
     let judgement = judge.ask(&pair.ask(params, dimensions, source_first), draw).await?;
     let mut score = turned(source_first, judgement.score);
+    let (mut score_source_first, mut score_base_first) = (None, None);
+    *(if source_first { &mut score_source_first } else { &mut score_base_first }) = Some(score);
     let mut reasons = rationale(pair.language, source_first, &judgement);
     if params.both_orders {
         let named: Vec<Dimension> =
@@ -82,10 +95,13 @@ pub async fn select(
         // A target that is no longer on offer must not be asked for.
         let unhinted = Params { hint: false, ..params.clone() };
         let again = judge.ask(&pair.ask(&unhinted, &named, !source_first), &format!("{draw}-swapped")).await?;
-        score = mean(score, turned(!source_first, again.score));
+        let other = turned(!source_first, again.score);
+        *(if source_first { &mut score_base_first } else { &mut score_source_first }) = Some(other);
+        score = mean(score, other);
         reasons = format!("{reasons}\n{}", rationale(pair.language, !source_first, &again));
     }
-    Ok(Selection { dimension: judgement.dimension, score, rationale: reasons, kept: kept(score) })
+    let (dimension, kept, rationale) = (judgement.dimension, kept(score), reasons);
+    Ok(Selection { dimension, score, rationale, kept, score_source_first, score_base_first })
 }
 
 /// Returns the mean of two σ; between two grades it is the one nearer to 3, since the two orders do not agree on more.
@@ -226,6 +242,8 @@ mod tests {
             let judge = judge(Some(&answer("CA", 1)));
             let selection = select(&judge, &params, &table, pair(language), "d").await.expect("judged");
             assert_eq!((selection.score, selection.dimension.as_str()), (3, "CA"));
+            let orders = (selection.score_source_first, selection.score_base_first);
+            assert_eq!(orders, (Some(1), Some(5)), "what it said in either order is kept");
             assert_eq!(selection.rationale.matches("reply 1 and reply 2").count(), 2, "both reasons are kept");
         }
         for (one, other, expected) in [(1, 1, 1), (1, 2, 2), (2, 3, 3), (1, 5, 3), (3, 4, 3), (4, 5, 4), (5, 5, 5)] {

@@ -37,7 +37,8 @@ pub(super) async fn play(
     let mut stretches = plan.iter().map(|target| stage.dimension(target.as_deref()?));
     let mut target = stretches.next().flatten();
     for index in 0..stage.params.max_turns {
-        let Some(Next { member, note, reject }) = next(stage, setting, &heard.history, &spoken, &id, index).await? else {
+        let Some(Next { member, note, reject }) = next(stage, setting, &heard.history, &spoken, &id, index).await?
+        else {
             ended_by = EndedBy::Director;
             break;
         };
@@ -155,6 +156,9 @@ async fn scene_turn(
         base_reply: None,
         kept_reply: None,
         faults,
+        score_source_first: None,
+        score_base_first: None,
+        verdicts: Vec::new(),
     })
 }
 
@@ -206,6 +210,9 @@ async fn test_turn(
         faults: stays.faults.clone(),
         source_reply: Some(source_reply.text),
         base_reply: Some(base_reply.text),
+        score_source_first: selection.score_source_first,
+        score_base_first: selection.score_base_first,
+        verdicts: Vec::new(),
     })
 }
 

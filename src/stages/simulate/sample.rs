@@ -78,5 +78,7 @@ fn sample(
         judge_model: conversation.judge_model.clone(),
         conversation_id: conversation.id.clone(),
         turn: turn.index,
+        verdicts: turn.verdicts.clone(),
+        edited: None,
     })
 }

@@ -1,0 +1,447 @@
+//! What the report counts, and which conversations it shows, gathered while rows go by. It holds counts and ids, no rows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rand::Rng as _;
+
+use crate::schema::{Character, CharacterType, Conversation, Language, Sample, Scene, Turn};
+use crate::seed::seeded;
+
+/// So many conversations are shown.
+const SHOWN: usize = 10;
+
+/// Counts by σ, from 1 to 5.
+pub(super) type Scores = [u64; 5];
+
+/// What the report counts. Every row of the data set is handed in once, in any order.
+#[derive(Debug, Default)]
+pub struct Figures {
+    seed: u64,
+    /// By id.
+    pub(super) characters: BTreeMap<String, OfCharacter>,
+    /// By the source model's name.
+    pub(super) sources: BTreeMap<String, OfSource>,
+    /// σ of judged turns by the dimension that the judge found.
+    pub(super) dimensions: BTreeMap<String, Scores>,
+    pub(super) languages: BTreeMap<Language, OfLanguage>,
+    /// Conversations by how many turns they have.
+    pub(super) lengths: BTreeMap<u64, u64>,
+    /// Conversations by their rating.
+    pub(super) qualities: BTreeMap<&'static str, u64>,
+    /// Conversations by why they ended.
+    pub(super) ends: BTreeMap<&'static str, u64>,
+    pub(super) orders: Orders,
+    /// Faults of what stayed in test turns, by name.
+    pub(super) faults: BTreeMap<String, u64>,
+    /// By the name of the further judge.
+    pub(super) judges: BTreeMap<String, Agreement>,
+    pub(super) edited: u64,
+    choices: BTreeMap<(Language, String), Vec<Choice>>,
+}
+
+/// What a test character has played.
+#[derive(Debug, Default)]
+pub(super) struct OfCharacter {
+    pub(super) name: String,
+    pub(super) language: Option<Language>,
+    pub(super) kind: Option<CharacterType>,
+    pub(super) conversations: u64,
+    pub(super) kept: u64,
+    pub(super) turns: u64,
+    /// Samples by dimension.
+    pub(super) samples: BTreeMap<String, u64>,
+    /// Test turns by the dimension aimed at.
+    pub(super) targets: BTreeMap<String, u64>,
+}
+
+/// What a source model has played.
+#[derive(Debug, Default)]
+pub(super) struct OfSource {
+    pub(super) conversations: u64,
+    pub(super) kept: u64,
+    pub(super) scores: Scores,
+    pub(super) samples: u64,
+}
+
+/// What there is of a language.
+#[derive(Debug, Default)]
+pub(super) struct OfLanguage {
+    pub(super) characters: u64,
+    pub(super) scenes: u64,
+    pub(super) conversations: u64,
+    pub(super) kept: u64,
+    pub(super) turns: u64,
+    /// σ of judged turns of conversations that passed every filter.
+    pub(super) kept_scores: Scores,
+    pub(super) samples: BTreeMap<String, u64>,
+    /// Scenes by tenths of their grounding; those by hand have none.
+    pub(super) grounding: [u64; 10],
+    /// Lines of scenes by how they were found in the book.
+    pub(super) lines: BTreeMap<&'static str, u64>,
+}
+
+/// σ by the order in which the judge saw the replies.
+#[derive(Debug, Default)]
+pub(super) struct Orders {
+    pub(super) source_first: Scores,
+    pub(super) base_first: Scores,
+    /// Turns that were judged in both orders.
+    pub(super) both: u64,
+    /// Those of them where both orders give the same σ.
+    pub(super) same: u64,
+    /// Those where one order prefers the source and the other the base.
+    pub(super) opposite: u64,
+    /// Turns with two equal replies, which nobody judged.
+    pub(super) equal: u64,
+}
+
+/// How a further judge agrees with the first.
+#[derive(Debug, Default)]
+pub struct Agreement {
+    /// Turns that both have judged.
+    pub turns: u64,
+    /// Those for which both found the same dimension.
+    pub same_dimension: u64,
+    /// Those by σ of the first, then σ of the further judge.
+    pub scores: [Scores; 5],
+}
+
+impl Agreement {
+    /// Returns Cohen's kappa of σ with quadratic weights: 1 where they agree in all, 0 where no more than by chance. None
+    /// where chance alone would make them agree, as when one of them always says the same and so does the other.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
+    pub fn kappa(&self) -> Option<f64> {
+        let rows: Vec<u64> = self.scores.iter().map(|row| row.iter().sum()).collect();
+        let columns: Vec<u64> = (0..5).map(|column| self.scores.iter().map(|row| row[column]).sum()).collect();
+        let (mut seen, mut chance) = (0.0, 0.0);
+        for (one, row) in self.scores.iter().enumerate() {
+            for (other, count) in row.iter().enumerate() {
+                let weight = (one.abs_diff(other) as f64).powi(2);
+                seen += weight * *count as f64;
+                chance += weight * rows[one] as f64 * columns[other] as f64 / self.turns.max(1) as f64;
+            }
+        }
+        (chance > 0.0).then(|| 1.0 - seen / chance)
+    }
+}
+
+/// A conversation that may be shown.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Choice {
+    is_left_out: bool,
+    /// Drawn by the seed and the id.
+    lot: u64,
+    id: String,
+    dimensions: BTreeSet<String>,
+}
+
+impl Figures {
+    /// Begins with nothing. The seed decides which conversations are shown.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self { seed, ..Self::default() }
+    }
+
+    /// Counts a scene.
+    pub fn scene(&mut self, scene: &Scene) {
+        let language = self.languages.entry(scene.language).or_default();
+        language.scenes += 1;
+        if let Some(grounding) = scene.grounding {
+            language.grounding[tenth(grounding)] += 1;
+        }
+        for grounded in scene.dialogue.iter().filter_map(|line| line.grounded) {
+            *language.lines.entry(grounded.name()).or_default() += 1;
+        }
+    }
+
+    /// Counts a test character.
+    pub fn character(&mut self, character: &Character) {
+        self.languages.entry(character.language).or_default().characters += 1;
+        let own = self.characters.entry(character.id.clone()).or_default();
+        own.name.clone_from(&character.name);
+        (own.language, own.kind) = (Some(character.language), Some(character.kind));
+    }
+
+    /// Counts a sample.
+    pub fn sample(&mut self, sample: &Sample) {
+        let add = |counts: &mut BTreeMap<String, u64>| *counts.entry(sample.dimension.clone()).or_default() += 1;
+        add(&mut self.languages.entry(sample.language).or_default().samples);
+        add(&mut self.characters.entry(sample.character_id.clone()).or_default().samples);
+        self.sources.entry(sample.source_model.clone()).or_default().samples += 1;
+        self.edited += u64::from(sample.edited.is_some());
+    }
+
+    /// Counts a conversation with its turns.
+    pub fn conversation(&mut self, conversation: &Conversation) {
+        let kept = u64::from(conversation.kept);
+        *self.lengths.entry(conversation.turns.len() as u64).or_default() += 1;
+        *self.qualities.entry(conversation.quality.map_or("not rated", crate::schema::Quality::name)).or_default() += 1;
+        *self.ends.entry(conversation.ended_by.name()).or_default() += 1;
+        let language = self.languages.entry(conversation.language).or_default();
+        language.conversations += 1;
+        language.kept += kept;
+        let character = self.characters.entry(conversation.character_id.clone()).or_default();
+        character.name.clone_from(&conversation.test_character);
+        character.language = Some(conversation.language);
+        character.conversations += 1;
+        character.kept += kept;
+        let source = self.sources.entry(conversation.source_model.clone()).or_default();
+        source.conversations += 1;
+        source.kept += kept;
+        let mut dimensions = BTreeSet::new();
+        for turn in &conversation.turns {
+            let (Some(score), Some(dimension)) = (turn.score, &turn.dimension) else { continue };
+            dimensions.insert(dimension.clone());
+            language.turns += 1;
+            if conversation.kept {
+                add(&mut language.kept_scores, score);
+            }
+            character.turns += 1;
+            if let Some(target) = &turn.target {
+                *character.targets.entry(target.clone()).or_default() += 1;
+            }
+            add(&mut source.scores, score);
+            add(self.dimensions.entry(dimension.clone()).or_default(), score);
+            self.orders.add(turn);
+            for fault in &turn.faults {
+                *self.faults.entry(fault.clone()).or_default() += 1;
+            }
+            for verdict in &turn.verdicts {
+                let agreement = self.judges.entry(verdict.judge.clone()).or_default();
+                agreement.turns += 1;
+                agreement.same_dimension += u64::from(verdict.dimension == *dimension);
+                if let Some(row) = agreement.scores.get_mut(place(score)) {
+                    add(row, verdict.score);
+                }
+            }
+        }
+        if !dimensions.is_empty() {
+            self.choose(conversation, dimensions);
+        }
+    }
+
+    /// Keeps a conversation in mind, if it may still be one of those that are shown.
+    fn choose(&mut self, conversation: &Conversation, dimensions: BTreeSet<String>) {
+        let lot = seeded(self.seed, &["report", &conversation.id]).next_u64();
+        let choice = Choice { is_left_out: !conversation.kept, lot, id: conversation.id.clone(), dimensions };
+        let choices = self.choices.entry((conversation.language, conversation.character_id.clone())).or_default();
+        let place = choices.partition_point(|other| *other < choice);
+        choices.insert(place, choice);
+        choices.truncate(SHOWN);
+    }
+
+    /// Returns the ids of the conversations that are shown: ten, in turn by language and by character, each the one with most
+    /// dimensions that were not shown yet in its language; those that passed the filters go before.
+    #[must_use]
+    pub fn shown(&self) -> Vec<String> {
+        let mut queues: BTreeMap<Language, Queue<'_>> = BTreeMap::new();
+        for ((language, _), choices) in &self.choices {
+            queues.entry(*language).or_default().characters.push(choices.iter().collect());
+        }
+        for queue in queues.values_mut() {
+            queue.characters.sort_by_key(|choices| choices.first().map(|choice| (choice.is_left_out, choice.lot)));
+        }
+        let mut shown = Vec::new();
+        while shown.len() < SHOWN {
+            let before = shown.len();
+            for queue in queues.values_mut() {
+                if shown.len() < SHOWN {
+                    shown.extend(queue.next());
+                }
+            }
+            if shown.len() == before {
+                break;
+            }
+        }
+        shown
+    }
+
+    /// Returns how further judges agree with the first, by name.
+    #[must_use]
+    pub const fn judges(&self) -> &BTreeMap<String, Agreement> {
+        &self.judges
+    }
+}
+
+/// The choices of one language, by character, and what has been shown of it.
+#[derive(Debug, Default)]
+struct Queue<'a> {
+    characters: Vec<Vec<&'a Choice>>,
+    at: usize,
+    dimensions: BTreeSet<&'a str>,
+}
+
+impl Queue<'_> {
+    fn next(&mut self) -> Option<String> {
+        self.characters.retain(|choices| !choices.is_empty());
+        let count = self.characters.len();
+        let choices = self.characters.get_mut(self.at.checked_rem(count)?)?;
+        let new = |choice: &Choice| {
+            choice.dimensions.iter().filter(|dimension| !self.dimensions.contains(dimension.as_str())).count()
+        };
+        // Of equals the last maximum would win; the first is the one that the lot prefers.
+        let best = (0..choices.len()).rev().max_by_key(|&at| (!choices[at].is_left_out, new(choices[at])))?;
+        let choice = choices.remove(best);
+        self.dimensions.extend(choice.dimensions.iter().map(String::as_str));
+        self.at += 1;
+        Some(choice.id.clone())
+    }
+}
+
+impl Orders {
+    fn add(&mut self, turn: &Turn) {
+        let (source_first, base_first) = (turn.score_source_first, turn.score_base_first);
+        source_first.into_iter().for_each(|score| add(&mut self.source_first, score));
+        base_first.into_iter().for_each(|score| add(&mut self.base_first, score));
+        match (source_first, base_first) {
+            (None, None) => self.equal += 1,
+            (Some(one), Some(other)) => {
+                self.both += 1;
+                self.same += u64::from(one == other);
+                self.opposite += u64::from(one.min(other) < 3 && one.max(other) > 3);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Counts a σ; what is none is not counted.
+fn add(scores: &mut Scores, score: u8) {
+    if let Some(count) = scores.get_mut(place(score)) {
+        *count += 1;
+    }
+}
+
+fn place(score: u8) -> usize {
+    usize::from(score).wrapping_sub(1)
+}
+
+/// Returns which tenth a share falls in; 1 falls in the last.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share is in 0..=1")]
+fn tenth(share: f64) -> usize {
+    ((share.clamp(0.0, 1.0) * 10.0) as usize).min(9)
+}
+
+/// Returns the mean σ; none without any.
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
+pub(super) fn mean(scores: &Scores) -> Option<f64> {
+    let count: u64 = scores.iter().sum();
+    let sum: u64 = (1..).zip(scores).map(|(score, count)| score * count).sum();
+    (count > 0).then(|| sum as f64 / count as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixture::records;
+    use super::*;
+
+    fn conversation(id: &str, language: Language, dimension: &str, kept: bool) -> Conversation {
+        let mut conversation = records().conversations.remove(0);
+        conversation.id = id.to_owned();
+        conversation.character_id = id.split('/').next().expect("an id has parts").to_owned();
+        (conversation.language, conversation.kept) = (language, kept);
+        for turn in conversation.turns.iter_mut().filter(|turn| turn.dimension.is_some()) {
+            turn.dimension = Some(dimension.to_owned());
+        }
+        conversation
+    }
+
+    fn shown(seed: u64, conversations: &[Conversation]) -> Vec<String> {
+        let mut figures = Figures::new(seed);
+        conversations.iter().for_each(|conversation| figures.conversation(conversation));
+        figures.shown()
+    }
+
+    #[test]
+    fn shown_conversations_are_spread_and_drawn_by_the_seed() {
+        let mut all = Vec::new();
+        for (language, of_language) in [(Language::En, "en"), (Language::Zh, "zh")] {
+            for character in 0..4 {
+                for n in 0..6 {
+                    let dimension = ["CR", "FR", "RR"][n % 3];
+                    all.push(conversation(&format!("{of_language}{character}/a/{n}"), language, dimension, n != 0));
+                }
+            }
+        }
+        let ids = shown(7, &all);
+        assert_eq!(ids.len(), SHOWN);
+        assert_eq!(ids.iter().filter(|id| id.starts_with("en")).count(), 5, "{ids:?}");
+        let characters: BTreeSet<&str> = ids.iter().filter_map(|id| id.split('/').next()).collect();
+        assert_eq!(characters.len(), 8, "every character is there: {ids:?}");
+        assert!(ids.iter().all(|id| !id.ends_with("/0")), "none that was left out: {ids:?}");
+        let dimension =
+            |id: &String| all.iter().find(|one| one.id == *id).and_then(|one| one.turns[1].dimension.clone());
+        let first: BTreeSet<_> = ids.iter().filter(|id| id.starts_with("zh")).take(3).map(dimension).collect();
+        assert_eq!(first.len(), 3, "every dimension comes soon: {ids:?}");
+        all.reverse();
+        assert_eq!(shown(7, &all), ids, "the order in which they come changes nothing");
+        assert_ne!(shown(8, &all), ids);
+    }
+
+    #[test]
+    fn few_conversations_are_all_shown_and_silent_ones_never() {
+        let mut silent = conversation("zh/a/9", Language::Zh, "CR", true);
+        silent.turns.truncate(1);
+        let all = [
+            silent,
+            conversation("en/a/0", Language::En, "CR", false),
+            conversation("zh/a/0", Language::Zh, "CR", true),
+        ];
+        assert_eq!(shown(7, &all), ["en/a/0", "zh/a/0"]);
+        assert!(shown(7, &[]).is_empty());
+    }
+
+    #[test]
+    fn orders_and_judges_are_counted() {
+        let mut one = conversation("zh/a/0", Language::Zh, "PA", true);
+        let test = one.turns.remove(1);
+        let of = |source, base, verdict: (u8, &str)| {
+            let mut turn = Turn { score_source_first: source, score_base_first: base, ..test.clone() };
+            turn.verdicts[0].score = verdict.0;
+            turn.verdicts[0].dimension = verdict.1.to_owned();
+            turn
+        };
+        one.turns = vec![
+            of(Some(2), Some(2), (2, "PA")),
+            of(Some(1), Some(5), (4, "CR")),
+            of(None, Some(2), (2, "PA")),
+            Turn { verdicts: vec![], ..of(None, None, (3, "PA")) },
+        ];
+        let mut figures = Figures::new(7);
+        figures.conversation(&one);
+        let Orders { source_first, base_first, both, same, opposite, equal } = figures.orders;
+        assert_eq!((source_first, base_first), ([1, 1, 0, 0, 0], [0, 2, 0, 0, 1]));
+        assert_eq!((both, same, opposite, equal), (2, 1, 1, 1));
+        let agreement = &figures.judges["second"];
+        assert_eq!((agreement.turns, agreement.same_dimension), (3, 2));
+        assert_eq!(agreement.scores[1], [0, 2, 0, 1, 0]);
+    }
+
+    #[test]
+    fn kappa_weighs_how_far_judges_are_apart() {
+        let agreement = |cells: &[(usize, usize, u64)]| {
+            let mut agreement = Agreement::default();
+            for &(one, other, count) in cells {
+                agreement.scores[one - 1][other - 1] = count;
+                agreement.turns += count;
+            }
+            agreement.kappa().map(|kappa| (kappa * 1000.0).round() / 1000.0)
+        };
+        assert_eq!(agreement(&[(1, 1, 5), (3, 3, 2), (5, 5, 1)]), Some(1.0));
+        assert_eq!(agreement(&[(1, 1, 4), (1, 5, 4), (5, 1, 4), (5, 5, 4)]), Some(0.0));
+        // By hand: 2 seen, and by chance (weights × rows × columns ÷ 10) 74.2.
+        assert_eq!(agreement(&[(1, 1, 4), (1, 2, 1), (4, 5, 1), (5, 5, 4)]), Some(0.973));
+        assert_eq!(agreement(&[(3, 3, 9)]), None, "chance alone");
+        assert_eq!(agreement(&[]), None);
+    }
+
+    #[test]
+    fn shares_fall_in_tenths() {
+        for (share, expected) in [(0.0, 0), (0.09, 0), (0.1, 1), (0.999, 9), (1.0, 9), (1.5, 9)] {
+            assert_eq!(tenth(share), expected, "{share}");
+        }
+        assert_eq!(mean(&[1, 0, 0, 0, 1]), Some(3.0));
+        assert_eq!(mean(&[0; 5]), None);
+    }
+}

@@ -1,0 +1,279 @@
+//! `report.html`: what a run made, for people to look at. One file that opens from disk and needs nothing else: no script, no
+//! font, no picture from elsewhere. Like the card it tells nothing that a second run from the same journal would tell
+//! otherwise; unlike the card it tells what the run cost.
+
+mod bill;
+mod figures;
+mod page;
+mod plots;
+mod readings;
+mod shown;
+
+pub use bill::Charge;
+pub use figures::{Agreement, Figures};
+pub use readings::Reading;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
+
+use super::amounts::thousands;
+use super::{About, Params, Table};
+use crate::prompt::block_lines;
+use crate::schema::Reject;
+use page::Page;
+
+/// What the report tells of.
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// The table `[export]`.
+    pub params: &'a Params,
+    /// What the card tells of the run too.
+    pub about: &'a About,
+    /// The tables of the data set.
+    pub tables: &'a [Table],
+    /// What was counted in their rows.
+    pub figures: &'a Figures,
+    /// How many chunks there are of the books.
+    pub chunks: u64,
+    /// What was left out, sorted.
+    pub rejects: &'a [Reject],
+    /// How many lanes ended before a dimension had its τ counts, by dimension.
+    pub short: &'a BTreeMap<String, u64>,
+    /// What was asked, by ask and model.
+    pub charges: &'a [Charge],
+    /// Calls by the conversations for each sample, and the tokens billed for them; none without samples.
+    pub each_sample: Option<(f64, f64)>,
+    /// The conversations to read.
+    pub readings: &'a [Reading],
+}
+
+/// Writes the report.
+#[must_use]
+pub fn report(report: &Report<'_>) -> String {
+    static PAGE: LazyLock<Environment<'static>> = LazyLock::new(environment);
+    let page = Value::from(Serde(Page::new(report)));
+    PAGE.get_template("page").and_then(|template| template.render(page)).expect("the page renders whatever it tells of")
+}
+
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_syntax(block_lines());
+    // Whatever a book, a model or a pipeline file says is text, never markup.
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.add_filter("count", |count: u64| thousands(count));
+    environment.add_global("style", Value::from_safe_string(include_str!("page.css").to_owned()));
+    environment.add_template("page", include_str!("page.html.jinja")).expect("the template parses");
+    environment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{about, records, tables};
+    use super::*;
+    use crate::schema::Conversation;
+
+    const HOSTILE: &str =
+        "</style><script>alert('1')</script><img src=x onerror=alert(2)>\"'`\u{202e}\u{2066}\0{{ 7*7 }}";
+
+    /// Writes the report of the fixture, after a change of its records.
+    fn written(change: impl FnOnce(&mut super::super::fixture::Records)) -> String {
+        let mut records = records();
+        change(&mut records);
+        let mut figures = Figures::new(7);
+        records.samples.iter().for_each(|sample| figures.sample(sample));
+        records.conversations.iter().for_each(|conversation| figures.conversation(conversation));
+        records.scenes.iter().for_each(|scene| figures.scene(scene));
+        records.characters.iter().for_each(|character| figures.character(character));
+        let readings: Vec<Reading> = figures.shown().iter().map(|id| reading(&records, id)).collect();
+        records.rejects.sort();
+        report(&Report {
+            params: &Params::default(),
+            about: &about(),
+            tables: &tables(&records),
+            figures: &figures,
+            chunks: 5,
+            rejects: &records.rejects,
+            short: &BTreeMap::from([("FR".to_owned(), 1)]),
+            charges: &[
+                Charge {
+                    ask: "select/judge".into(),
+                    model: "strong".into(),
+                    calls: 9,
+                    prompt: 4000,
+                    cacheable: 3000,
+                    completion: 500,
+                    usd: Some(0.5),
+                    ..Charge::default()
+                },
+                Charge {
+                    ask: "extract/scenes".into(),
+                    model: "plain".into(),
+                    calls: 2,
+                    prompt: 700,
+                    completion: 90,
+                    usd: Some(0.0),
+                    ..Charge::default()
+                },
+            ],
+            each_sample: Some((3.66, 1500.2)),
+            readings: &readings,
+        })
+    }
+
+    fn reading(records: &super::super::fixture::Records, id: &str) -> Reading {
+        let conversation = records.conversations.iter().find(|one| one.id == id).expect("it was counted");
+        let scene = records.scenes.iter().find(|scene| scene.id == conversation.scene_id);
+        let character = records.characters.iter().find(|one| one.id == conversation.character_id);
+        Reading::new(conversation, scene, character)
+    }
+
+    /// Reads HTML as a browser does and returns the names of its elements and of their attributes.
+    fn markup(html: &str) -> (BTreeMap<String, usize>, BTreeMap<String, usize>) {
+        let (mut elements, mut attributes) = (BTreeMap::new(), BTreeMap::new());
+        for token in html5gum::Tokenizer::new(html) {
+            let Ok(token) = token;
+            match token {
+                html5gum::Token::StartTag(tag) => {
+                    *elements.entry(String::from_utf8_lossy(&tag.name).into_owned()).or_default() += 1;
+                    for name in tag.attributes.keys() {
+                        *attributes.entry(String::from_utf8_lossy(name).into_owned()).or_default() += 1;
+                    }
+                }
+                html5gum::Token::Error(error) => panic!("{error:?}"),
+                _ => {}
+            }
+        }
+        (elements, attributes)
+    }
+
+    #[test]
+    fn the_report_tells_what_was_made() {
+        let html = written(|_| ());
+        for part in [
+            "<title>fixture</title>",
+            "Context reliance",
+            "情境依托",
+            "no_dialogue",
+            "$0.50",
+            "3.7",
+            "offline:plain",
+            "<article lang=\"zh\"",
+            "（收伞）路上遇见故人。",
+            "答得有来处。",
+            "不分高下。",
+            "speaker_prefix:mended",
+            "夜雨，船未到。",
+        ] {
+            assert!(html.contains(part), "no `{part}` in:\n{html}");
+        }
+        assert_eq!(html, written(|_| ()), "the same run has the same report");
+    }
+
+    #[test]
+    fn the_page_asks_for_nothing_and_runs_nothing() {
+        let html = written(|_| ());
+        let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+        assert!(html.contains(policy), "{html}");
+        let (elements, attributes) = markup(&html);
+        for element in ["script", "link", "img", "iframe", "object", "base", "form"] {
+            assert!(!elements.contains_key(element), "{element}");
+        }
+        for attribute in attributes.keys() {
+            assert!(!attribute.starts_with("on") && attribute != "src" && attribute != "srcset", "{attribute}");
+        }
+        let addresses: Vec<_> =
+            html.match_indices("http").map(|(at, _)| html[at..].split(['"', ' ', '<']).next()).collect();
+        assert!(
+            addresses.iter().flatten().all(|address| ["http-equiv=", "http://www.w3.org/2000/svg"].contains(address)),
+            "{addresses:?}"
+        );
+        assert!(!html.contains("url(") && !html.contains("@import"));
+    }
+
+    #[test]
+    fn text_is_shown_and_not_run() {
+        let tame = markup(&written(|_| ()));
+        let html = written(|records| {
+            let hostile = || HOSTILE.to_owned();
+            for conversation in &mut records.conversations {
+                conversation.test_character = hostile();
+                conversation.quality_rationale = Some(hostile());
+                for turn in &mut conversation.turns {
+                    (turn.speaker, turn.content) = (hostile(), hostile());
+                    turn.target = Some(hostile());
+                    turn.dimension = turn.dimension.is_some().then(hostile);
+                    (turn.source_reply, turn.base_reply, turn.rationale) =
+                        (Some(hostile()), Some(hostile()), Some(hostile()));
+                    turn.faults.iter_mut().for_each(|fault| *fault = hostile());
+                    for verdict in &mut turn.verdicts {
+                        (verdict.rationale, verdict.dimension) = (hostile(), hostile());
+                    }
+                }
+            }
+            for scene in &mut records.scenes {
+                scene.situation = hostile();
+                scene.characters.iter_mut().for_each(|member| member.name = hostile());
+            }
+            for character in &mut records.characters {
+                character.name = hostile();
+                character
+                    .profile
+                    .iter_mut()
+                    .for_each(|attribute| (attribute.key, attribute.value) = (hostile(), hostile()));
+            }
+            for sample in &mut records.samples {
+                sample.dimension = hostile();
+            }
+            for reject in &mut records.rejects {
+                (reject.id, reject.detail, reject.reason) = (hostile(), hostile(), hostile());
+            }
+        });
+        assert!(html.contains("&lt;script&gt;alert(") && html.contains("[U+202E][U+2066][U+0000]"), "{html}");
+        assert!(html.contains("{{ 7*7 }}") && !html.contains(['\0', '\u{202e}', '\u{2066}']));
+        let (elements, attributes) = markup(&html);
+        assert!(!elements.contains_key("script") && !elements.contains_key("img"), "{elements:?}");
+        assert_eq!(
+            attributes.keys().collect::<Vec<_>>(),
+            tame.1.keys().collect::<Vec<_>>(),
+            "no attribute that the page does not have anyway"
+        );
+        assert_eq!(elements.keys().collect::<Vec<_>>(), tame.0.keys().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn long_lines_are_folded_and_long_runs_stay_small() {
+        for letter in ["x", "雨", "<"] {
+            let html = written(|records| {
+                let line = letter.repeat(10_000);
+                let one: Conversation = records.conversations[0].clone();
+                records.conversations.clear();
+                for character in 0..12 {
+                    for n in 0..1 {
+                        let mut conversation = Conversation { id: format!("c{character}/a/{n}"), ..one.clone() };
+                        conversation.character_id = format!("c{character}");
+                        let test = conversation.turns[1].clone();
+                        conversation.turns = vec![test; 60];
+                        for turn in &mut conversation.turns {
+                            (turn.source_reply, turn.base_reply) = (Some(line.clone()), Some(line.clone()));
+                        }
+                        records.conversations.push(conversation);
+                    }
+                }
+            });
+            assert!(html.contains("6,000 more"), "what is cut is told");
+            assert!(html.len() < 4_000_000, "{} bytes of {letter}", html.len());
+            markup(&html);
+        }
+    }
+
+    #[test]
+    fn a_run_without_rows_has_a_report_too() {
+        let html = written(|records| *records = super::super::fixture::Records::default());
+        assert!(html.contains("0 samples") || html.contains("No conversation"), "{html}");
+        markup(&html);
+    }
+}

@@ -1,0 +1,608 @@
+//! What the page shows, in the order in which it stands there: everything that the template prints, in words and plots.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::bill::Charge;
+use super::figures::{Agreement, Figures, OfCharacter, OfLanguage, Scores, mean};
+use super::plots::{self, AMOUNT, SCORES, TOKENS};
+use super::readings::Reading;
+use super::shown::{Shown, line, shown};
+use super::{About, Report};
+use crate::schema::{Language, Reject, RoleTally};
+use crate::stages::export::amounts::{dollars, percent, thousands};
+
+/// So many rows of a table of characters, sources or reasons are shown.
+const ROWS: usize = 100;
+/// So many bars of a plot are drawn.
+const BARS: usize = 24;
+/// So many code points of a name are shown.
+const NAME: usize = 60;
+
+/// All that the page tells.
+#[derive(Debug, Serialize)]
+pub(super) struct Page<'a> {
+    name: String,
+    version: &'a str,
+    seed: u64,
+    languages: Vec<&'static str>,
+    tiles: Vec<Tile>,
+    offline: Vec<String>,
+    steps: Vec<Step>,
+    turns: Option<String>,
+    questions: Option<String>,
+    left_out: Vec<LeftOut>,
+    left_out_more: usize,
+    short: Vec<(String, u64)>,
+    dimensions: Vec<Named>,
+    balance: Balance,
+    targets: Balance,
+    language_balance: Balance,
+    sources: Vec<Source>,
+    sources_more: usize,
+    source_plot: Option<String>,
+    score_plot: Option<String>,
+    dimension_plot: Option<String>,
+    scores: Vec<ScoreRow>,
+    lengths: Option<String>,
+    mean_length: String,
+    ends: Vec<(String, u64)>,
+    qualities: Vec<(String, u64)>,
+    faults: Vec<(String, u64)>,
+    orders: OrdersTold,
+    judges: Vec<Judge>,
+    grounding: Vec<Grounding>,
+    stages: Vec<Bill>,
+    asks: Vec<Bill>,
+    total: Option<Bill>,
+    token_plot: Option<String>,
+    edited: u64,
+    vetoed: usize,
+    readings: &'a [Reading],
+    parts: Vec<(String, String, String)>,
+    books: Vec<(String, String, &'static str)>,
+    books_more: usize,
+    keep_source: u8,
+    sample: u8,
+    tau: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct Tile {
+    value: String,
+    label: &'static str,
+    note: String,
+}
+
+/// What a stage made, and what it left out.
+#[derive(Debug, Serialize)]
+struct Step {
+    stage: &'static str,
+    made: String,
+    left_out: Vec<(String, u64)>,
+}
+
+#[derive(Debug, Serialize)]
+struct LeftOut {
+    stage: String,
+    reason: String,
+    count: u64,
+    id: String,
+    detail: Shown,
+}
+
+#[derive(Debug, Serialize)]
+struct Named {
+    code: String,
+    en: String,
+    zh: String,
+}
+
+/// Counts by dimension.
+#[derive(Debug, Default, Serialize)]
+struct Balance {
+    codes: Vec<String>,
+    rows: Vec<BalanceRow>,
+    more: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct BalanceRow {
+    name: String,
+    language: &'static str,
+    kind: &'static str,
+    cells: Vec<Cell>,
+    all: u64,
+}
+
+/// A count, and how dark its ground is, 0 to 100.
+#[derive(Debug, Serialize)]
+struct Cell {
+    count: u64,
+    shade: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Source {
+    name: String,
+    conversations: u64,
+    kept: u64,
+    turns: u64,
+    samples: u64,
+    share: String,
+    mean: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ScoreRow {
+    name: String,
+    scores: Scores,
+    all: u64,
+    mean: String,
+}
+
+/// What the order in which a judge sees two replies does to σ.
+#[derive(Debug, Serialize)]
+struct OrdersTold {
+    rows: Vec<ScoreRow>,
+    lean: String,
+    both: u64,
+    same: String,
+    opposite: String,
+    equal: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Judge {
+    name: String,
+    turns: u64,
+    same_dimension: String,
+    kappa: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Grounding {
+    language: &'static str,
+    scenes: u64,
+    lines: Vec<(&'static str, u64)>,
+    plot: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Bill {
+    what: String,
+    model: String,
+    calls: u64,
+    failed: u64,
+    reasks: u64,
+    prompt: u64,
+    cached: String,
+    cacheable: String,
+    completion: u64,
+    usd: String,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(report: &Report<'a>) -> Self {
+        let Report { about, figures, .. } = report;
+        let codes = codes(about, figures);
+        let every = |of: fn(&OfCharacter) -> &BTreeMap<String, u64>| by_character(figures, &codes, of);
+        let (sources, sources_more) = sources(figures);
+        let (left_out, left_out_more) = left_out(report.rejects);
+        let all: Scores = figures.dimensions.values().fold([0; 5], |sum, scores| plus(&sum, scores));
+        let by_dimension: Vec<(String, Vec<u64>)> = codes
+            .iter()
+            .filter_map(|code| Some((code.clone(), figures.dimensions.get(code)?.to_vec())))
+            .take(BARS)
+            .collect();
+        let by_source: Vec<(String, Vec<u64>)> =
+            figures.sources.iter().map(|(name, of)| (name.clone(), of.scores.to_vec())).take(BARS).collect();
+        let any = |rows: &[(String, Vec<u64>)]| rows.iter().any(|(_, parts)| parts.iter().any(|count| *count > 0));
+        let vetoed = report.rejects.iter().filter(|reject| reject.stage == "export").count();
+        Self {
+            name: line(report.params.pretty_name.as_deref().unwrap_or(&about.name), NAME),
+            version: &about.version,
+            seed: about.seed,
+            languages: super::super::front::languages(report.tables).into_iter().collect(),
+            tiles: tiles(report),
+            offline: offline(about),
+            steps: steps(report),
+            turns: turns(figures, about.sample),
+            questions: questions(&about.roles),
+            left_out,
+            left_out_more,
+            short: report.short.iter().map(|(code, lanes)| (line(code, NAME), *lanes)).collect(),
+            dimensions: about
+                .dimensions
+                .iter()
+                .map(|dimension| Named {
+                    code: line(&dimension.code, NAME),
+                    en: line(&dimension.name.en, NAME),
+                    zh: line(&dimension.name.zh, NAME),
+                })
+                .collect(),
+            balance: every(|own| &own.samples),
+            targets: every(|own| &own.targets),
+            language_balance: by_language(figures, &codes),
+            sources,
+            sources_more,
+            source_plot: any(&by_source).then(|| plots::stacks(&by_source, SCORES, true)),
+            score_plot: (all.iter().sum::<u64>() > 0).then(|| {
+                let bars: Vec<(String, u64)> =
+                    (1..).zip(all).map(|(score, count): (u8, u64)| (score.to_string(), count)).collect();
+                plots::columns(&bars, "σ: 1 source much better, 3 alike, 5 base much better", "turns")
+            }),
+            dimension_plot: any(&by_dimension).then(|| plots::stacks(&by_dimension, SCORES, true)),
+            scores: std::iter::once(ScoreRow::new("all", &all))
+                .chain(figures.dimensions.iter().map(|(code, scores)| ScoreRow::new(code, scores)).take(ROWS))
+                .collect(),
+            lengths: lengths(&figures.lengths),
+            mean_length: mean_length(&figures.lengths),
+            ends: told(figures.ends.iter().map(|(name, count)| (*name, *count))),
+            qualities: told(figures.qualities.iter().map(|(name, count)| (*name, *count))),
+            faults: told(figures.faults.iter().map(|(name, count)| (name.as_str(), *count)).take(ROWS)),
+            orders: OrdersTold::new(figures),
+            judges: figures.judges.iter().map(|(name, agreement)| Judge::new(name, agreement)).collect(),
+            grounding: figures.languages.iter().filter_map(|(language, of)| Grounding::new(*language, of)).collect(),
+            stages: by_stage(report.charges),
+            asks: report.charges.iter().map(|charge| Bill::new(&charge.ask, charge)).collect(),
+            total: (!report.charges.is_empty()).then(|| Bill::new("all", &Charge::sum(report.charges))),
+            token_plot: token_plot(report.charges),
+            edited: figures.edited,
+            vetoed,
+            readings: report.readings,
+            parts: about
+                .parts
+                .iter()
+                .map(|part| (line(&part.part, NAME), line(&part.name, NAME), line(&part.model, NAME)))
+                .collect(),
+            books: about
+                .books
+                .iter()
+                .take(ROWS)
+                .map(|book| (line(&book.slug, NAME), line(&book.title, NAME), book.language.code()))
+                .collect(),
+            books_more: about.books.len().saturating_sub(ROWS),
+            keep_source: about.keep_source,
+            sample: about.sample,
+            tau: about.tau,
+        }
+    }
+}
+
+/// Returns the codes of the dimensions in the order of their table; what stands in no table comes last.
+fn codes(about: &About, figures: &Figures) -> Vec<String> {
+    let mut codes: Vec<String> = about.dimensions.iter().map(|dimension| dimension.code.clone()).collect();
+    let known: BTreeSet<&String> = about.dimensions.iter().map(|dimension| &dimension.code).collect();
+    let found = figures.characters.values().flat_map(|own| own.samples.keys().chain(own.targets.keys()));
+    let others: BTreeSet<&String> =
+        found.chain(figures.dimensions.keys()).filter(|code| !known.contains(code)).collect();
+    codes.extend(others.into_iter().cloned());
+    codes
+}
+
+fn tiles(report: &Report<'_>) -> Vec<Tile> {
+    let Report { about, figures, .. } = report;
+    let rows = |config: &str| {
+        report.tables.iter().filter(|table| table.config == config).map(|table| table.rows as u64).sum::<u64>()
+    };
+    let sum = |of: fn(&OfLanguage) -> u64| figures.languages.values().map(of).sum::<u64>();
+    let by_language = |of: fn(&OfLanguage) -> u64| {
+        let counts =
+            figures.languages.iter().map(|(language, own)| (language, of(own))).filter(|(_, count)| *count > 0);
+        counts.map(|(language, count)| format!("{} {language}", thousands(count))).collect::<Vec<_>>().join(", ")
+    };
+    let tile = |value: u64, label, note: String| Tile { value: thousands(value), label, note };
+    let mut tiles = vec![
+        tile(rows("samples"), "samples", by_language(|own| own.samples.values().sum())),
+        tile(rows("conversations"), "conversations", format!("{} passed every filter", thousands(sum(|own| own.kept)))),
+        tile(sum(|own| own.turns), "judged turns", by_language(|own| own.turns)),
+        tile(rows("characters"), "test characters", by_language(|own| own.characters)),
+        tile(rows("scenes"), "scenes", by_language(|own| own.scenes)),
+        tile(about.books.len() as u64, "books", format!("{} chunks", thousands(report.chunks))),
+    ];
+    if rows("roles") > 0 {
+        let note =
+            format!("{} specific, {} general rows", thousands(rows("role_specific")), thousands(rows("role_general")));
+        tiles.push(tile(rows("roles"), "roles", note));
+    }
+    let all = Charge::sum(report.charges);
+    tiles.push(tile(
+        all.calls,
+        "calls",
+        match report.each_sample {
+            Some((calls, _)) => format!("{calls:.1} by the conversations for each sample"),
+            None => String::new(),
+        },
+    ));
+    let tokens = all.prompt + all.completion;
+    let estimated =
+        if all.estimated > 0 { format!(", {} estimated", percent(all.estimated, tokens)) } else { String::new() };
+    let note = format!("{} of prompts cacheable{estimated}", percent(all.cacheable, all.prompt));
+    tiles.push(tile(tokens, "tokens billed", note));
+    let each = report.each_sample.map_or(String::new(), |(_, billed)| format!("{billed:.0} tokens for each sample"));
+    tiles.push(Tile { value: dollars(all.usd), label: "cost", note: each });
+    tiles
+}
+
+/// Names the parts that no language model plays.
+fn offline(about: &About) -> Vec<String> {
+    let offline = about.parts.iter().filter(|part| part.model.starts_with("offline:"));
+    offline.map(|part| format!("{} ({})", line(&part.part, NAME), line(&part.model, NAME))).collect()
+}
+
+fn steps(report: &Report<'_>) -> Vec<Step> {
+    let Report { about, figures, .. } = report;
+    let sum = |of: fn(&OfLanguage) -> u64| figures.languages.values().map(of).sum::<u64>();
+    let counted = |count: u64, word: &str| format!("{} {word}{}", thousands(count), if count == 1 { "" } else { "s" });
+    let mut reasons: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+    for reject in report.rejects {
+        *reasons.entry(&reject.stage).or_default().entry(&reject.reason).or_default() += 1;
+    }
+    let step = |stage: &'static str, made: String| Step {
+        stage,
+        made,
+        left_out: reasons
+            .get(stage)
+            .map_or_else(Vec::new, |of| told(of.iter().map(|(reason, count)| (*reason, *count)).take(ROWS))),
+    };
+    let samples: u64 = sum(|own| own.samples.values().sum());
+    let mut steps = vec![
+        step("chunk", format!("{} of {}", counted(report.chunks, "chunk"), counted(about.books.len() as u64, "book"))),
+        step("extract", counted(sum(|own| own.scenes), "scene")),
+        step("synthesize", counted(sum(|own| own.characters), "test character")),
+        step(
+            "simulate",
+            format!(
+                "{} with {}, {} passed every filter",
+                counted(sum(|own| own.conversations), "conversation"),
+                counted(sum(|own| own.turns), "judged turn"),
+                thousands(sum(|own| own.kept))
+            ),
+        ),
+    ];
+    if reasons.contains_key("select") {
+        let verdicts = figures.judges.values().map(|agreement| agreement.turns).sum();
+        steps.push(step("select", counted(verdicts, "further verdict")));
+    }
+    if !about.roles.is_empty() {
+        let sum = |of: fn(&RoleTally) -> u64| about.roles.values().map(of).sum::<u64>();
+        let rows = |config: &str| {
+            report.tables.iter().filter(|table| table.config == config).map(|table| table.rows as u64).sum::<u64>()
+        };
+        let made = format!(
+            "{} with {} and {}",
+            counted(sum(|tally| tally.roles), "role"),
+            counted(rows("role_specific"), "specific row"),
+            counted(rows("role_general"), "general row")
+        );
+        steps.push(step("instruct", made));
+    }
+    steps.push(step("export", counted(samples, "sample")));
+    steps
+}
+
+/// Draws what became of the test turns.
+fn turns(figures: &Figures, sample: u8) -> Option<String> {
+    let sum = |of: &dyn Fn(&OfLanguage) -> u64| figures.languages.values().map(of).sum::<u64>();
+    let better = |own: &OfLanguage| own.kept_scores.iter().take(sample.into()).sum::<u64>();
+    let rows = [
+        ("judged".to_owned(), vec![sum(&|own| own.turns)]),
+        ("talk kept".to_owned(), vec![sum(&|own| own.kept_scores.iter().sum())]),
+        (format!("σ ≤ {sample}"), vec![sum(&better)]),
+        ("samples".to_owned(), vec![sum(&|own| own.samples.values().sum())]),
+    ];
+    (rows[0].1[0] > 0).then(|| plots::stacks(&rows, AMOUNT, false))
+}
+
+/// Draws what became of the questions to roles.
+fn questions(roles: &BTreeMap<Language, RoleTally>) -> Option<String> {
+    let sum = |of: fn(&RoleTally) -> u64| roles.values().map(of).sum::<u64>();
+    let made = sum(|tally| tally.candidates);
+    let passed = made.saturating_sub(sum(|tally| tally.filtered));
+    let kept = passed.saturating_sub(sum(|tally| tally.removed));
+    let rows = [("questions", made), ("passed", passed), ("no duplicate", kept)];
+    let rows: Vec<(String, Vec<u64>)> = rows.map(|(name, count)| (name.to_owned(), vec![count])).into();
+    (made > 0).then(|| plots::stacks(&rows, AMOUNT, false))
+}
+
+/// Gathers what was left out by stage and reason, each with its first entry.
+fn left_out(rejects: &[Reject]) -> (Vec<LeftOut>, usize) {
+    let mut reasons: BTreeMap<(&str, &str), (u64, &Reject)> = BTreeMap::new();
+    for reject in rejects {
+        reasons.entry((&reject.stage, &reject.reason)).or_insert((0, reject)).0 += 1;
+    }
+    let more = reasons.len().saturating_sub(ROWS);
+    let rows = reasons.into_iter().take(ROWS).map(|((stage, reason), (count, first))| LeftOut {
+        stage: line(stage, NAME),
+        reason: line(reason, NAME),
+        count,
+        id: line(&first.id, NAME),
+        detail: shown(&first.detail),
+    });
+    (rows.collect(), more)
+}
+
+fn by_character(figures: &Figures, codes: &[String], of: fn(&OfCharacter) -> &BTreeMap<String, u64>) -> Balance {
+    let rows = figures.characters.values().map(|own| {
+        let language = own.language.map_or("", Language::code);
+        (own.name.as_str(), language, own.kind.map_or("", crate::schema::CharacterType::name), of(own))
+    });
+    Balance::new(codes, rows)
+}
+
+fn by_language(figures: &Figures, codes: &[String]) -> Balance {
+    let rows = figures.languages.iter().map(|(language, own)| (language.code(), language.code(), "", &own.samples));
+    Balance::new(codes, rows)
+}
+
+impl Balance {
+    fn new<'a>(
+        codes: &[String],
+        rows: impl Iterator<Item = (&'a str, &'static str, &'static str, &'a BTreeMap<String, u64>)>,
+    ) -> Self {
+        let rows: Vec<_> = rows.collect();
+        let most = rows.iter().flat_map(|(.., counts)| counts.values()).max().copied().unwrap_or(0).max(1);
+        let more = rows.len().saturating_sub(ROWS);
+        let row =
+            |(name, language, kind, counts): (&str, &'static str, &'static str, &BTreeMap<String, u64>)| BalanceRow {
+                name: line(name, NAME),
+                language,
+                kind,
+                cells: codes
+                    .iter()
+                    .map(|code| counts.get(code).copied().unwrap_or_default())
+                    .map(|count| Cell { count, shade: count * 100 / most })
+                    .collect(),
+                all: counts.values().sum(),
+            };
+        let rows = rows.into_iter().take(ROWS).map(row).collect();
+        Self { codes: codes.iter().map(|code| line(code, NAME)).collect(), rows, more }
+    }
+}
+
+fn sources(figures: &Figures) -> (Vec<Source>, usize) {
+    let samples: u64 = figures.sources.values().map(|own| own.samples).sum();
+    let rows = figures.sources.iter().take(ROWS).map(|(name, own)| Source {
+        name: line(name, NAME),
+        conversations: own.conversations,
+        kept: own.kept,
+        turns: own.scores.iter().sum(),
+        samples: own.samples,
+        share: percent(own.samples, samples),
+        mean: mean_told(&own.scores),
+    });
+    (rows.collect(), figures.sources.len().saturating_sub(ROWS))
+}
+
+impl ScoreRow {
+    fn new(name: &str, scores: &Scores) -> Self {
+        Self { name: line(name, NAME), scores: *scores, all: scores.iter().sum(), mean: mean_told(scores) }
+    }
+}
+
+impl OrdersTold {
+    fn new(figures: &Figures) -> Self {
+        let orders = &figures.orders;
+        let rows = [("source first", &orders.source_first), ("base first", &orders.base_first)];
+        let rows = rows.into_iter().filter(|(_, scores)| scores.iter().any(|count| *count > 0));
+        let lean = mean(&orders.base_first).zip(mean(&orders.source_first)).map(|(base, source)| base - source);
+        let lean = match lean {
+            None => String::new(),
+            Some(lean) if lean.abs() < 0.05 => "The place makes no difference that shows in the means.".to_owned(),
+            Some(lean) => {
+                let place = if lean > 0.0 { "first" } else { "second" };
+                format!("Whoever is shown {place} gains {:.2} of σ by it, in the mean.", lean.abs() / 2.0)
+            }
+        };
+        Self {
+            rows: rows.map(|(name, scores)| ScoreRow::new(name, scores)).collect(),
+            lean,
+            both: orders.both,
+            same: percent(orders.same, orders.both),
+            opposite: percent(orders.opposite, orders.both),
+            equal: orders.equal,
+        }
+    }
+}
+
+impl Judge {
+    fn new(name: &str, agreement: &Agreement) -> Self {
+        Self {
+            name: line(name, NAME),
+            turns: agreement.turns,
+            same_dimension: percent(agreement.same_dimension, agreement.turns),
+            kappa: agreement.kappa().map_or_else(|| "–".to_owned(), |kappa| format!("{kappa:.2}")),
+        }
+    }
+}
+
+impl Grounding {
+    fn new(language: Language, own: &OfLanguage) -> Option<Self> {
+        let scenes: u64 = own.grounding.iter().sum();
+        let label = |at: usize| if at == 9 { "90–100".to_owned() } else { format!("{}–", at * 10) };
+        let bars: Vec<(String, u64)> =
+            own.grounding.iter().enumerate().map(|(at, count)| (label(at), *count)).collect();
+        (scenes > 0).then(|| Self {
+            language: language.code(),
+            scenes,
+            lines: own.lines.iter().map(|(name, count)| (*name, *count)).collect(),
+            plot: plots::columns(&bars, "per cent of a scene's lines that the book has", "scenes"),
+        })
+    }
+}
+
+impl Bill {
+    fn new(what: &str, charge: &Charge) -> Self {
+        Self {
+            what: line(what, NAME),
+            model: line(&charge.model, NAME),
+            calls: charge.calls,
+            failed: charge.failed,
+            reasks: charge.reasks,
+            prompt: charge.prompt,
+            cached: percent(charge.cached, charge.prompt),
+            cacheable: percent(charge.cacheable, charge.prompt),
+            completion: charge.completion,
+            usd: dollars(charge.usd),
+        }
+    }
+}
+
+/// Sums charges by stage, in the order in which they ask.
+fn stages_of(charges: &[Charge]) -> Vec<(&str, Charge)> {
+    let order = ["chunk", "extract", "synthesize", "simulate", "select", "instruct"];
+    let of = |stage: &'static str| {
+        let own: Vec<&Charge> = charges.iter().filter(|charge| charge.stage() == stage).collect();
+        (!own.is_empty()).then(|| (stage, Charge::sum(own)))
+    };
+    order.into_iter().filter_map(of).collect()
+}
+
+fn by_stage(charges: &[Charge]) -> Vec<Bill> {
+    stages_of(charges).iter().map(|(stage, charge)| Bill::new(stage, charge)).collect()
+}
+
+fn token_plot(charges: &[Charge]) -> Option<String> {
+    let row = |(stage, charge): &(&str, Charge)| {
+        let fresh = charge.prompt.saturating_sub(charge.cacheable);
+        ((*stage).to_owned(), vec![charge.cacheable, fresh, charge.completion])
+    };
+    let rows: Vec<(String, Vec<u64>)> = stages_of(charges).iter().map(row).collect();
+    (!rows.is_empty()).then(|| plots::stacks(&rows, TOKENS, false))
+}
+
+/// Draws how many turns conversations have; many lengths are put together.
+fn lengths(lengths: &BTreeMap<u64, u64>) -> Option<String> {
+    let (first, last) = (*lengths.keys().next()?, *lengths.keys().next_back()?);
+    let step = (last - first + 1).div_ceil(BARS as u64);
+    let bars: Vec<(String, u64)> = (first..=last)
+        .step_by(usize::try_from(step).unwrap_or(usize::MAX))
+        .map(|from| (from.to_string(), lengths.range(from..from + step).map(|(_, count)| count).sum()))
+        .collect();
+    let axis = if step == 1 { "turns".to_owned() } else { format!("turns, from the number on, in steps of {step}") };
+    Some(plots::columns(&bars, &axis, "conversations"))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
+fn mean_length(lengths: &BTreeMap<u64, u64>) -> String {
+    let count: u64 = lengths.values().sum();
+    let turns: u64 = lengths.iter().map(|(length, count)| length * count).sum();
+    format!("{:.1}", turns as f64 / count.max(1) as f64)
+}
+
+fn mean_told(scores: &Scores) -> String {
+    mean(scores).map_or_else(|| "–".to_owned(), |mean| format!("{mean:.2}"))
+}
+
+fn plus(one: &Scores, other: &Scores) -> Scores {
+    std::array::from_fn(|at| one[at] + other[at])
+}
+
+/// Returns counts by name, the largest first.
+fn told<'a>(counts: impl Iterator<Item = (&'a str, u64)>) -> Vec<(String, u64)> {
+    let mut told: Vec<(String, u64)> = counts.map(|(name, count)| (line(name, NAME), count)).collect();
+    told.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    told
+}
