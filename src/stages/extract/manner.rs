@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::lexicon::{Script, list, quoted};
+use super::lexicon::{Script, english, list, quoted};
 use super::narration::Names;
 use super::reading::Reading;
 use crate::schema::Language;
@@ -120,7 +120,7 @@ fn marks(table: &'static [&'static [&'static str]], latin: bool) -> Marks {
     forms.sort_by_key(|form| (std::cmp::Reverse(form.len()), *form));
     let forms = forms.into_iter().map(|form| regex::escape(form)).collect::<Vec<_>>().join("|");
     let pattern = if latin { format!(r"(?i)(?:\b|^)(?:{forms})\b|[’'](?:em|tis)\b") } else { forms };
-    Marks { pattern: Regex::new(&pattern).expect("the table's words are valid"), bits }
+    Marks { pattern: english(&pattern), bits }
 }
 
 static ENGLISH: LazyLock<Marks> = LazyLock::new(|| marks(MARKS_EN, true));

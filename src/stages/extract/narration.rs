@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::lexicon::english;
 use super::reading::{Gender, Person, Reading};
 use super::standing::{stand, written};
 use crate::schema::Language;
@@ -36,11 +37,13 @@ pub(super) struct Names {
     owners: HashMap<Vec<char>, usize>,
     /// By the first character: of how many characters such names are, the longest first.
     lengths: HashMap<char, Vec<usize>>,
+    /// A bit for each first character, shared by some others: most characters of a book begin no name.
+    firsts: [u64; 64],
 }
 
 impl Names {
     pub(super) fn new(people: &[Person]) -> Self {
-        let mut names = Self { owners: HashMap::new(), lengths: HashMap::new() };
+        let mut names = Self { owners: HashMap::new(), lengths: HashMap::new(), firsts: [0; 64] };
         for (index, person) in people.iter().enumerate() {
             for name in std::iter::once(&person.name).chain(&person.aliases) {
                 // `I` and 我 name nobody but whoever is speaking.
@@ -52,6 +55,7 @@ impl Names {
         }
         for name in names.owners.keys() {
             names.lengths.entry(name[0]).or_default().push(name.len());
+            names.firsts[bucket(name[0]).0] |= bucket(name[0]).1;
         }
         for lengths in names.lengths.values_mut() {
             lengths.sort_unstable_by_key(|&length| std::cmp::Reverse(length));
@@ -73,29 +77,32 @@ impl Names {
     /// Returns where a text names people: (first byte, end, person) in order; of two names that begin together the longer.
     pub(super) fn spans(&self, text: &str) -> Vec<(usize, usize, usize)> {
         let letter = |c: char| c.is_alphanumeric() && !is_han(c);
-        let folded: Vec<char> = text.chars().map(fold).collect();
+        let mut folded: Vec<char> = Vec::new();
         let mut bytes = text.char_indices();
-        let (mut found, mut at, mut before) = (Vec::new(), 0, None::<char>);
+        let (mut found, mut before) = (Vec::new(), None::<char>);
         while let Some((byte, c)) = bytes.next() {
             let begins = !(letter(c) && before.is_some_and(letter));
             before = Some(c);
             let cased = !letter(c) || c.is_uppercase() || c == 't';
-            let lengths = if begins && cased { self.lengths.get(&folded[at]) } else { None };
+            let (word, bit) = bucket(fold(c));
+            let may = begins && cased && self.firsts[word] & bit != 0;
+            let Some(lengths) = self.lengths.get(&fold(c)).filter(|_| may) else { continue };
+            folded.clear();
+            // One more character says whether the word goes on.
+            folded.extend(text[byte..].chars().take(lengths[0] + 1).map(fold));
             // `Will` is a name, `will` a word; a name in capitals is one in a script.
             let capital =
                 |name: &[char]| !letter(c) || c.is_uppercase() || text[byte..].starts_with("the ") && name.len() > 4;
             let whole = |end: usize| !(letter(folded[end - 1]) && folded.get(end).is_some_and(|&next| letter(next)));
-            let fit = lengths.into_iter().flatten().find_map(|&length| {
-                let name = folded.get(at..at + length).filter(|name| whole(at + length) && capital(name))?;
+            let fit = lengths.iter().find_map(|&length| {
+                let name = folded.get(..length).filter(|name| whole(length) && capital(name))?;
                 Some((length, *self.owners.get(name)?))
             });
-            at += 1;
             let Some((length, person)) = fit else { continue };
             let mut end = byte + c.len_utf8();
             for (byte, c) in bytes.by_ref().take(length - 1) {
                 (end, before) = (byte + c.len_utf8(), Some(c));
             }
-            at += length - 1;
             found.push((byte, end, person));
         }
         found
@@ -105,6 +112,11 @@ impl Names {
 /// Returns the character that stands for all spellings of one.
 fn fold(c: char) -> char {
     if c == '\'' { '’' } else { c.to_lowercase().next().unwrap_or(c) }
+}
+
+/// Returns the place of a character's bit among [`Names::firsts`].
+const fn bucket(c: char) -> (usize, u64) {
+    ((c as usize >> 6) % 64, 1 << (c as usize % 64))
 }
 
 fn key(name: &str) -> Vec<char> {
@@ -180,8 +192,7 @@ fn abbreviates(before: &str) -> bool {
     ABBREVIATIONS.contains(&word) || (word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I")
 }
 
-static PRONOUN_EN: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^(?:But |And |Then |Now |So )?(He|She|His|Her)\b").expect("valid"));
+static PRONOUN_EN: LazyLock<Regex> = LazyLock::new(|| english(r"^(?:But |And |Then |Now |So )?(He|She|His|Her)\b"));
 static PRONOUN_ZH: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^(?:只见|只見|可|但|却|又|这时|這時)?([他她])").expect("valid"));
 

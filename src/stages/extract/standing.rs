@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::lexicon::Words;
+use super::lexicon::{Words, english};
 use super::reading::Gender;
 use crate::schema::Language;
 use crate::text::is_han;
@@ -35,28 +35,21 @@ struct Rules {
     formula: Regex,
 }
 
-static ENGLISH: LazyLock<Rules> = LazyLock::new(|| {
-    let valid = "the table's words are valid";
-    Rules {
-        leads: Regex::new(
-            r"^(?:But|And|Then|So|Yet|Now|However|Meanwhile|Accordingly|Nevertheless|Indeed|At last|Presently|Of course|Finally),? ((?:the|an?|his|her|its|their|he|she|they|when|as|while|in|on|at|after|before|all|every|no|there|I|we|[A-Z]\w+)\b.*)$",
-        )
-        .expect(valid),
-        head: Regex::new(r"^(?:(He|She)|(His|Her)) ").expect(valid),
-        dependent: Regex::new(
-            r"^(?:(?:He|She|It|They|His|Her|Its|Their|Him|This|That|These|Those|Such|But|And|Then|So|Or|Nor|Yet|For|Here|There|Thus|Hence|Which|Whereupon|Thereupon|Hereupon|Another|Others|Neither|Both|None|Once more|Again|Not|Also|Still|Even|Likewise|Instead|Otherwise|Next|Besides|Moreover|Therefore|Perhaps|Well|Oh|No|Yes|Ah|Add|Consider|What)\b|The (?:former|latter|other|others|same|two|three|rest|second|first|next|last|reply|answer|question|words?)\b|(?:At|With|On|Upon|In|By|For|After|From|To|Of|All|Some|One|Most|Each|Between|During|Without) (?:this|that|these|those|which|whom|it|them|him|her|such|all|of (?:them|these|those))\b|(?:One|Two|Three|Some|Many|Most|Several|Each) of (?:the|them|these|those)\b|Had |Was |Were |Did )",
-        )
-        .expect(valid),
-        allowed: Regex::new(
-            r"^(?:There (?:was|were|stood|lay|came|had been|lived)\b|It (?:was|had been) (?:now |already |still |nearly |almost |about |a |an |the |in |on |just |past )*(?:\w+ ){0,3}(?:morning|evening|night|afternoon|noon|dusk|dawn|day|midnight|spring|summer|autumn|winter|o[’']clock|weather|month|week|year|January|February|March|April|May|June|July|August|September|October|November|December|Sunday|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday)\b|Both (?:[A-Z]\w+)|That (?:night|evening|morning|day|afternoon|summer|winter|autumn|spring)\b)",
-        )
-        .expect(valid),
-        pronoun: Regex::new(r"\b(?:he|she|him|her|his|hers|himself|herself|they|them|their|theirs)\b").expect(valid),
-        formula: Regex::new(
-            r"\b(?:(?:this|these|such an?) (?:wish|proposal|news|idea|answer|question|reply|remark|speech|declaration|intelligence|account|offer|request|invitation|thought|sentiment|argument|suggestion|advice|conversation|explanation|assurance|information|letter|word|manner|address|point|subject|circumstance|discovery)s?\b|the former|the latter|as follows|aforesaid|above-mentioned|(?:of|for|with|to|at|by|about|from) (?:it|them|this|that)[,.;])|\breader\b",
-        )
-        .expect(valid),
-    }
+static ENGLISH: LazyLock<Rules> = LazyLock::new(|| Rules {
+    leads: english(
+        r"^(?:But|And|Then|So|Yet|Now|However|Meanwhile|Accordingly|Nevertheless|Indeed|At last|Presently|Of course|Finally),? ((?:the|an?|his|her|its|their|he|she|they|when|as|while|in|on|at|after|before|all|every|no|there|I|we|[A-Z]\w+)\b.*)$",
+    ),
+    head: english(r"^(?:(He|She)|(His|Her)) "),
+    dependent: english(
+        r"^(?:(?:He|She|It|They|His|Her|Its|Their|Him|This|That|These|Those|Such|But|And|Then|So|Or|Nor|Yet|For|Here|There|Thus|Hence|Which|Whereupon|Thereupon|Hereupon|Another|Others|Neither|Both|None|Once more|Again|Not|Also|Still|Even|Likewise|Instead|Otherwise|Next|Besides|Moreover|Therefore|Perhaps|Well|Oh|No|Yes|Ah|Add|Consider|What)\b|The (?:former|latter|other|others|same|two|three|rest|second|first|next|last|reply|answer|question|words?)\b|(?:At|With|On|Upon|In|By|For|After|From|To|Of|All|Some|One|Most|Each|Between|During|Without) (?:this|that|these|those|which|whom|it|them|him|her|such|all|of (?:them|these|those))\b|(?:One|Two|Three|Some|Many|Most|Several|Each) of (?:the|them|these|those)\b|Had |Was |Were |Did )",
+    ),
+    allowed: english(
+        r"^(?:There (?:was|were|stood|lay|came|had been|lived)\b|It (?:was|had been) (?:now |already |still |nearly |almost |about |a |an |the |in |on |just |past )*(?:\w+ ){0,3}(?:morning|evening|night|afternoon|noon|dusk|dawn|day|midnight|spring|summer|autumn|winter|o[’']clock|weather|month|week|year|January|February|March|April|May|June|July|August|September|October|November|December|Sunday|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday)\b|Both (?:[A-Z]\w+)|That (?:night|evening|morning|day|afternoon|summer|winter|autumn|spring)\b)",
+    ),
+    pronoun: english(r"\b(?:he|she|him|her|his|hers|himself|herself|they|them|their|theirs)\b"),
+    formula: english(
+        r"\b(?:(?:this|these|such an?) (?:wish|proposal|news|idea|answer|question|reply|remark|speech|declaration|intelligence|account|offer|request|invitation|thought|sentiment|argument|suggestion|advice|conversation|explanation|assurance|information|letter|word|manner|address|point|subject|circumstance|discovery)s?\b|the former|the latter|as follows|aforesaid|above-mentioned|(?:of|for|with|to|at|by|about|from) (?:it|them|this|that)[,.;])|\breader\b",
+    ),
 });
 
 static CHINESE: LazyLock<Rules> = LazyLock::new(|| {
@@ -102,15 +95,14 @@ const BEFORE_AN_OBJECT: [char; 27] = [
 
 /// An `it` in the first clause that stands for a thing, not for weather, time or what the clause itself goes on to say.
 static IT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\bit(?: (?:for|with|to|in|on|at|by|through|over|from|into|and|out|up|down|away|off|back|again|all|about|upon|under|round|very|open|shut)\b|[.,;:]|$)")
-        .expect("the table's words are valid")
+    english(
+        r"\bit(?: (?:for|with|to|in|on|at|by|through|over|from|into|and|out|up|down|away|off|back|again|all|about|upon|under|round|very|open|shut)\b|[.,;:]|$)",
+    )
 });
 
 /// A thing that is named: what such an `it` may stand for.
-static THING: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?:an?|the|his|her|their|its|my|some|no|one|this|that|every|each) \w+")
-        .expect("the table's words are valid")
-});
+static THING: LazyLock<Regex> =
+    LazyLock::new(|| english(r"\b(?:an?|the|his|her|their|its|my|some|no|one|this|that|every|each) \w+"));
 
 /// Whether the first clause of an English sentence has an `it` and nothing before it that it could stand for.
 fn leans_within(text: &str) -> bool {
@@ -182,6 +174,9 @@ fn small(text: &str) -> String {
     let loud =
         |word: &&str| word.chars().filter(|c| c.is_alphabetic()).count() > 1 && !word.chars().any(char::is_lowercase);
     let opening = text.split(' ').take_while(loud).count();
+    if opening == 0 {
+        return text.to_owned();
+    }
     let words = text
         .split(' ')
         .enumerate()

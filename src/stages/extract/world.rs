@@ -1,12 +1,12 @@
 //! What a book shows of its world: sentences of its opening that tell of place, time and society, and what it names again
 //! and again. The same for every scene of the book; no plot.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::lexicon::{Script, Words, list};
+use super::lexicon::{Script, Words, english as english_pattern, list};
 use super::narration::{Names, Sentence};
 use crate::schema::Language;
 use crate::text::{is_han, is_title, lead_word};
@@ -255,10 +255,9 @@ const THINGS_ZH: &[&[&str]] = &[
 ];
 
 static PLACE_EN: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    english_pattern(
         r"\b(?:[Ii]n|[Aa]t|[Nn]ear|reached|[Ff]rom|[Tt]o) (?:the )?((?:St\. )?(?:[A-Z][a-z]+)(?: [A-Z][a-z]+)?)\b",
     )
-    .expect("valid")
 });
 
 static PLACE_ZH: LazyLock<Regex> = LazyLock::new(|| {
@@ -316,7 +315,7 @@ pub(super) fn counted(text: &str, script: Script, names: &Names) -> Option<Strin
 }
 
 fn english(text: &str, names: &Names) -> Option<String> {
-    let known: BTreeMap<&str, (bool, &str)> = RANKS_EN
+    let known: HashMap<&str, (bool, &str)> = RANKS_EN
         .iter()
         .flat_map(|&(one, many)| [(one, (true, many)), (many, (true, many))])
         .chain(THINGS_EN.iter().flat_map(|&(one, many)| [(one, (false, many)), (many, (false, many))]))

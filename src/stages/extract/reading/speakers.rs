@@ -35,13 +35,44 @@ pub(super) struct Turn {
     /// Whom the speech calls `sir` or `madam`.
     pub(super) hears: Gender,
     /// People and what speaks for them, or against where negative.
-    pub(super) weights: Vec<(usize, f32)>,
+    pub(super) weights: Weights,
     /// Whether a conversation begins here.
     pub(super) fresh: bool,
     /// What speaks for the speaker of the turn before; negative where a new paragraph takes turns.
     pub(super) same: f32,
     /// What speaks for the speaker of the turn before that.
     pub(super) alternate: f32,
+}
+
+/// People with what speaks for each, where one may stand several times. A long book has millions: each is kept small.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Weights(Vec<(u32, f32)>);
+
+impl Weights {
+    pub(super) fn push(&mut self, (person, weight): (usize, f32)) {
+        self.0.push((super::number(person), weight));
+    }
+
+    pub(super) fn append(&mut self, other: &mut Self) {
+        self.0.append(&mut other.0);
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, f32)> {
+        self.0.iter().map(|&(person, weight)| (person as usize, weight))
+    }
+
+    /// Puts others in the place of people.
+    pub(super) fn replace(&mut self, other: impl Fn(usize) -> usize) {
+        for (person, _) in &mut self.0 {
+            *person = super::number(other(*person as usize));
+        }
+    }
+}
+
+impl Extend<(usize, f32)> for Weights {
+    fn extend<I: IntoIterator<Item = (usize, f32)>>(&mut self, people: I) {
+        self.0.extend(people.into_iter().map(|(person, weight)| (super::number(person), weight)));
+    }
 }
 
 impl Turn {
@@ -107,7 +138,7 @@ fn candidates(turns: &[Turn], before: &[Option<usize>]) -> Vec<usize> {
             Cue::Role(_, person) => *totals.entry(person).or_default() += 30.0,
             Cue::Pronoun(_) | Cue::Several | Cue::None => {}
         }
-        for &(person, weight) in &turn.weights {
+        for (person, weight) in turn.weights.iter() {
             if weight > 0.0 {
                 *totals.entry(person).or_default() += weight;
             }
@@ -147,7 +178,7 @@ fn emissions(turn: &Turn, people: &[usize], genders: &[Gender]) -> Vec<f32> {
         })
         .collect();
     if !matches!(turn.cue, Cue::Named(_)) {
-        for &(person, weight) in &turn.weights {
+        for (person, weight) in turn.weights.iter() {
             if let Some(at) = people.iter().position(|&candidate| candidate == person) {
                 scores[at] += weight;
             }
@@ -275,7 +306,7 @@ mod tests {
             cue,
             acts: Gender::Unknown,
             hears: Gender::Unknown,
-            weights: Vec::new(),
+            weights: Weights::default(),
             fresh: false,
             same: -2.5,
             alternate: 1.0,
@@ -299,7 +330,7 @@ mod tests {
             [turn(Cue::Named(0)), turn(Cue::Pronoun(Gender::Female)), turn(Cue::Named(1)), turn(Cue::Named(2))]
                 .to_vec();
         let genders = [Gender::Male, Gender::Female, Gender::Female];
-        turns[1].weights = vec![(1, -5.0), (2, 0.5)];
+        turns[1].weights.extend([(1, -5.0), (2, 0.5)]);
         let verdicts = decide(&turns, &genders);
         assert_eq!(verdicts[1].speaker, Some(2));
         assert_eq!(verdicts[1].kind, Some(Kind::Anaphoric));

@@ -3,15 +3,19 @@
 //! Joins on evidence only: a name and a piece of it, a title that first stands where its bearer was just named, a name given to another.
 //! A surname that two share is none.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::super::Gender;
 use super::super::given::Given;
 use super::super::people::Draft;
 use super::super::tables::CHINESE;
+use super::groups::Groups;
 use super::names::Names;
-use super::namings::Naming;
+use super::namings::{Alias, Naming};
 use super::words::{rank, role, title};
+
+/// So many mentions of a title say whose it is.
+const VOTES: usize = 12;
 
 /// A title stands for somebody of that surname who was named no further back than this.
 const NEAR: usize = 1200;
@@ -52,13 +56,12 @@ impl Names {
     /// Decides which forms are one person's.
     pub(super) fn settle(&mut self, given: &Given) -> Vec<Draft> {
         let count = self.list.len();
-        let mut parents: Vec<usize> = (0..count).collect();
+        let mut groups = Groups::new(count);
         for (a, b) in self.joins() {
-            let (a, b) = (root(&mut parents, a), root(&mut parents, b));
-            parents[a.max(b)] = a.min(b);
+            groups.join(a, b);
         }
-        self.told(&mut parents);
-        let mut roots: Vec<usize> = (0..count).map(|i| root(&mut parents, i)).collect();
+        self.told(&mut groups);
+        let mut roots: Vec<usize> = (0..count).map(|i| groups.root(i)).collect();
         let printed: Vec<(String, u32)> =
             self.list.iter().map(|name| (name.form.iter().collect(), name.count)).collect();
         let printed: Vec<(&str, u32)> = printed.iter().map(|(form, count)| (form.as_str(), *count)).collect();
@@ -71,6 +74,11 @@ impl Names {
             let most = heard.entry(root).or_default();
             *most = name.count.max(*most);
         }
+        let mut told: HashMap<&[char], &Alias> = HashMap::new();
+        for form in self.namings.iter().flat_map(|naming| &naming.forms) {
+            told.entry(&form.form).or_insert(form);
+        }
+        let bearers: HashSet<&[char]> = self.namings.iter().filter_map(|naming| naming.bearer.as_deref()).collect();
         for (i, &root) in roots.iter().enumerate() {
             let place = *places.entry(root).or_insert_with(|| {
                 drafts.push(Draft::default());
@@ -79,14 +87,14 @@ impl Names {
             people.push(place);
             let name = &self.list[i];
             let draft = &mut drafts[place];
-            let told = self.namings.iter().flat_map(|naming| &naming.forms).find(|form| form.form == name.form);
+            let told = told.get(name.form.as_slice());
             // A name may stand in its statement alone, and there in two pieces.
             let printed = told.filter(|_| name.count == 0).map_or(&name.printed, |form| &form.printed);
             if !printed.is_empty() {
                 draft.add(printed, name.count.max(u32::from(told.is_some())));
             }
-            let borne = self.namings.iter().any(|naming| naming.bearer.as_deref() == Some(name.form.as_slice()));
-            let own = (borne || told.is_some_and(|form| form.own)) && name.count * 10 >= heard[&root];
+            let own = (bearers.contains(name.form.as_slice()) || told.is_some_and(|form| form.own))
+                && name.count * 10 >= heard[&root];
             draft.female += name.female;
             draft.male += name.male;
             draft.role |= role(&name.form);
@@ -121,54 +129,60 @@ impl Names {
     }
 
     /// Joins the names that the book itself says to be one person's, unless another person goes by one of them.
-    fn told(&self, parents: &mut [usize]) {
+    fn told(&self, groups: &mut Groups) {
         // By name: those who are given it.
-        let mut bearers: BTreeMap<&[char], Vec<usize>> = BTreeMap::new();
+        let mut bearers: BTreeMap<&[char], BTreeSet<usize>> = BTreeMap::new();
         for naming in &self.namings {
             let Some(first) = self.index_of(naming.first()) else { continue };
-            naming.forms.iter().for_each(|form| bearers.entry(&form.form).or_default().push(first));
+            for form in &naming.forms {
+                bearers.entry(&form.form).or_default().insert(first);
+            }
+        }
+        // By person: the full names that the book uses.
+        let mut fulls: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (i, _) in self.list.iter().enumerate().filter(|(_, name)| name.count > 0 && full(&name.form).is_some()) {
+            fulls.entry(groups.root(i)).or_default().push(i);
         }
         for naming in &self.namings {
             let Some(first) = self.index_of(naming.first()) else { continue };
             for form in &naming.forms {
                 let Some(other) = self.index_of(&form.form) else { continue };
-                let (a, b) = (root(parents, first), root(parents, other));
-                let shared = bearers[form.form.as_slice()].iter().any(|&bearer| root(parents, bearer) != a);
-                if a != b && !shared && self.agree(parents, (a, b), naming) {
-                    parents[a.max(b)] = a.min(b);
+                let (a, b) = (groups.root(first), groups.root(other));
+                let shared = bearers[form.form.as_slice()].iter().any(|&bearer| groups.root(bearer) != a);
+                if a == b || shared || ![a, b].iter().all(|person| self.agree(fulls.get(person), naming)) {
+                    continue;
                 }
+                groups.join(a, b);
+                let mut names = [a, b].map(|person| fulls.remove(&person).unwrap_or_default());
+                names.sort_by_key(|names| std::cmp::Reverse(names.len()));
+                let [mut all, fewer] = names;
+                all.extend(fewer);
+                fulls.insert(groups.root(a), all);
             }
         }
     }
 
-    /// Whether two people may be one by their full names: the statement has them, or what stands behind their surnames.
-    fn agree(&self, parents: &mut [usize], (a, b): (usize, usize), naming: &Naming) -> bool {
+    /// Whether somebody's full names let the statement be about him: it has them, or what stands behind their surnames.
+    fn agree(&self, fulls: Option<&Vec<usize>>, naming: &Naming) -> bool {
         let said =
             |name: &[char]| naming.forms.iter().any(|form| form.form == name) || naming.bearer.as_deref() == Some(name);
         let given = |tail: &[char]| naming.forms.iter().any(|form| form.form.ends_with(tail));
-        let mut others: Vec<&[char]> = Vec::new();
-        for (i, name) in self.list.iter().enumerate().filter(|(_, name)| name.count > 0 && !said(&name.form)) {
-            let own = root(parents, i);
-            if let Some(surname) = full(&name.form).filter(|_| own == a || own == b)
-                && !given(&name.form[surname..])
-            {
-                others.push(&name.form);
-            }
-        }
-        others.is_empty()
+        fulls.into_iter().flatten().all(|&name| {
+            let form = &self.list[name].form;
+            said(form) || full(form).is_some_and(|surname| given(&form[surname..]))
+        })
     }
 
     fn joins(&self) -> Vec<(usize, usize)> {
         let forms: HashMap<&[char], usize> =
             self.list.iter().enumerate().map(|(i, name)| (name.form.as_slice(), i)).collect();
         // A name of another house, borne by somebody who goes by a second one, says nothing of titles.
-        let strange = |form: &[char]| {
-            self.namings.iter().any(|naming| {
-                let other =
-                    naming.bearer.as_deref().is_some_and(|bearer| full(bearer).is_some() && bearer[0] != form[0]);
-                other && naming.forms.iter().any(|told| told.own && told.form == form)
-            })
-        };
+        let mut strange: HashSet<&[char]> = HashSet::new();
+        for naming in &self.namings {
+            let Some(bearer) = naming.bearer.as_deref().filter(|bearer| full(bearer).is_some()) else { continue };
+            let others = naming.forms.iter().filter(|told| told.own && told.form[0] != bearer[0]);
+            strange.extend(others.map(|told| told.form.as_slice()));
+        }
         // By what stands behind the surname: the given name, or a numbered title.
         let mut given: HashMap<&[char], Vec<usize>> = HashMap::new();
         let mut fulls: HashMap<&[char], Vec<usize>> = HashMap::new();
@@ -180,7 +194,7 @@ impl Names {
             }
             if let Some(surname) = full(&name.form)
                 && name.count > 1
-                && !strange(&name.form)
+                && !strange.contains(name.form.as_slice())
             {
                 fulls.entry(&name.form[..surname]).or_default().push(i);
             }
@@ -190,6 +204,13 @@ impl Names {
         for (i, name) in self.list.iter().enumerate().filter(|(_, name)| name.form.contains(&'·') && name.count > 0) {
             for part in name.form.split(|&c| c == '·') {
                 parts.entry(part).or_default().push(i);
+            }
+        }
+        // By name: its first mentions.
+        let mut early: Vec<Vec<usize>> = vec![Vec::new(); self.list.len()];
+        for mention in &self.mentions {
+            if early[mention.name].len() < VOTES {
+                early[mention.name].push(mention.start);
             }
         }
         let mut joins: Vec<(usize, usize)> = Vec::new();
@@ -219,7 +240,7 @@ impl Names {
             {
                 joins.push((other, i));
             }
-            if let Some(other) = self.titled(i, &fulls) {
+            if let Some(other) = self.titled(i, &fulls, &early[i]) {
                 joins.push((other, i));
             }
         }
@@ -239,7 +260,7 @@ impl Names {
 
     /// Returns the full name whose bearer a surname with a title, or with 老, means: whoever of that surname is mostly the last to be
     /// named before it.
-    fn titled(&self, at: usize, fulls: &HashMap<&[char], Vec<usize>>) -> Option<usize> {
+    fn titled(&self, at: usize, fulls: &HashMap<&[char], Vec<usize>>, early: &[usize]) -> Option<usize> {
         let name = &self.list[at];
         let (surname, gender) = match name.form[..] {
             ['老', c] if CHINESE.surnames.has(&[c]) => (&name.form[1..], Gender::Unknown),
@@ -255,15 +276,16 @@ impl Names {
         }
         let others = fulls.get(surname)?;
         // Each time the form stands, the last of that surname to be named before it has a vote.
-        let mut votes: BTreeMap<usize, u32> = BTreeMap::new();
-        for mention in self.mentions.iter().filter(|mention| mention.name == at).take(12) {
-            let window = self.between(mention.start.saturating_sub(NEAR), mention.start);
+        let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut whole = surname.to_vec();
+        for &start in early {
+            let window = self.between(start.saturating_sub(NEAR), start);
+            // Who is named is meant by the full name, or by what stands behind the surname.
             let bearer = window.iter().rev().find_map(|mention| {
-                let form = &self.list[mention.name].form;
-                others.iter().copied().find(|&other| {
-                    let full = &self.list[other].form;
-                    other != at && (mention.name == other || form[..] == full[surname.len()..])
-                })
+                whole.truncate(surname.len());
+                whole.extend(&self.list[mention.name].form);
+                let both = [Some(mention.name), self.index_of(&whole)];
+                both.into_iter().flatten().filter(|name| *name != at && others.binary_search(name).is_ok()).min()
             });
             if let Some(bearer) = bearer {
                 *votes.entry(bearer).or_default() += 1;
@@ -277,14 +299,14 @@ impl Names {
             Gender::Male => own == Gender::Male || own == Gender::Unknown && self.often(at, other, surname),
             Gender::Unknown => true,
         };
-        (fits && most * 5 >= name.count.min(12) * 3).then_some(other)
+        (fits && most * 5 >= early.len() * 3).then_some(other)
     }
 
     /// Whether a title is heard often enough beside a full name to say of its bearer what that leaves open.
     fn often(&self, title: usize, full: usize, surname: &[char]) -> bool {
         let full = &self.list[full].form;
-        let names = self.list.iter().filter(|name| name.form == *full || name.form[..] == full[surname.len()..]);
-        let known: u32 = names.map(|name| name.count).sum();
+        let names = [self.index_of(full), self.index_of(&full[surname.len()..])];
+        let known: u32 = names.into_iter().flatten().map(|name| self.list[name].count).sum();
         self.list[title].count * RARE >= known
     }
 
@@ -334,12 +356,4 @@ pub(super) fn full(form: &[char]) -> Option<usize> {
     let tail = &form[surname..];
     let plain = surname > 0 && (1..=2).contains(&given) && !kin(tail) && !role(form) && !matches!(tail, ['家' | '子']);
     (plain && (1..form.len()).all(|i| title(&form[i..]).is_none() || i + 1 == form.len())).then_some(surname)
-}
-
-fn root(parents: &mut [usize], mut at: usize) -> usize {
-    while parents[at] != at {
-        parents[at] = parents[parents[at]];
-        at = parents[at];
-    }
-    at
 }

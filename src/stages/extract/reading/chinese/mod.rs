@@ -9,6 +9,7 @@ mod clauses;
 mod descriptions;
 mod evidence;
 mod forms;
+mod groups;
 mod names;
 mod namings;
 mod nominals;

@@ -42,11 +42,20 @@ pub(super) struct Mention {
     pub(super) name: usize,
 }
 
+/// Where the names with one first character stand in the list, which is in the order of their forms.
+#[derive(Debug, Default)]
+struct Shelf {
+    start: usize,
+    end: usize,
+    /// Of how many characters they are, the longest first.
+    lengths: Vec<usize>,
+}
+
 /// All names of a book.
 pub(super) struct Names {
     pub(super) list: Vec<Name>,
     pub(super) mentions: Vec<Mention>,
-    index: HashMap<char, Vec<usize>>,
+    index: HashMap<char, Shelf>,
     firsts: Chars,
     /// Last characters of full names, which stand for them alone in the old novels.
     shorts: Chars,
@@ -66,9 +75,14 @@ impl Names {
         let mut namings = namings(text, chars, &Self::of(forms.clone()));
         let told = proven(text, &mut namings, &forms);
         // What begins with a name that the book gives and goes on with no title is that name with a word behind it.
+        let mut places: HashMap<&[char], usize> = HashMap::new();
+        for (place, name) in told.iter().enumerate() {
+            places.entry(name).or_insert(place);
+        }
         forms.retain(|form, _| {
-            let name = told.iter().find(|name| form.len() > name.len() && form.starts_with(name));
-            name.is_none_or(|name| title(&form[name.len()..]).is_some() || form[name.len()..] == ['儿'])
+            let heads = (1..form.len()).filter_map(|end| Some((*places.get(&form[..end])?, end)));
+            let first = heads.min().map(|(_, end)| &form[end..]);
+            first.is_none_or(|rest| title(rest).is_some() || *rest == ['儿'])
         });
         for form in &told {
             forms.entry(form.clone()).or_default();
@@ -191,11 +205,15 @@ impl Names {
                 names.shorts.add(form[form.len() - 1]);
             }
             names.firsts.add(form[0]);
-            names.index.entry(form[0]).or_default().push(names.list.len());
+            let shelf = names.index.entry(form[0]).or_default();
+            if shelf.end == 0 {
+                shelf.start = names.list.len();
+            }
+            shelf.end = names.list.len() + 1;
+            if let Err(place) = shelf.lengths.binary_search_by(|length| form.len().cmp(length)) {
+                shelf.lengths.insert(place, form.len());
+            }
             names.list.push(Name { form, says, ..Name::default() });
-        }
-        for list in names.index.values_mut() {
-            list.sort_by_key(|&i| (std::cmp::Reverse(names.list[i].form.len()), i));
         }
         names
     }
@@ -206,13 +224,19 @@ impl Names {
         if !self.firsts.has(first) {
             return None;
         }
-        let list = self.index.get(&first)?;
-        list.iter().copied().find(|&i| text.starts_with(&self.list[i].form))
+        let shelf = self.index.get(&first)?;
+        shelf.lengths.iter().find_map(|&length| self.on(shelf, text.get(..length)?))
     }
 
     /// Returns the name of exactly this form.
     pub(super) fn index_of(&self, form: &[char]) -> Option<usize> {
-        self.index.get(form.first()?)?.iter().copied().find(|&name| self.list[name].form == form)
+        self.on(self.index.get(form.first()?)?, form)
+    }
+
+    /// Returns the name of a form among those with its first character.
+    fn on(&self, shelf: &Shelf, form: &[char]) -> Option<usize> {
+        let found = self.list[shelf.start..shelf.end].binary_search_by(|name| name.form.as_slice().cmp(form));
+        Some(shelf.start + found.ok()?)
     }
 
     /// Whether a character may stand for a full name that it ends.

@@ -56,6 +56,9 @@ enum Before {
 /// How far apart the clauses of one statement may stand.
 const APART: usize = 24;
 
+/// How many names anybody is given at once.
+const MOST: usize = 16;
+
 /// Reads all statements of a book; `names` are those that the rules have found so far.
 pub(super) fn namings(text: &[char], chars: &[char], names: &Names) -> Vec<Naming> {
     let mut found: Vec<Naming> = Vec::new();
@@ -127,7 +130,7 @@ impl Naming {
             printed.extend(&chars[from..to]);
         }
         printed.extend(&chars[told.start..told.end]);
-        if form.len() > 1 && self.forms.iter().all(|other| other.form != form) {
+        if form.len() > 1 && self.forms.len() < MOST && self.forms.iter().all(|other| other.form != form) {
             self.forms.push(Alias { form, printed, at: told.start, own, weak: told.kind == Kind::Called });
         }
     }
@@ -136,7 +139,9 @@ impl Naming {
 /// Whether a clause goes on giving names to the one whom the statement before is about.
 fn continues(text: &[char], names: &Names, last: &Naming, from: usize, first: &Told, before: &Before) -> bool {
     let gap = if first.marker > last.end && last.end >= from { &[] } else { &text[last.end..from.max(last.end)] };
-    let near = gap.len() < APART && !gap.iter().any(|&c| sentence_end(c) && !"”」』".contains(c) || c == '\n');
+    if gap.len() >= APART || gap.iter().any(|&c| sentence_end(c) && !"”」』".contains(c) || c == '\n') {
+        return false;
+    }
     let other = person(gap) || (0..gap.len()).any(|k| names.at(&gap[k..]).is_some());
     let tied = match before {
         Before::Nothing => true,
@@ -147,7 +152,7 @@ fn continues(text: &[char], names: &Names, last: &Naming, from: usize, first: &T
     // Somebody has one own name, unless the second is said to be another kind of it.
     let again = first.kind == Kind::Own && last.forms.iter().any(|form| form.own) || first.kind == Kind::Surname;
     let kinds = ["本名", "原名", "大名", "学名", "官名", "真名"];
-    near && !other && tied && (!again || kinds.iter().any(|word| begins_with(&text[first.marker..], word)))
+    !other && tied && (!again || kinds.iter().any(|word| begins_with(&text[first.marker..], word)))
 }
 
 /// Reads what stands before the words that hand over a name, from the clause's beginning or from the name before on.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::given::Given;
 use super::super::people::{Draft, Found};
 use super::super::quotations::Span;
-use super::super::speakers::{Cue, Turn, Verdict};
+use super::super::speakers::{Cue, Turn, Verdict, Weights};
 use super::super::tables::CHINESE;
 use super::super::{Gender, Paragraph, flatten};
 use super::clauses::{clause_end, clauses, sentence_end};
@@ -95,12 +95,12 @@ impl<'a> Scene<'a> {
                 self.turns[turn].weights.push((narrator, -8.0));
             }
         }
-        let place = |person: &mut usize| *person = merged.get(person).copied().unwrap_or(*person);
+        let place = |person: usize| merged.get(&person).copied().unwrap_or(person);
         for turn in &mut self.turns {
             if let Cue::Named(person) | Cue::Role(_, person) = &mut turn.cue {
-                place(person);
+                *person = place(*person);
             }
-            turn.weights.iter_mut().for_each(|(person, _)| place(person));
+            turn.weights.replace(place);
         }
     }
 
@@ -197,7 +197,7 @@ impl<'a> Scene<'a> {
             cue: Cue::None,
             acts: Gender::Unknown,
             hears: Gender::Unknown,
-            weights: Vec::new(),
+            weights: Weights::default(),
             fresh: false,
             same: -2.0,
             alternate: 1.2,
@@ -288,7 +288,7 @@ impl<'a> Scene<'a> {
         self.called.push(called);
     }
 
-    fn cue(&mut self, who: &Nominal, at: usize, weights: &mut Vec<(usize, f32)>) -> Cue {
+    fn cue(&mut self, who: &Nominal, at: usize, weights: &mut Weights) -> Cue {
         match self.who.resolve(who) {
             Referent::Sure(person) => Cue::Named(person),
             Referent::Likely(person, weight) => {
@@ -304,7 +304,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Weighs those who were subjects before.
-    fn focus(&self, gender: Gender, at: usize, weights: &mut Vec<(usize, f32)>) {
+    fn focus(&self, gender: Gender, at: usize, weights: &mut Weights) {
         weights.extend(self.who.focused(at, gender).into_iter().zip(FOCUS));
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::given::Given;
 use super::super::people::{Draft, Found, SURE};
 use super::super::quotations::Span;
-use super::super::speakers::{Cue, Turn, Verdict};
+use super::super::speakers::{Cue, Turn, Verdict, Weights};
 use super::super::tables::{TITLE, TITLE_GIVEN};
 use super::super::{Gender, Paragraph, flatten};
 use super::lessons::Knowledge;
@@ -42,7 +42,8 @@ pub(super) struct Scene<'a> {
     pub(super) turns: Vec<Turn>,
     /// By turn: who is called by name in it, as (name, person).
     pub(super) called: Vec<Vec<(usize, usize)>>,
-    pub(super) actions: Vec<Option<String>>,
+    /// By quotation: what the speaker does beside it.
+    pub(super) actions: BTreeMap<usize, String>,
 }
 
 impl<'a> Scene<'a> {
@@ -73,7 +74,7 @@ impl<'a> Scene<'a> {
             surnames: BTreeMap::new(),
             turns: Vec::new(),
             called: Vec::new(),
-            actions: vec![None; spans.len()],
+            actions: BTreeMap::new(),
         };
         (scene.known, scene.same) = scene.appositions();
         scene.roles = given.roles(&mut scene.cast);
@@ -247,7 +248,7 @@ impl<'a> Scene<'a> {
             cue,
             acts: Gender::Unknown,
             hears: Gender::Unknown,
-            weights: Vec::new(),
+            weights: Weights::default(),
             fresh: false,
             same: -2.5,
             alternate: 1.2,
@@ -432,14 +433,14 @@ impl<'a> Scene<'a> {
             let speech = matches!(behind(self.book, self.names, at, to, false), Some(Tag::Says(_)));
             if whole && opens && !speech && first + k - pieces.0 < end {
                 let (from, until) = (self.book.list[at].start(), self.book.end(to - 1));
-                self.actions[first + k - pieces.0] = Some(flatten(&self.chars[from..until]));
+                self.actions.insert(first + k - pieces.0, flatten(&self.chars[from..until]));
             }
         }
     }
 
     /// Returns all that outlives the tokens of the book.
     pub(super) fn finish(self) -> Told {
-        Told { cast: self.cast, turns: self.turns, actions: self.actions }
+        Told { quotations: self.spans.len(), cast: self.cast, turns: self.turns, actions: self.actions }
     }
 }
 
@@ -447,20 +448,21 @@ impl<'a> Scene<'a> {
 pub(super) struct Told {
     cast: Vec<Draft>,
     turns: Vec<Turn>,
-    actions: Vec<Option<String>>,
+    actions: BTreeMap<usize, String>,
+    quotations: usize,
 }
 
 impl Told {
     /// Returns everybody and whose each quotation is.
     pub(super) fn attribute(mut self, verdicts: Vec<Verdict>) -> (Vec<Draft>, Vec<Found>) {
-        let mut found = vec![Found::default(); self.actions.len()];
+        let mut found = vec![Found::default(); self.quotations];
         for (turn, verdict) in self.turns.iter().zip(verdicts) {
             for (quote, found) in found.iter_mut().enumerate().take(turn.end).skip(turn.first) {
                 *found = Found {
                     speaker: verdict.speaker,
                     kind: verdict.kind,
                     confidence: verdict.confidence,
-                    action: self.actions[quote].take().filter(|_| verdict.speaker.is_some()),
+                    action: self.actions.remove(&quote).filter(|_| verdict.speaker.is_some()),
                 };
             }
         }

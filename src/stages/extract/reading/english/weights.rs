@@ -206,7 +206,7 @@ impl<'a> Scene<'a> {
         // Whoever is called and was told of a while before is there.
         let here: Vec<Vec<usize>> = (0..self.turns.len()).map(|turn| self.called_to(turn)).collect();
         for (turn, here) in self.turns.iter_mut().zip(here) {
-            let people: BTreeSet<usize> = turn.weights.iter().map(|(person, _)| *person).collect();
+            let people: BTreeSet<usize> = turn.weights.iter().map(|(person, _)| person).collect();
             turn.weights.extend(
                 people
                     .into_iter()
