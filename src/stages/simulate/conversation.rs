@@ -37,7 +37,8 @@ pub(super) async fn play(
     let mut stretches = plan.iter().map(|target| stage.dimension(target.as_deref()?));
     let mut target = stretches.next().flatten();
     for index in 0..stage.params.max_turns {
-        let Some(Next { member, note, reject }) = next(stage, setting, &heard.history, &spoken, &id, index).await? else {
+        let Some(Next { member, note, reject }) = next(stage, setting, &heard.history, &spoken, &id, index).await?
+        else {
             ended_by = EndedBy::Director;
             break;
         };
