@@ -34,7 +34,7 @@ const LATENCY: Duration = Duration::from_millis(200);
 /// How many requests are in flight at once.
 const CONCURRENCY: usize = 512;
 /// How many of them are of one source.
-const OF_A_SOURCE: usize = 4;
+const OF_A_SOURCE: usize = 3;
 const SOURCES: usize = 21;
 const TAU: u32 = 10;
 /// The model that plays all parts but the sources'.
@@ -98,6 +98,11 @@ fn report(summary: &Summary, path: u64, wall: f64, cpu: f64, memory: u64) {
     let bound = lane.max(share);
     println!("calls      {calls}, {} failed, {} requests", summary.calls.failed, summary.requests);
     println!("bound      {bound:.1} s (longest lane {lane:.1} s, busiest model {share:.1} s)");
+    let all = lane.max(to_f64(calls) * latency / to_f64(CONCURRENCY as u64));
+    println!(
+        "all        {:.3} of the {all:.1} s that {CONCURRENCY} places which any model may take would need",
+        wall / all
+    );
     println!("simulate   {wall:.1} s, {:.3} of the bound; the whole run {:.1} s", wall / bound, summary.wall_s);
     println!("CPU        {cpu:.1} s, {:.0} µs a call", cpu * 1e6 / to_f64(calls));
     println!("memory     {memory} MB at most");

@@ -176,6 +176,51 @@ fn the_sources_of_a_character_can_share_its_counts() {
     }
 }
 
+/// Who is left out is told and made anew in a further world; nobody else is another for it.
+#[test]
+fn who_is_left_out_is_made_anew() {
+    let run = TestRun::new();
+    let made_up = |given: &[String]| -> Vec<Value> {
+        let given = format!("synthesize.established={given:?}");
+        let sets = ["--set", "synthesize.count={ en = 3, zh = 2 }", "--set", &given];
+        let output = run.run(&[&["synthesize", "small.toml", "--quiet"][..], &sets].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = std::fs::read_to_string(run.path().join("outputs/small/characters.jsonl")).expect("characters");
+        let all = text.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+        all.filter(|character: &Value| character["type"] == "synthesized").collect()
+    };
+    let before = made_up(&[]);
+    assert_eq!(before.len(), 5);
+    let taken = ["en", "zh"].map(|language| {
+        let character = before.iter().find(|character| character["language"] == language).expect("one of each");
+        character["name"].as_str().expect("a name").to_owned()
+    });
+    let given: Vec<String> = taken
+        .iter()
+        .enumerate()
+        .map(|(number, name)| {
+            let language = ["en", "zh"][number];
+            let profile = format!("[[profile]]\nkey = \"x\"\nvalue = \"{name}\"\nvisibility = \"public\"\n");
+            let character =
+                format!("name = \"{name}\"\nlanguage = \"{language}\"\ntype = \"established\"\n\n{profile}");
+            std::fs::write(run.path().join(format!("{number}.toml")), character).expect("a file");
+            format!("{number}.toml")
+        })
+        .collect();
+    let after = made_up(&given);
+    assert_eq!(after.len(), 5, "as many as were asked for");
+    assert!(after.iter().all(|character| taken.iter().all(|name| character["name"] != name.as_str())), "{after:?}");
+    let stay = before.iter().filter(|character| after.contains(character)).count();
+    assert_eq!(stay, 3, "the others are as they were");
+    let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/synthesize.jsonl")).expect("rejects");
+    for name in &taken {
+        assert!(
+            rejects.lines().any(|line| line.contains("\"resembles\"") && line.contains(name.as_str())),
+            "{rejects}"
+        );
+    }
+}
+
 const SIXTH: &str = r#"
 [[dimension]]
 code = "HU"

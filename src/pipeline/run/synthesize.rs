@@ -8,11 +8,28 @@ use super::super::{RunError, Stage};
 use super::{Road, Tasks};
 use crate::event::Event;
 use crate::schema::{Book, Character, CharacterType, Language};
-use crate::stages::synthesize::established;
+use crate::stages::synthesize::{MOST_FURTHER, Nth, Synthesized, established};
 use crate::stages::{simulate, synthesize};
 use crate::store::PoolIndex;
 
 impl Road {
+    /// Adds made-up characters to the others, but for those that are too much like one of them. Returns how many were left out,
+    /// by the stage or here.
+    fn join(&self, made: Synthesized, characters: &mut Vec<Character>, records: &mut Records) -> u32 {
+        let mut left_out = made.left_out;
+        self.reject(records, made.rejects);
+        for character in made.characters {
+            match synthesize::resembles(&character, characters) {
+                Some(resemblance) => {
+                    left_out += 1;
+                    self.reject(records, [resemblance.reject(&character)]);
+                }
+                None => characters.push(character),
+            }
+        }
+        left_out
+    }
+
     /// Returns the established characters: those of files first, then those picked out of the pool, book by book.
     fn established(
         &self,
@@ -81,7 +98,8 @@ impl Road {
                     let models = road.models.synthesizers.get(language);
                     let (params, seed) = (&road.loaded.file.synthesize, road.loaded.file.seed);
                     // No name is forbidden beforehand: a further book or character must not change those made up so far.
-                    let made = synthesize::synthesize(models, params, seed, language, world, count, &[]).await?;
+                    let nth = Nth::planned(world);
+                    let made = synthesize::synthesize(models, params, seed, language, nth, count, &[]).await?;
                     let done = done.fetch_add(count.into(), Ordering::Relaxed) + u64::from(count);
                     road.advance(Stage::Synthesize, done, Some(total));
                     Ok((language, world, made))
@@ -90,16 +108,31 @@ impl Road {
         }
         let mut results = made.all().await;
         results.sort_by_key(|(language, world, _)| (*language, *world));
-        for (_, _, made) in results {
-            self.reject(records, made.rejects);
-            for character in made.characters {
-                match synthesize::resembles(&character, &characters) {
-                    Some(resemblance) => self.reject(records, [resemblance.reject(&character)]),
-                    None => characters.push(character),
+        let mut fault = None;
+        // World by world, further ones included: another world more changes none before it.
+        for (language, world, given) in results {
+            let mut left_out = self.join(given, &mut characters, records);
+            for further in 1..=MOST_FURTHER {
+                if left_out == 0 || made.failed() || fault.is_some() {
+                    break;
                 }
+                let models = self.models.synthesizers.get(language);
+                let (seed, nth) = (self.loaded.file.seed, Nth { world, further });
+                match synthesize::synthesize(models, params, seed, language, nth, left_out, &[]).await {
+                    Ok(given) => left_out = self.join(given, &mut characters, records),
+                    Err(error) => fault = Some(error),
+                }
+            }
+            if left_out > 0 {
+                let note = format!(
+                    "{left_out} characters of world {world} ({language}) are missing: whoever was made up for them, also \
+                     {MOST_FURTHER} times anew, was left out; the rejected ones say why"
+                );
+                self.reporter.report(Event::Note(note));
             }
         }
         made.ended()?;
+        fault.map_or(Ok(()), Err)?;
         characters.sort_by(|a, b| a.id.cmp(&b.id));
         let count = |kind| characters.iter().filter(|character| character.kind == kind).count();
         let (established, synthesized) = (count(CharacterType::Established), count(CharacterType::Synthesized));

@@ -41,6 +41,13 @@ impl Counts {
         self.iter().map(|(_, count)| tau.saturating_sub(count)).sum()
     }
 
+    /// Returns the counts of those dimensions alone of which `reached` has less than `tau`.
+    #[must_use]
+    pub fn of_unmet(&self, reached: &Self, tau: u32) -> Self {
+        let is_unmet = |code: &str| reached.iter().any(|(other, count)| other == code && count < tau);
+        Self(self.0.iter().filter(|(code, _)| is_unmet(code)).cloned().collect())
+    }
+
     /// Returns w = `c_max` − c + 1 for each dimension (equation 4).
     #[must_use]
     pub fn weights(&self) -> Vec<u32> {
@@ -136,6 +143,32 @@ mod tests {
         counts.add("D0");
         counts.add("unknown");
         assert_eq!((counts.missing(2), counts.met(2)), (0, true));
+    }
+
+    /// What is aimed at need not be what counts: here the first dimension never does, however often it is aimed at.
+    #[test]
+    fn a_dimension_that_never_counts_starves_no_other() {
+        for wave in 1..5 {
+            let (mut reached, mut aimed, mut played) = (counts(&[0; 5]), counts(&[0; 5]), 0);
+            while reached.missing(10) > 10 {
+                let mut ahead = aimed.of_unmet(&reached, 10);
+                let draw = |n: u32| ahead.plan(10, 0.7, &mut seeded(7, &["starve", &(played + n).to_string()]));
+                let plans: Vec<_> = (0..wave).map(draw).collect();
+                for target in plans.iter().flat_map(|plan| &plan[..6]).flatten() {
+                    aimed.add(target);
+                    if target != "D0" {
+                        reached.add(target);
+                    }
+                }
+                played += wave;
+                let others: Vec<u32> = reached.iter().skip(1).map(|(_, count)| count).collect();
+                let (least, most) = (others.iter().min().unwrap(), others.iter().max().unwrap());
+                // Those that are there already leave their share to the rest.
+                assert!(*most > 10 || most - least <= wave + 1, "{reached:?}");
+                assert!(played < 20, "{reached:?}");
+            }
+            assert_eq!(reached.of_unmet(&reached, 10).0, [("D0".to_owned(), 0)]);
+        }
     }
 
     #[test]

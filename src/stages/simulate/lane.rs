@@ -119,6 +119,9 @@ pub async fn play_lane<S: Scenes>(
     let most = stage.limit.map_or(stage.params.max_conversations, |limit| limit.min(stage.params.max_conversations));
     let mut order = drawn(stage.seed, &lane, character, scenes.heads(), stage.params).into_iter();
     let (mut begun, mut ended) = (0, 0);
+    // Where it is not targets that count, those are balanced by themselves among the dimensions below τ: one that is aimed at
+    // in vain would else take every further target.
+    let mut aimed = Counts::new(stage.dimensions);
     for wave in 0.. {
         if counts.met(stage.params.tau) {
             break;
@@ -142,7 +145,10 @@ pub async fn play_lane<S: Scenes>(
             let short = short(&lane, stage, &counts, begun, begun == most);
             return Ok(LaneEnd { counts, short: Some(short) });
         }
-        let mut ahead = counts.clone();
+        let mut ahead = match stage.params.count {
+            Count::Targeted => counts.clone(),
+            Count::Judged | Count::Accepted => aimed.of_unmet(&counts, stage.params.tau),
+        };
         let mut running: FuturesUnordered<_> = settings
             .iter()
             .enumerate()
@@ -160,12 +166,13 @@ pub async fn play_lane<S: Scenes>(
             })
             .collect();
         drop(places);
-        let mut counted = counts.clone();
+        let (mut counted, mut tried) = (counts.clone(), aimed.clone());
         // Of several errors the one of the first conversation is told, whichever came first.
         let mut fault: Option<(usize, S::Error)> = None;
         while let Some((place, played)) = running.next().await {
             let kept = played.map_err(S::Error::from).and_then(|played| {
                 played.count(stage.params.count, &mut counted);
+                played.count(Count::Targeted, &mut tried);
                 keep(played)
             });
             if let Err(error) = kept
@@ -179,7 +186,7 @@ pub async fn play_lane<S: Scenes>(
         if let Some((_, error)) = fault {
             return Err(error);
         }
-        counts = counted;
+        (counts, aimed) = (counted, tried);
         progress(report(stage.params, &counts, ended));
     }
     Ok(LaneEnd { counts, short: None })

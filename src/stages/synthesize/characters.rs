@@ -1,10 +1,13 @@
 //! The ask `synthesize/characters`: several original people of one world.
 
+use std::collections::BTreeSet;
+
 use rand::seq::SliceRandom as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::Nth;
 use super::faults::of_names;
 use super::invention;
 use super::refinement::{Draft, Step, messages};
@@ -13,7 +16,7 @@ use super::world::World;
 use crate::llm::{Ask, Offline, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::Visibility::{Private, Public};
-use crate::schema::{Attribute, Language, Message, Visibility};
+use crate::schema::{Attribute, Language, Message, Visibility, slug};
 use crate::seed::seeded;
 use crate::text::of_language;
 
@@ -41,7 +44,8 @@ pub struct Sheets {
     pub characters: Vec<Sheet>,
 }
 
-/// A character's sheet. Its keys are fixed, so that none can be missing; [`Sheet::profile`] makes the profile of it.
+/// A character's sheet. What everybody has is fixed, so that none of it can be missing, and what only this one has comes under keys of
+/// its own; [`Sheet::profile`] makes the profile of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sheet {
     /// The full name.
@@ -74,7 +78,13 @@ pub struct Sheet {
     pub fear: String,
     /// What it wants now.
     pub want: String,
+    /// What else belongs to this one alone, under keys of its own, each for everyone to see or hidden; none is fine.
+    #[schemars(length(max = 4))]
+    pub further: Vec<Attribute>,
 }
+
+/// The most further keys of a sheet.
+const MOST_FURTHER_KEYS: usize = 4;
 
 /// The keys of a profile in English and Chinese, and who may see them. In the paper's setting relationships, hobbies,
 /// speech pattern and private background are private (FURINA 3.1).
@@ -122,7 +132,18 @@ impl Sheet {
             let key = if language == Language::En { en } else { zh };
             Attribute { key: key.to_owned(), value: value.trim().to_owned(), visibility }
         };
-        KEYS.into_iter().zip(self.values()).map(attribute).collect()
+        let further = self.further.iter().map(|Attribute { key, value, visibility }| Attribute {
+            key: key.trim().to_owned(),
+            value: value.trim().to_owned(),
+            visibility: *visibility,
+        });
+        KEYS.into_iter().zip(self.values()).map(attribute).chain(further).collect()
+    }
+
+    /// Returns a key that stands twice in the profile, so that its values may contradict each other.
+    fn twice(&self, language: Language) -> Option<String> {
+        let mut seen = BTreeSet::new();
+        self.profile(language).into_iter().map(|attribute| attribute.key).find(|key| !seen.insert(slug(key)))
     }
 
     /// Returns the sheet as text: the name, then a line for each key.
@@ -135,10 +156,10 @@ impl Sheet {
 }
 
 /// Draws the temperaments of a world's people; worlds with equally many people take turns in one order.
-pub(super) fn voices(seed: u64, language: Language, world: u32, count: usize) -> Vec<String> {
+pub(super) fn voices(seed: u64, language: Language, world: Nth, count: usize) -> Vec<String> {
     let mut labels: Vec<&str> = Tables::of(language).temperaments.iter().map(|row| row.label.as_str()).collect();
     labels.shuffle(&mut seeded(seed, &["synthesize", "voices", language.code()]));
-    (0..count).map(|index| labels[(world as usize * count + index) % labels.len()].to_owned()).collect()
+    (0..count).map(|index| labels[world.share(labels.len(), index, count)].to_owned()).collect()
 }
 
 impl Ask for MakeCharacters {
@@ -165,7 +186,17 @@ impl Ask for MakeCharacters {
             if let Some(((key, ..), _)) = KEYS.iter().zip(sheet.values()).find(|(_, value)| value.trim().is_empty()) {
                 return Err(format!("`{key}` of {} is empty", sheet.name));
             }
-            let values: String = sheet.values().into_iter().map(String::as_str).collect();
+            if sheet.further.len() > MOST_FURTHER_KEYS {
+                return Err(format!("{} has more than {MOST_FURTHER_KEYS} further keys", sheet.name));
+            }
+            let is_blank = |further: &&Attribute| slug(&further.key) == "-" || further.value.trim().is_empty();
+            if let Some(Attribute { key, .. }) = sheet.further.iter().find(is_blank) {
+                return Err(format!("the further key `{key}` of {} has no name or no value", sheet.name));
+            }
+            if let Some(key) = sheet.twice(self.language) {
+                return Err(format!("`{key}` stands twice in the sheet of {}; say each thing once", sheet.name));
+            }
+            let values: String = sheet.profile(self.language).into_iter().map(|attribute| attribute.value).collect();
             of_language(&values, self.language)?;
         }
         Ok(())

@@ -15,7 +15,7 @@ use super::tables::{
     Hobby, Occupation, Place, Rule, Slots, Tables, Temperament, Tension, capitalised, fill, indefinite,
 };
 use super::world::{MakeWorld, Seed, World};
-use crate::schema::Language;
+use crate::schema::{Attribute, Language};
 
 /// The most lines of one character.
 const MOST_LINES: usize = 36;
@@ -66,12 +66,15 @@ pub(super) fn characters(ask: &MakeCharacters, rng: &mut ChaCha8Rng) -> Sheets {
     let [looks, formative, memories] =
         [&tables.looks, &tables.formative, &tables.memories].map(|table| shuffled(table, rng));
     let [relations, secrets] = [&tables.relations, &tables.secrets].map(|table| shuffled(table, rng));
+    // A draw of its own, which moves none of the others.
+    let further = shuffled(&tables.further, &mut rng.clone());
     let [fears, wants] = [&tables.fears, &tables.wants].map(|table| shuffled(table, rng));
     let sheet = |(index, (name, woman)): (usize, &(String, bool))| {
         let cycle = |table: &[&'static String]| table[index % table.len()].as_str();
         let temperament = temperaments[index % temperaments.len()];
         let occupation = occupations[index % occupations.len()];
         let hobby = hobbies[index % hobbies.len()];
+        let own = further[index % further.len()];
         let part = Part {
             woman: *woman,
             friend: people[(index + 1) % people.len()].0.clone(),
@@ -110,6 +113,7 @@ pub(super) fn characters(ask: &MakeCharacters, rng: &mut ChaCha8Rng) -> Sheets {
             memory: say(cycle(&memories)),
             fear: say(cycle(&fears)),
             want,
+            further: vec![Attribute { value: say(&own.value), ..own.clone() }],
         }
     };
     Sheets { characters: people.iter().enumerate().map(sheet).collect() }

@@ -84,6 +84,42 @@ impl Default for Params {
     }
 }
 
+/// How often those who were left out of a world are made anew.
+pub const MOST_FURTHER: u32 = 3;
+
+/// Which world of a language: one that the run plans for, or a further one in whose people stand for those left out of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Nth {
+    /// The number of the planned world.
+    pub world: u32,
+    /// Which of its further worlds, up to [`MOST_FURTHER`]; 0 is the planned one itself.
+    pub further: u32,
+}
+
+impl Nth {
+    /// Returns a planned world.
+    #[must_use]
+    pub const fn planned(world: u32) -> Self {
+        Self { world, further: 0 }
+    }
+
+    /// Returns the place of the n-th of this world's `of` draws in a shuffled table of so many rows: planned worlds take turns from
+    /// its beginning, further ones from its end, so that they seldom meet.
+    const fn share(self, rows: usize, n: usize, of: usize) -> usize {
+        match self.further.checked_sub(1) {
+            None => (self.world as usize * of + n) % rows,
+            Some(further) => rows - 1 - ((self.world * MOST_FURTHER + further) as usize * of + n) % rows,
+        }
+    }
+}
+
+impl std::fmt::Display for Nth {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.world)?;
+        if self.further > 0 { write!(f, "+{}", self.further) } else { Ok(()) }
+    }
+}
+
 /// What one world gave.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Synthesized {
@@ -91,6 +127,8 @@ pub struct Synthesized {
     pub characters: Vec<Character>,
     /// What was left out.
     pub rejects: Vec<Reject>,
+    /// How many were left out for what they are, so that others may be made for them: what a server failed to answer is none.
+    pub left_out: u32,
 }
 
 /// The fewest people of a world: a dialogue needs two, even where one character is wanted.
@@ -99,8 +137,9 @@ const FEWEST_PEOPLE: u32 = 2;
 /// Makes up one world and its characters.
 ///
 /// A world has `characters_per_world` people, of whom the first `wanted` are taken: so a run that asks for more, or that
-/// `--limit` cuts short, makes the same ones. World `w` is made by `models[w % models.len()]`, so that several models share the work (Appendix A). `seed` and the
-/// world's number give the scraps that it is thought up from; draws are `<language>/<world>/<step>/<n>`. No name clashes
+/// `--limit` cuts short, makes the same ones. The worlds take turns with the models, so that several models share the work (Appendix
+/// A) and a further world is another one's. `seed` and the world's number give the scraps that it is thought up from; draws are
+/// `<language>/<world>/<step>/<n>`, with `<world>+<further>` for a further one. No name clashes
 /// with one of `avoid`. An error that does not end the run costs the world alone, which is then a reject. Characters of
 /// different worlds are not compared here: see [`resembles`].
 pub async fn synthesize(
@@ -108,7 +147,7 @@ pub async fn synthesize(
     params: &Params,
     seed: u64,
     language: Language,
-    world: u32,
+    world: Nth,
     wanted: u32,
     avoid: &[String],
 ) -> Result<Synthesized, AskError> {
@@ -116,7 +155,7 @@ pub async fn synthesize(
     if wanted == 0 || models.is_empty() {
         return Ok(synthesized);
     }
-    let model = &models[world as usize % models.len()];
+    let model = &models[(world.world + world.further) as usize % models.len()];
     let id = format!("{language}/{world}");
     match people(model, params, seed, language, world, wanted, avoid).await {
         Ok((people, rejects)) => {
@@ -127,9 +166,13 @@ pub async fn synthesize(
                     None => synthesized.characters.push(character),
                 }
             }
+            let kept = u32::try_from(synthesized.characters.len()).expect("no more than were wanted");
+            synthesized.left_out = wanted - kept;
         }
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => {
+            // What a server failed to answer it may answer when the run goes on.
+            synthesized.left_out = if refinement::is_kept(&error) { wanted } else { 0 };
             synthesized.rejects.push(Reject::new("synthesize", id, error.reason(), error.detail()));
         }
     }
@@ -142,7 +185,7 @@ async fn people(
     params: &Params,
     seed: u64,
     language: Language,
-    number: u32,
+    number: Nth,
     wanted: u32,
     avoid: &[String],
 ) -> Result<(Vec<Character>, Vec<Reject>), AskError> {

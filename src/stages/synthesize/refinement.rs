@@ -93,7 +93,7 @@ pub(super) async fn refined<S: Step>(
 }
 
 /// Whether the journal holds the replies that led to an error, so that meeting it again is certain.
-const fn is_kept(error: &AskError) -> bool {
+pub(super) const fn is_kept(error: &AskError) -> bool {
     matches!(error, AskError::Refused { .. } | AskError::BadReply { .. })
 }
 

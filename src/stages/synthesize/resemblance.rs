@@ -1,13 +1,19 @@
 //! Whether a made-up character is too much like another one. Deterministic; asks nobody.
 
-use std::collections::BTreeSet;
-
-use unicode_segmentation::UnicodeSegmentation as _;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use super::faults::clash;
-use crate::schema::{Character, Reject};
+use super::tables::texts;
+use crate::schema::{Character, Language, Reject};
+use crate::text::bm25::{B, K1, Terms, idf};
+use crate::text::float;
 
 /// The likeness of two profiles from which they are one character in two hands.
+///
+/// Measured on 24 made-up characters of each language and five seeds, beside 68 of six novels: two of them are alike to .33 in
+/// English and .40 in Chinese at most; with half of each value left a profile is alike to its whole from .52 on, with two thirds of
+/// its keys from .69 on. Who says the same in other words is not found here: that a model is asked (`synthesize/known`).
 const MOST_LIKENESS: f64 = 0.5;
 
 /// What a character is too much like.
@@ -17,7 +23,8 @@ pub struct Resemblance {
     pub other: String,
     /// Whether the names could be taken for the same.
     pub same_name: bool,
-    /// The likeness of the profiles, 0 to 1: Dice's coefficient over pairs of neighbouring words (Chinese: characters).
+    /// How much of the profile the other one says: its BM25 score for the other one as a share of that for itself, from 0; 1
+    /// is word for word.
     pub likeness: f64,
 }
 
@@ -35,29 +42,101 @@ impl Resemblance {
 /// same record.
 #[must_use]
 pub fn resembles(character: &Character, others: &[Character]) -> Option<Resemblance> {
-    let own = pairs(character);
+    let own = Bag::of(character);
+    let most = own.score(&own);
     others.iter().filter(|other| !std::ptr::eq(*other, character)).find_map(|other| {
         let names = std::iter::once(&other.name).chain(&other.aliases);
         let same_name = names.into_iter().any(|name| clash(&character.name, name));
-        let likeness = dice(&own, &pairs(other));
+        let likeness = if most > 0.0 { own.score(&Bag::of(other)) / most } else { 0.0 };
         (same_name || likeness >= MOST_LIKENESS).then(|| Resemblance { other: other.name.clone(), same_name, likeness })
     })
 }
 
-/// Returns the pairs of neighbouring words in a character's profile.
-fn pairs(character: &Character) -> BTreeSet<(String, String)> {
-    let mut pairs = BTreeSet::new();
-    for attribute in &character.profile {
-        let words: Vec<String> = attribute.value.unicode_words().map(str::to_lowercase).collect();
-        pairs.extend(words.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())));
-    }
-    pairs
+/// Hands on what a text of a profile is compared by: pairs of neighbouring words, in Chinese of characters. English words alone
+/// would not do: the plain ones that all profiles share are half of each.
+fn pairs(cut: &mut Terms, text: &str, language: Language, mut each: impl FnMut(String)) {
+    let mut before: Option<String> = None;
+    cut.each(text, |term| match language {
+        Language::En => {
+            if let Some(before) = &before {
+                each(format!("{before} {term}"));
+            }
+            before = Some(term.to_owned());
+        }
+        Language::Zh => each(term.to_owned()),
+    });
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a profile has far fewer than 2^52 words")]
-fn dice<T: Ord>(one: &BTreeSet<T>, other: &BTreeSet<T>) -> f64 {
-    let all = one.len() + other.len();
-    if all == 0 { 0.0 } else { 2.0 * one.intersection(other).count() as f64 / all as f64 }
+/// A profile as its pairs.
+struct Bag {
+    terms: BTreeMap<String, usize>,
+    length: usize,
+    language: Language,
+}
+
+impl Bag {
+    fn of(character: &Character) -> Self {
+        let (mut terms, mut length) = (BTreeMap::new(), 0);
+        let mut cut = Terms::default();
+        for attribute in &character.profile {
+            pairs(&mut cut, &attribute.value, character.language, |pair| {
+                *terms.entry(pair).or_default() += 1;
+                length += 1;
+            });
+        }
+        Self { terms, length, language: character.language }
+    }
+
+    /// Returns the BM25 score of another profile for this one as the query.
+    ///
+    /// How rare a pair is is told by texts that never change: told by the profiles of the run, a further character would change
+    /// how alike two others are.
+    fn score(&self, other: &Self) -> f64 {
+        let rarity = Rarity::of(self.language);
+        let average = float(self.length + other.length) / 2.0;
+        let length = K1 * (1.0 - B + B * float(other.length) / average.max(1.0));
+        let part = |(term, count): (&String, &usize)| {
+            let there = float(other.terms.get(term).copied().unwrap_or_default());
+            float(*count) * rarity.weight(term) * there * (K1 + 1.0) / (there + length)
+        };
+        self.terms.iter().map(part).sum()
+    }
+}
+
+/// How many of a language's texts have a pair.
+struct Rarity {
+    texts: usize,
+    with_term: BTreeMap<String, usize>,
+}
+
+impl Rarity {
+    fn of(language: Language) -> &'static Self {
+        static EN: LazyLock<Rarity> = LazyLock::new(|| Rarity::new(Language::En));
+        static ZH: LazyLock<Rarity> = LazyLock::new(|| Rarity::new(Language::Zh));
+        match language {
+            Language::En => &EN,
+            Language::Zh => &ZH,
+        }
+    }
+
+    fn new(language: Language) -> Self {
+        let texts = texts(language);
+        let (mut with_term, mut cut) = (BTreeMap::new(), Terms::default());
+        for text in &texts {
+            let mut terms = BTreeSet::new();
+            pairs(&mut cut, text, language, |pair| {
+                terms.insert(pair);
+            });
+            for term in terms {
+                *with_term.entry(term).or_default() += 1;
+            }
+        }
+        Self { texts: texts.len(), with_term }
+    }
+
+    fn weight(&self, term: &str) -> f64 {
+        idf(self.texts, self.with_term.get(term).copied().unwrap_or_default())
+    }
 }
 
 #[cfg(test)]

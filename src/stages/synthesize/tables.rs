@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
-use crate::schema::Language;
+use crate::schema::{Attribute, Language};
 
 /// The tables of one language. `tables.<language>.toml` says what the slots are.
 #[derive(Debug, Deserialize)]
@@ -26,6 +27,7 @@ pub(super) struct Tables {
     pub(super) secrets: Vec<String>,
     pub(super) fears: Vec<String>,
     pub(super) wants: Vec<String>,
+    pub(super) further: Vec<Attribute>,
     pub(super) situations: Vec<String>,
     pub(super) general: Vec<String>,
     pub(super) places: Vec<Place>,
@@ -105,11 +107,33 @@ pub(super) struct Temperament {
     pub(super) frames: Vec<String>,
 }
 
-static EN: LazyLock<Tables> = LazyLock::new(|| parse(include_str!("tables.en.toml")));
-static ZH: LazyLock<Tables> = LazyLock::new(|| parse(include_str!("tables.zh.toml")));
+static EN: LazyLock<Tables> = LazyLock::new(|| parse(source(Language::En)));
+static ZH: LazyLock<Tables> = LazyLock::new(|| parse(source(Language::Zh)));
 
-fn parse(source: &str) -> Tables {
+const fn source(language: Language) -> &'static str {
+    match language {
+        Language::En => include_str!("tables.en.toml"),
+        Language::Zh => include_str!("tables.zh.toml"),
+    }
+}
+
+fn parse<T: DeserializeOwned>(source: &str) -> T {
     toml::from_str(source).expect("the embedded tables are read by a test")
+}
+
+/// Returns every text of a language's tables: what profiles are usually made of.
+pub(super) fn texts(language: Language) -> Vec<String> {
+    fn gather(value: toml::Value, texts: &mut Vec<String>) {
+        match value {
+            toml::Value::String(text) => texts.push(text),
+            toml::Value::Array(values) => values.into_iter().for_each(|value| gather(value, texts)),
+            toml::Value::Table(table) => table.into_iter().for_each(|(_, value)| gather(value, texts)),
+            _ => {}
+        }
+    }
+    let mut texts = Vec::new();
+    gather(parse(source(language)), &mut texts);
+    texts
 }
 
 impl Tables {

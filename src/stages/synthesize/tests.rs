@@ -7,7 +7,7 @@ use super::refinement::Step;
 use super::*;
 use crate::llm::{Ask, Budget, Desk, Memory, Offline, OfflineOptions};
 use crate::prompt::{PromptError, Prompts};
-use crate::schema::{Message, Visibility, public};
+use crate::schema::{Attribute, Message, Visibility, public};
 
 fn prompts() -> Prompts {
     Prompts::new(PROMPTS.iter().copied(), &BTreeMap::new()).unwrap()
@@ -28,7 +28,8 @@ fn worlds(seed: u64, language: Language, worlds: u32, wanted: u32, avoid: &[Stri
     let mut characters = Vec::new();
     for world in 0..worlds {
         let params = Params::default();
-        let made = runtime.block_on(synthesize(&models, &params, seed, language, world, wanted, avoid)).unwrap();
+        let made =
+            runtime.block_on(synthesize(&models, &params, seed, language, Nth::planned(world), wanted, avoid)).unwrap();
         assert_eq!(made.rejects, []);
         assert_eq!(made.characters.len(), wanted as usize);
         assert!(
@@ -52,8 +53,9 @@ fn offline_characters_are_whole_and_differ() {
                     let other = lines.insert(line.clone(), character.name.clone());
                     assert_eq!(other, None, "{} says it too: {line}", character.name);
                 }
-                assert_eq!(public(&character.profile).len(), 6);
-                assert_eq!(character.profile.len(), 14);
+                let further = &character.profile[14..];
+                assert_eq!(further.len(), 1);
+                assert_eq!(public(&character.profile).len(), 6 + public(further).len());
                 let texts = character.profile.iter().map(|attribute| &attribute.value).chain(&character.lines);
                 for text in texts.chain(&character.worldview) {
                     assert!(!text.contains(['{', '}']), "{text}");
@@ -64,6 +66,17 @@ fn offline_characters_are_whole_and_differ() {
                     }
                 }
                 assert_eq!(resembles(character, &characters), None);
+                // In another hand, with half of what it says of itself.
+                let mut copy = Character {
+                    name: if language == Language::En { "Q" } else { "丙" }.to_owned(),
+                    ..character.clone()
+                };
+                for attribute in &mut copy.profile {
+                    let half = attribute.value.chars().count() / 2;
+                    attribute.value = attribute.value.chars().take(half).collect();
+                }
+                let found = resembles(character, &[copy]).expect("the same person");
+                assert!(!found.same_name, "{found:?}");
             }
         }
     }
@@ -92,7 +105,8 @@ fn fewer_wanted_are_the_first_of_more() {
         let journal = Arc::default();
         let made = |wanted| {
             let models = models(7, &journal, &["plain"]);
-            let made = runtime.block_on(synthesize(&models, &params, 7, language, 0, wanted, &[])).unwrap();
+            let made =
+                runtime.block_on(synthesize(&models, &params, 7, language, Nth::planned(0), wanted, &[])).unwrap();
             (made.characters, models[0].desk().ledger.totals().made)
         };
         let ((one, asked), (all, further)) = (made(1), made(3));
@@ -110,7 +124,8 @@ fn a_run_is_a_function_of_its_seed_and_its_journal() {
         let desk = Arc::new(Desk::new(seed, prompts(), journal.clone(), Budget::default(), replay));
         let model = Arc::new(Model::offline("one", OfflineOptions::default(), desk.clone()));
         let params = Params::default();
-        let made = runtime.block_on(synthesize(&[model], &params, seed, Language::Zh, 1, 2, &[])).unwrap();
+        let made =
+            runtime.block_on(synthesize(&[model], &params, seed, Language::Zh, Nth::planned(1), 2, &[])).unwrap();
         (made, desk.ledger.totals())
     };
     let (first, totals) = run(7, &journal, false);
@@ -139,8 +154,9 @@ fn a_lost_world_is_a_reject_and_an_end_of_the_run_an_error() {
     let budget = Budget { max_calls: Some(1), ..Budget::default() };
     let desk = Arc::new(Desk::new(1, prompts(), Arc::new(Memory::default()), budget, false));
     let models = [Arc::new(Model::offline("one", OfflineOptions::default(), desk))];
-    let run =
-        |avoid: &[String]| runtime.block_on(synthesize(&models, &Params::default(), 1, Language::En, 0, 2, avoid));
+    let run = |avoid: &[String]| {
+        runtime.block_on(synthesize(&models, &Params::default(), 1, Language::En, Nth::planned(0), 2, avoid))
+    };
     assert!(matches!(run(&[]), Err(AskError::Budget(_))));
 
     // With every name taken, the offline answer breaks its own check.
@@ -151,9 +167,10 @@ fn a_lost_world_is_a_reject_and_an_end_of_the_run_an_error() {
         .flat_map(|name| name.split('-').map(str::to_owned).collect::<Vec<_>>())
         .collect();
     let plain = self::models(1, &Arc::default(), &["plain"]);
-    let made = runtime.block_on(synthesize(&plain, &Params::default(), 1, Language::En, 0, 2, &avoid)).unwrap();
+    let made =
+        runtime.block_on(synthesize(&plain, &Params::default(), 1, Language::En, Nth::planned(0), 2, &avoid)).unwrap();
     assert_eq!(made.characters, []);
-    assert_eq!(made.rejects.len(), 1);
+    assert_eq!((made.rejects.len(), made.left_out), (1, 2));
     let reject = &made.rejects[0];
     assert_eq!(
         (reject.stage.as_str(), reject.id.as_str(), reject.reason.as_str()),
@@ -162,7 +179,7 @@ fn a_lost_world_is_a_reject_and_an_end_of_the_run_an_error() {
 }
 
 fn sheets(language: Language) -> (MakeCharacters, Sheets) {
-    let world = made(&MakeWorld { language, sparks: Sparks::draw(5, language, 0), draft: None });
+    let world = made(&MakeWorld { language, sparks: Sparks::draw(5, language, Nth::planned(0)), draft: None });
     let avoid = vec!["Jim Hawkins".to_owned(), "贾宝玉".to_owned()];
     let ask = MakeCharacters { language, world, count: 2, voices: Vec::new(), avoid, draft: None };
     let sheets = made(&ask);
@@ -237,7 +254,9 @@ fn schemas_are_narrowed_to_what_is_possible() {
 
 #[test]
 fn visibility_follows_the_paper() {
-    let profile = sheets(Language::Zh).1.characters[0].profile(Language::Zh);
+    let mut sheet = sheets(Language::Zh).1.characters[0].clone();
+    sheet.further.clear();
+    let profile = sheet.profile(Language::Zh);
     let keys = |visibility| -> Vec<String> {
         let seen = profile.iter().filter(|attribute| attribute.visibility == visibility);
         seen.map(|attribute| attribute.key.clone()).collect()
@@ -245,6 +264,58 @@ fn visibility_follows_the_paper() {
     assert_eq!(keys(Visibility::Public), ["性别", "年龄", "外貌", "身份", "性格", "公开经历"]);
     let private = ["人际关系", "爱好", "说话方式", "隐秘经历", "成长经历", "难忘之事", "惧怕", "心愿"];
     assert_eq!(keys(Visibility::Private), private);
+}
+
+#[test]
+fn a_sheet_has_keys_of_its_own_with_who_may_see_them() {
+    for (language, [debt, scar, fixed, foreign]) in
+        [(Language::En, ["Debt ", "scar", "Memory", "性别"]), (Language::Zh, ["旧债 ", "疤", "难忘之事", "gender"])]
+    {
+        let (ask, sheets) = sheets(language);
+        let attribute = |key: &str, visibility| Attribute {
+            key: key.to_owned(),
+            value: sheets.characters[0].memory.clone(),
+            visibility,
+        };
+        let with = |further: &[Attribute]| {
+            let mut changed = sheets.clone();
+            changed.characters[0].further = further.to_vec();
+            changed
+        };
+        let own = [attribute(debt, Visibility::Private), attribute(scar, Visibility::Public)];
+        let good = with(&own);
+        ask.check(&good).unwrap();
+        let profile = good.characters[0].profile(language);
+        let further: Vec<_> = profile[14..].iter().map(|own| (own.key.as_str(), own.visibility)).collect();
+        assert_eq!(further, [(debt.trim(), Visibility::Private), (scar, Visibility::Public)]);
+        assert!(public(&profile).iter().all(|seen| seen.key != debt.trim()));
+        assert!(public(&profile).iter().any(|seen| seen.key == scar));
+        assert!(good.characters[0].text(language).contains(debt.trim()), "the reviewer reads it");
+        // The same thing twice may say two things; a key of the other language is as good as any.
+        let bad = [own[0].clone(), own[0].clone()];
+        assert!(ask.check(&with(&bad)).unwrap_err().contains("stands twice"));
+        assert!(ask.check(&with(&[attribute(fixed, Visibility::Public)])).unwrap_err().contains("stands twice"));
+        ask.check(&with(&[attribute(foreign, Visibility::Public)])).unwrap();
+        assert!(ask.check(&with(&[attribute("—", Visibility::Public)])).unwrap_err().contains("no name"));
+        let many: Vec<_> = (0..5).map(|n| attribute(&format!("{scar}{n}"), Visibility::Public)).collect();
+        assert!(ask.check(&with(&many)).unwrap_err().contains("more than 4"));
+    }
+}
+
+#[test]
+fn further_worlds_are_others() {
+    for language in Language::ALL {
+        for world in 0..3 {
+            let all: Vec<Nth> = (0..=MOST_FURTHER).map(|further| Nth { world, further }).collect();
+            let places: BTreeSet<String> = all.iter().map(|nth| Sparks::draw(7, language, *nth).place).collect();
+            assert_eq!(places.len(), all.len());
+            let planned: BTreeSet<String> =
+                (0..3).map(|world| Sparks::draw(7, language, Nth::planned(world)).place).collect();
+            let further = |nth: &&Nth| nth.further > 0;
+            assert!(all.iter().filter(further).all(|nth| !planned.contains(&Sparks::draw(7, language, *nth).place)));
+        }
+    }
+    assert_eq!((Nth::planned(4).to_string(), Nth { world: 4, further: 2 }.to_string()), ("4".into(), "4+2".into()));
 }
 
 /// Renders the request of an ask as `role: content` parts.
@@ -256,7 +327,7 @@ fn rendered<A: Ask>(ask: &A) -> String {
 #[test]
 fn a_world_is_asked_for_again_with_its_faults() {
     let draft = Some(Draft { text: "旧稿".to_owned(), faults: vec!["太短".to_owned()] });
-    let ask = MakeWorld { language: Language::Zh, sparks: Sparks::draw(1, Language::Zh, 0), draft };
+    let ask = MakeWorld { language: Language::Zh, sparks: Sparks::draw(1, Language::Zh, Nth::planned(0)), draft };
     insta::assert_snapshot!(rendered(&ask), @r"
 [system]
 你为角色扮演构想世界。好的世界里，人们会为要紧的事争执，而且没有一处是别处读到过的。
@@ -320,7 +391,8 @@ fn every_step_shows_what_it_has_to_go_by() {
 #[test]
 fn people_of_different_worlds_have_different_temperaments() {
     for language in Language::ALL {
-        let voices: Vec<String> = (0..4).flat_map(|world| characters::voices(9, language, world, 2)).collect();
+        let voices: Vec<String> =
+            (0..4).flat_map(|world| characters::voices(9, language, Nth::planned(world), 2)).collect();
         assert_eq!(voices.iter().collect::<BTreeSet<_>>().len(), 8, "{voices:?}");
         let (mut ask, _) = sheets(language);
         ask.voices = voices[2..4].to_vec();

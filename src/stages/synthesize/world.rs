@@ -4,6 +4,7 @@ use rand::seq::SliceRandom as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Nth;
 use super::invention;
 use super::refinement::{Draft, Step, messages};
 use super::tables::Tables;
@@ -39,20 +40,19 @@ pub struct Sparks {
 
 impl Sparks {
     /// Draws the scraps of a world; up to a dozen worlds of one seed share none but themes.
-    pub(super) fn draw(seed: u64, language: Language, world: u32) -> Self {
+    pub(super) fn draw(seed: u64, language: Language, world: Nth) -> Self {
         let tables = Tables::of(language);
-        let nth = |what: &str, count: usize, n: usize| {
+        let drawn = |what: &str, count: usize, n: usize, of: usize| {
             let mut order: Vec<usize> = (0..count).collect();
             order.shuffle(&mut seeded(seed, &["synthesize", "sparks", language.code(), what]));
-            order[n % count]
+            order[world.share(count, n, of)]
         };
-        let world = world as usize;
-        let theme = |n| tables.themes[nth("theme", tables.themes.len(), world * 3 + n)].name.clone();
+        let theme = |n| tables.themes[drawn("theme", tables.themes.len(), n, 3)].name.clone();
         Self {
             themes: (0..3).map(theme).collect(),
-            place: tables.places[nth("place", tables.places.len(), world)].kind.clone(),
-            custom: tables.rules[nth("rule", tables.rules.len(), world)].custom.clone(),
-            stake: tables.tensions[nth("tension", tables.tensions.len(), world)].stake.clone(),
+            place: tables.places[drawn("place", tables.places.len(), 0, 1)].kind.clone(),
+            custom: tables.rules[drawn("rule", tables.rules.len(), 0, 1)].custom.clone(),
+            stake: tables.tensions[drawn("tension", tables.tensions.len(), 0, 1)].stake.clone(),
         }
     }
 }
