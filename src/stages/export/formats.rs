@@ -217,8 +217,7 @@ impl Columns<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::roles::RoleRows;
-    use super::super::roles::tests::{frames, rows};
+    use super::super::roles::tests::{RoleRows, frames, rows};
     use super::*;
 
     fn made(form: Format, rows: &RoleRows) -> BTreeMap<String, String> {

@@ -19,7 +19,7 @@ mod tally;
 pub use card::{About, AboutBook, AboutPart, card};
 pub use formats::{CONFIGS, Format, Frame, format};
 pub use groups::{Row, table};
-pub use roles::{HeldOut, RoleRows};
+pub use roles::HeldOut;
 pub use tally::{Table, Tally};
 
 use polars::error::PolarsError;
