@@ -207,10 +207,8 @@ impl Road {
         let instructor = self.models.instructor.as_ref().expect("who makes role data has an instructor");
         let (roles, mut rejects) = self.roles(cast, source).await?;
         let graded = roles.into_iter().filter(|role| wanted.contains(&role.language)).map(|role| async move {
-            let grade = match role.is_chosen {
-                true => Some(instruct::grade(instructor.get(role.language), &role).await?),
-                false => None,
-            };
+            let grade =
+                if role.is_chosen { Some(instruct::grade(instructor.get(role.language), &role).await?) } else { None };
             let calls = instruct::calls(params, &role, &cast.general, self.loaded.file.seed);
             let Role { id, language, source: book, own_turns, .. } = role;
             Ok::<_, RunError>((Taken { source, id, language, book, own_turns, grade: None, calls }, grade))

@@ -17,7 +17,7 @@ mod tables;
 mod tally;
 
 pub use card::{About, AboutBook, AboutPart, card};
-pub use formats::{CONFIGS, Format, Frame, format};
+pub use formats::{CONFIGS, Format, Formed, Frame};
 pub use groups::{Row, table};
 pub use roles::HeldOut;
 pub use tally::{Table, Tally};

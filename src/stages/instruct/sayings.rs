@@ -181,7 +181,7 @@ fn stands(sentence: &str, others: &BTreeSet<&str>, language: Language) -> bool {
                     has_name(sentence, name)
                         || (given.chars().filter(|c| is_han(*c)).count() > 1 && sentence.contains(&given))
                 };
-                let called = sentence.split(['，', '！', '、']).next().is_some_and(|first| is_title(first));
+                let called = sentence.split(['，', '！', '、']).next().is_some_and(is_title);
                 !ZH_BACK.iter().any(|word| sentence.starts_with(word))
                     && !called
                     && !others.iter().any(|name| names(&name))

@@ -162,8 +162,8 @@ impl Harvest {
             (0..self.instructions.len()).filter(|number| self.instructions[*number].0 == language).collect();
         own.sort_by_key(|number| &self.instructions[*number].1);
         let id = |number: usize| self.instructions[number].1.as_str();
-        let text = |number: usize| self.instructions[number].2.as_str();
-        let families = self.families(language, &own.iter().map(|number| text(*number)).collect::<Vec<_>>());
+        let words = |number: usize| self.instructions[number].2.as_str();
+        let families = self.families(language, &own.iter().map(|number| words(*number)).collect::<Vec<_>>());
         let keys: Vec<(&str, &str)> = own.iter().map(|number| ("", id(*number))).collect();
         let drawn = self.drawn(language, "instruction", &keys, &families);
         let test: BTreeSet<usize> =
@@ -174,8 +174,8 @@ impl Harvest {
             let mut numbers: Vec<usize> = numbers.iter().map(|number| *number as usize).collect();
             let (of_test, of_train): (Vec<usize>, Vec<usize>) =
                 numbers.iter().partition(|number| test.contains(number));
-            held.extend(of_test.iter().map(|number| text(*number)));
-            trained.extend(of_train.iter().map(|number| text(*number)));
+            held.extend(of_test.iter().map(|number| words(*number)));
+            trained.extend(of_train.iter().map(|number| words(*number)));
             if held_out.contains(role) {
                 if sides.is_leak_free {
                     numbers = of_test;
@@ -184,12 +184,12 @@ impl Harvest {
                 let row = |number: &usize| format!("{role}/general/{}", id(*number));
                 numbers.sort_by_key(|number| (self.rank("held out", language, &row(number)), id(*number)));
                 numbers.truncate(usize::try_from(self.params.held_out_general).unwrap_or(usize::MAX));
-                shown.extend(numbers.iter().map(|number| text(*number)));
+                shown.extend(numbers.iter().map(|number| words(*number)));
                 let ids = numbers.iter().map(|number| id(*number).to_owned()).collect();
                 sides.shown.insert(role.clone(), ids);
             } else {
                 let numbers = if sides.is_leak_free { &of_train } else { &numbers };
-                learnt.extend(numbers.iter().map(|number| text(*number)));
+                learnt.extend(numbers.iter().map(|number| words(*number)));
             }
         }
         let near = *self.params.near.get(language);
