@@ -12,7 +12,7 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The longest wait of a parked address.
 const LAST_WAIT: Duration = Duration::from_mins(1);
 /// An address that has been parked for so long is given up.
-const PATIENCE: Duration = Duration::from_mins(10);
+pub(super) const PATIENCE: Duration = Duration::from_mins(10);
 
 /// Whether an address is asked.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ impl Breaker {
         self.parked.take().map(|_| Change::Freed)
     }
 
-    /// Takes a failure. `may_park` says whether the address, or another one, has ever answered.
+    /// Takes a failure. `may_park` says whether there is something to wait for.
     pub(super) fn fail(
         &mut self,
         now: Instant,

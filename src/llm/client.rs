@@ -2,15 +2,18 @@
 //!
 //! Secrets leave this file in headers only.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Once, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Response, Url};
 use serde_json::Value;
+use tokio::time::Instant;
 
+use super::breaker::PATIENCE;
 use super::budget::Weight;
 use super::desk::{Flight, Hold};
 use super::endpoint::{parse, shown};
@@ -19,6 +22,7 @@ use super::gate::{End, Gate, Limits, News, Permit, Then, Told, What};
 use super::json::without_lone_surrogates;
 use super::pace::reset_of;
 use super::retry::{Failure, Verdict, retry_after, wait, words};
+use super::silence::WORTH_TELLING;
 use super::{AskError, Endpoint, HttpFault, Reply, Request, Schemas, Usage, completion, estimate_tokens};
 
 /// No chat completion is longer; a body that is would only fill the memory.
@@ -29,6 +33,9 @@ const SHOWN: usize = 500;
 
 /// A call that is refused so many times its tries, while others are let in, fails.
 const REFUSALS_PER_TRY: u32 = 10;
+
+/// The kind of failure of a server that takes a request and says nothing in time.
+const TIMED_OUT: &str = "timed_out";
 
 /// What a reply is taken to weigh before it is known, where nothing bounds it.
 const USUAL_REPLY: u32 = 300;
@@ -139,7 +146,7 @@ impl Client {
             let body = form.body(request, ask, seed, question.spelt_out, question.thoughts);
             let body = serde_json::to_string(&body).expect("a body has string keys only");
             let in_flight = flight.request();
-            let result = self.exchange(request, body, &permit).await;
+            let result = self.watched(self.exchange(request, body, &permit), &permit, flight).await;
             drop(in_flight);
             let failure = match result {
                 Ok((reply, usage)) => {
@@ -158,6 +165,7 @@ impl Client {
                 self.unusable.get_or_init(|| failure.fault.clone());
             }
             let end = match verdict {
+                Verdict::Retry if failure.kind == TIMED_OUT => End::TimedOut,
                 Verdict::Retry => End::Failed(failure.retry_after),
                 Verdict::Slower => End::Refused(failure.retry_after),
                 _ => End::Answered,
@@ -173,8 +181,10 @@ impl Client {
                 Verdict::Retry => {
                     failed += u32::from(!is_free);
                     tracing::debug!(model = self.name, ask, failed, fault = %source, "a request failed");
-                    if failed >= self.endpoint.max_tries && !self.gate.has_answered() {
+                    let is_long = failed >= self.endpoint.max_tries || begun.elapsed() >= PATIENCE;
+                    if is_long && !self.gate.has_answered() {
                         // Every other call would wait as long for nobody.
+                        self.unusable.get_or_init(|| source.clone());
                         return Err(AskError::Unusable { model: model(), source });
                     }
                     if failed >= self.endpoint.max_tries {
@@ -276,16 +286,52 @@ impl Client {
     /// Ends a request at the gate, and tells news of its address.
     fn end(&self, permit: Permit<'_>, end: End, used: u64, fault: &str, flight: &Flight<'_>) -> Then {
         let (then, news) = permit.end(end, used);
-        if let Some(News { address, what, waiting }) = news {
-            let place = format!("model `{}`: `{}`", self.name, self.addresses[address].shown);
-            let wait = |wait: Duration| format!("{waiting} calls wait; the next try is in {:.0} s", wait.as_secs_f64());
-            flight.desk().tell(match what {
-                What::Saturated(pause) => format!("{place} takes no more for now ({fault}); {}", wait(pause)),
-                What::Down(pause) => format!("{place} fails again and again ({fault}); {}", wait(pause)),
-                What::Back => format!("{place} answers again"),
-            });
+        // Who is asked once is told of by the error.
+        let is_all = |news: &News| news.what == What::Unreached && self.endpoint.max_tries <= 1;
+        if let Some(news) = news.filter(|news| !is_all(news)) {
+            self.tell(&news, fault, flight);
         }
         then
+    }
+
+    /// Waits for the end of a request, and tells when its address is silent for long meanwhile.
+    async fn watched<T>(&self, exchange: impl Future<Output = T>, permit: &Permit<'_>, flight: &Flight<'_>) -> T {
+        let mut exchange = pin!(exchange);
+        loop {
+            tokio::select! {
+                biased;
+                result = &mut exchange => return result,
+                () = tokio::time::sleep(WORTH_TELLING) => {
+                    if let Some(news) = permit.silence() {
+                        self.tell(&news, "", flight);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells news of an address in words.
+    fn tell(&self, news: &News, fault: &str, flight: &Flight<'_>) {
+        let place = format!("model `{}`: `{}`", self.name, self.addresses[news.address].shown);
+        let calls = match news.waiting {
+            1 => "1 call waits".to_owned(),
+            waiting => format!("{waiting} calls wait"),
+        };
+        let wait = |wait: Duration| format!("{calls}; the next try is in {:.0} s", wait.as_secs_f64());
+        let seconds = |time: Duration| format!("{:.0} s", time.as_secs_f64());
+        flight.desk().tell(match news.what {
+            What::Saturated(pause) => format!("{place} takes no more for now ({fault}); {}", wait(pause)),
+            What::Down(pause) => format!("{place} fails again and again ({fault}); {}", wait(pause)),
+            What::Unreached => {
+                format!("{place} does not answer ({fault}); each call tries up to {} times", self.endpoint.max_tries)
+            }
+            What::Silent(silence) => format!(
+                "{place} has said nothing for {}; {calls}, each for {} at most",
+                seconds(silence),
+                seconds(self.endpoint.timeout)
+            ),
+            What::Back => format!("{place} answers again"),
+        });
     }
 
     /// Sends one request and reads one completion.
@@ -335,7 +381,8 @@ impl Client {
     }
 
     fn broken(&self, address: &Address, error: reqwest::Error) -> Failure {
-        let kind = if error.is_timeout() { "timed_out" } else { "broken" };
+        // A connection that does not come about is no server that is slow to answer.
+        let kind = if error.is_timeout() && !error.is_connect() { TIMED_OUT } else { "broken" };
         let cause = self.endpoint.redact(&chain(&error.without_url()));
         Failure::of(kind, HttpFault::Broken { url: address.shown.clone(), cause })
     }

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::breaker::{Breaker, Change};
 use super::bucket::Bucket;
 use super::pace::{Lesson, Pace};
+use super::silence::Silence;
 use super::width::Width;
 
 /// The longest that one refusal holds an address, whatever the server asks for.
@@ -60,6 +61,8 @@ pub(super) enum End {
     Refused(Option<Duration>),
     /// The server failed or could not be reached, and may ask for a wait.
     Failed(Option<Duration>),
+    /// The server took the request and said nothing in time.
+    TimedOut,
 }
 
 /// What the end of a request means for its call.
@@ -91,6 +94,10 @@ pub(super) enum What {
     Saturated(Duration),
     /// It fails or is away; the next request goes after a wait.
     Down(Duration),
+    /// The first request to it has failed, and there is no other address.
+    Unreached,
+    /// It has said nothing for so long to those who wait.
+    Silent(Duration),
     /// It answers again.
     Back,
 }
@@ -109,6 +116,8 @@ struct State {
     arrived: u64,
     in_flight: usize,
     has_answered: bool,
+    /// Whether a request has failed before any was answered.
+    has_failed: bool,
 }
 
 #[derive(Debug)]
@@ -122,7 +131,8 @@ struct Address {
     holds: u32,
     /// When it was last closed, or is opened again: answers to requests that began before say nothing of it.
     opened: Instant,
-    /// Whether its saturation was told.
+    silence: Silence,
+    /// Whether something was told of it that an answer ends.
     was_told: bool,
 }
 
@@ -166,10 +176,18 @@ impl Gate {
             }),
             holds: 0,
             opened: now,
+            silence: Silence::new(now),
             was_told: false,
         };
         let addresses = std::iter::repeat_with(address).take(addresses.max(1)).collect();
-        let state = State { addresses, queue: BTreeMap::new(), arrived: 0, in_flight: 0, has_answered: false };
+        let state = State {
+            addresses,
+            queue: BTreeMap::new(),
+            arrived: 0,
+            in_flight: 0,
+            has_answered: false,
+            has_failed: false,
+        };
         Self { most, state: Mutex::new(state) }
     }
 
@@ -280,6 +298,9 @@ impl Address {
 
     /// Takes note of a request that begins.
     fn begin(&mut self, address: usize, cost: f64, now: Instant) -> Start {
+        if self.in_flight == 0 {
+            self.silence.begin(now);
+        }
         self.in_flight += 1;
         let number = self.pace.begin();
         if let Some(tokens) = &mut self.tokens {
@@ -390,6 +411,7 @@ impl Permit<'_> {
         let mut state = self.gate.state();
         state.has_answered = true;
         let (address, now) = (&mut state.addresses[self.start.address], Instant::now());
+        address.was_told |= address.silence.hear(self.start.begun, now);
         if let Some((remaining, reset)) = told.requests {
             address.pace.tell(remaining, reset, now);
         }
@@ -404,20 +426,36 @@ impl Permit<'_> {
         }
     }
 
+    /// Says whether the silence of its address is news by now.
+    pub(super) fn silence(&self) -> Option<News> {
+        let mut state = self.gate.state();
+        let address = &mut state.addresses[self.start.address];
+        let what = What::Silent(address.silence.news(Instant::now())?);
+        Some(News { address: self.start.address, what, waiting: address.in_flight })
+    }
+
     /// Ends the request. `used` are the tokens that it took in truth.
     pub(super) fn end(mut self, end: End, used: u64) -> (Then, Option<News>) {
         #[expect(clippy::cast_precision_loss, reason = "token counts stay far below 2^52")]
         let used = used as f64;
         self.used = Some(used);
         let mut state = self.gate.state();
-        let may_park = state.has_answered || state.addresses.len() > 1;
-        state.has_answered |= !matches!(end, End::Failed(_));
+        let is_only = state.addresses.len() == 1;
+        let is_first = is_only && !state.has_answered && !state.has_failed;
+        state.has_failed |= is_first;
+        // Where nothing ever came, a failure is soon repeated and ends the run; who is silent would keep it for long.
+        let may_park = state.has_answered || !is_only || end == End::TimedOut;
+        state.has_answered |= !matches!(end, End::Failed(_) | End::TimedOut);
         let (address, now) = (&mut state.addresses[self.start.address], Instant::now());
         let (mut then, what) = match end {
             End::Answered => (Then::Nothing, address.answer(self.start.begun, now)),
             End::Refused(asked) => address.refuse(self.start, asked, now),
             End::Failed(asked) => address.fail(self.start.is_probe, asked, may_park, now),
+            End::TimedOut => address.fail(self.start.is_probe, None, may_park, now),
         };
+        let is_unreached = what.is_none() && is_first && end != End::Answered;
+        address.was_told |= is_unreached;
+        let what = if is_unreached { Some(What::Unreached) } else { what };
         if then == Then::GiveUp && !state.addresses.iter().all(|address| address.breaker.is_parked()) {
             then = Then::Queue;
         }
@@ -653,6 +691,38 @@ mod tests {
         let begun = Instant::now();
         while enter(&gate).await.end(End::Failed(None), 0).0 != Then::GiveUp {}
         assert!((600.0..800.0).contains(&seconds(begun)), "{}", seconds(begun));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_has_never_said_a_word_is_parked_and_one_that_is_not_there_is_not() {
+        for (end, parks) in [(End::TimedOut, true), (End::Failed(None), false)] {
+            let gate = gate(1, 50);
+            let mut permits = Vec::new();
+            for _ in 0..20 {
+                permits.push(enter(&gate).await);
+            }
+            let news = permits.into_iter().filter_map(|permit| permit.end(end, 0).1);
+            let told: Vec<_> = news.map(|news| news.what).collect();
+            let down = What::Down(Duration::from_secs(1));
+            let expected = if parks { vec![What::Unreached, down] } else { vec![What::Unreached] };
+            assert_eq!(told, expected);
+            let next = enter(&gate).await;
+            assert_eq!(next.is_probe(), parks);
+            assert_eq!(next.end(End::Answered, 0).1.map(|news| news.what), Some(What::Back));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silence_is_told_once_however_many_wait() {
+        let gate = gate(1, 50);
+        let (one, two) = (enter(&gate).await, enter(&gate).await);
+        tokio::time::sleep(Duration::from_secs(40)).await;
+        let news: Vec<News> = [&one, &two].into_iter().filter_map(Permit::silence).collect();
+        assert!(matches!(news[..], [News { what: What::Silent(_), waiting: 2, .. }]), "{news:?}");
+        one.hear(&Told::default());
+        assert_eq!(one.end(End::Answered, 0).1.map(|news| news.what), Some(What::Back));
+        two.hear(&Told::default());
+        assert_eq!(two.end(End::Answered, 0).1, None);
     }
 
     #[tokio::test(start_paused = true)]

@@ -31,6 +31,41 @@ pub(super) fn json_of(text: &str) -> Result<Value, String> {
         .ok_or_else(|| format!("the reply is not JSON: {error}"))
 }
 
+/// Puts null where a key of an object is absent whose value may be null: to leave out what there is not says the same.
+pub(super) fn fill_nulls(schema: &Value, value: &mut Value) {
+    let mut forms = variants(schema).filter(|form| !takes_null(form));
+    if let (Some(only), None) = (forms.next(), forms.next()) {
+        fill_nulls(only, value);
+    }
+    match value {
+        Value::Object(object) => {
+            for (key, schema) in schema["properties"].as_object().into_iter().flatten() {
+                match object.get_mut(key) {
+                    Some(value) => fill_nulls(schema, value),
+                    None if takes_null(schema) => drop(object.insert(key.clone(), Value::Null)),
+                    None => {}
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| fill_nulls(&schema["items"], item)),
+        _ => {}
+    }
+}
+
+fn takes_null(schema: &Value) -> bool {
+    let kind = &schema["type"];
+    let is_among = |list: &Value, null: Value| list.as_array().is_some_and(|list| list.contains(&null));
+    kind == "null"
+        || is_among(kind, Value::from("null"))
+        || is_among(&schema["enum"], Value::Null)
+        || variants(schema).any(takes_null)
+}
+
+/// Returns the forms that a value may have.
+fn variants(schema: &Value) -> impl Iterator<Item = &Value> {
+    ["anyOf", "oneOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten()
+}
+
 /// Returns what stands in each fence, without the language after the opening mark; the last may be left open.
 fn fenced(text: &str) -> impl Iterator<Item = &str> {
     text.split("```").skip(1).step_by(2).map(|inside| {
@@ -200,6 +235,31 @@ mod tests {
             (r#"{"a": "x\ud800y\ud83d\ude00"}"#, json!({"a": "x\u{fffd}y😀"})),
         ] {
             assert_eq!(json_of(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_left_out_is_null_where_it_may_be() {
+        let line = json!({"type": "object", "properties": {
+            "speaker": {"type": "string"},
+            "动作": {"type": ["string", "null"]},
+            "mood": {"enum": ["calm", null]},
+            "place": {"anyOf": [{"type": "object", "properties": {"room": {"type": ["string", "null"]}}}, {"type": "null"}]},
+        }});
+        let schema = json!({"type": "object", "properties": {"lines": {"type": "array", "items": line}}});
+        for (given, filled) in [
+            (json!({}), json!({})),
+            (json!({"lines": []}), json!({"lines": []})),
+            (json!({"lines": [{}]}), json!({"lines": [{"动作": null, "mood": null, "place": null}]})),
+            (
+                json!({"lines": [{"speaker": "三娘", "动作": "撑伞", "mood": "calm", "place": {}}, 3]}),
+                json!({"lines": [{"speaker": "三娘", "动作": "撑伞", "mood": "calm", "place": {"room": null}}, 3]}),
+            ),
+            (json!(["lines"]), json!(["lines"])),
+        ] {
+            let mut value = given.clone();
+            fill_nulls(&schema, &mut value);
+            assert_eq!(value, filled, "{given}");
         }
     }
 

@@ -32,6 +32,7 @@ mod rehearsal;
 mod retry;
 mod scripts;
 mod secret;
+mod silence;
 mod tokenizer;
 mod tokens;
 mod width;

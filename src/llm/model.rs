@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use super::budget::Weight;
 use super::client::{Client, Question};
 use super::desk::{Flight, Hold};
-use super::json::json_of;
+use super::json::{fill_nulls, json_of};
 use super::language::language_of;
 use super::ledger::{Outcome, Spent};
 use super::offline::ENGINE_VERSION;
@@ -372,7 +372,8 @@ fn read<A: Ask>(ask: &A, shape: &Shape, reply: &Reply, desk: &Desk) -> Result<A:
         Shape::Text => Value::String(reply.text.trim().to_owned()),
         // The limit may fall right after the last bracket.
         Shape::Json(schema) => {
-            let value = json_of(&reply.text).map_err(unfit)?;
+            let mut value = json_of(&reply.text).map_err(unfit)?;
+            fill_nulls(schema, &mut value);
             let meant = |fault| ask.meant(&value).map_or(Err(fault), |meant| validate(schema, &meant, desk));
             validate(schema, &value, desk).or_else(meant).map_err(unfit)?;
             value

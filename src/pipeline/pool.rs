@@ -392,6 +392,8 @@ mod tests {
                     vec![("custom/c.json", format!("[{one}, {}]", other.replace("\"b@9\"", "9")))],
                     vec!["`id` is a number"],
                 ),
+                (vec![("custom/c.json", format!("[{one}, []]"))], vec!["the scene is a list"]),
+                (vec![("b.jsonl", "\"b@3\"\n".to_owned())], vec!["b.jsonl:1:1 the scene is a string"]),
                 (vec![("custom/c.json", "[{},\n{]".to_owned())], vec!["custom/c.json:2:2 no JSON: "]),
                 (
                     vec![("custom/c.toml", toml.replace("\"A\"", "\" \""))],

@@ -32,7 +32,7 @@ impl Shape<'_> {
         let pointer = error.instance_path().as_str();
         let node = self.node(error);
         let wrong = |found: String| {
-            Problem::new(self.document.at(pointer), format!("`{}` is {found}", dotted(pointer)))
+            Problem::new(self.document.at(pointer), format!("{} is {found}", self.name(pointer)))
                 .expected(describe(node))
         };
         match error.kind() {
@@ -57,6 +57,11 @@ impl Shape<'_> {
         }
     }
 
+    /// Names a place in messages.
+    fn name(&self, pointer: &str) -> String {
+        if pointer.is_empty() { self.what.to_owned() } else { format!("`{}`", dotted(pointer)) }
+    }
+
     /// Returns the part of the schema that an error comes from.
     fn node(&self, error: &ValidationError<'_>) -> &Value {
         let path = error.schema_path().as_str();
@@ -66,7 +71,7 @@ impl Shape<'_> {
 
     fn unknown(&self, pointer: &str, key: &str, node: &Value) -> Problem {
         let known: Vec<&str> = properties(node).collect();
-        let table = if pointer.is_empty() { self.what.to_owned() } else { format!("`{}`", dotted(pointer)) };
+        let table = self.name(pointer);
         let at = self.document.key(&child(pointer, key));
         let problem = Problem::new(at, format!("unknown key `{key}` in {table}")).nearest(key, known.iter().copied());
         if problem.nearest.is_some() {
@@ -87,12 +92,8 @@ impl Shape<'_> {
         if !self.document.complete {
             return None;
         }
-        let (at, table) = if pointer.is_empty() {
-            (self.document.at(""), self.what.to_owned())
-        } else {
-            (self.document.key(pointer), format!("`{}`", dotted(pointer)))
-        };
-        let problem = Problem::new(at, format!("{table} lacks the key `{key}`"));
+        let at = if pointer.is_empty() { self.document.at("") } else { self.document.key(pointer) };
+        let problem = Problem::new(at, format!("{} lacks the key `{key}`", self.name(pointer)));
         Some(match expected {
             Some(expected) => problem.expected(expected),
             None => problem,
@@ -101,7 +102,7 @@ impl Shape<'_> {
 
     fn none_of(&self, pointer: &str, options: &[Value]) -> Problem {
         let given = self.document.value.pointer(pointer).unwrap_or(&Value::Null);
-        let problem = Problem::new(self.document.at(pointer), format!("`{}` is {given}", dotted(pointer)))
+        let problem = Problem::new(self.document.at(pointer), format!("{} is {given}", self.name(pointer)))
             .expected(one_of(options.iter().map(|option| format!("`{option}`"))));
         match given {
             Value::String(name) => problem.nearest(name, options.iter().filter_map(Value::as_str)),
@@ -143,7 +144,7 @@ impl Shape<'_> {
             return;
         }
         let given = self.document.value.pointer(pointer).unwrap_or(&Value::Null);
-        let message = format!("`{}` is {}", dotted(pointer), kind_of(given));
+        let message = format!("{} is {}", self.name(pointer), kind_of(given));
         problems.push(Problem::new(self.document.at(pointer), message).expected(describe(node)));
     }
 
@@ -160,7 +161,7 @@ impl Shape<'_> {
             Value::Number(number) if number.as_f64().is_some_and(|f| f.fract() == 0.0) && number.is_f64() => {
                 let nodes = nodes(self.schema, pointer);
                 if let Some(node) = nodes.first().filter(|_| nodes.iter().all(|node| takes(node, "integer"))) {
-                    let message = format!("`{}` is {number}", dotted(pointer));
+                    let message = format!("{} is {number}", self.name(pointer));
                     problems.push(Problem::new(self.document.at(pointer), message).expected(describe(node)));
                 }
             }

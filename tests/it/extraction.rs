@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use dramaturg::llm::{Answered, Budget, Desk, Journal, JournalError, Model, OfflineOptions, Record};
 use dramaturg::prompt::Prompts;
-use dramaturg::schema::{Chunk, Language, Reject, Scene};
+use dramaturg::schema::{Chunk, Grounded, Language, Reject, Scene};
 use dramaturg::stages::extract::{self, BookFacts, FoundLine, FoundScene, FoundScenes, RepairedLine, RepairedLines};
 use dramaturg::stages::{chunk, prompts};
 use futures::future::BoxFuture;
@@ -524,6 +524,33 @@ async fn planted_inventions_are_told_from_true_lines() {
     }
 }
 
+/// Lines of the shipped books altered by hand, as people would who want to get past the check: numbers in words and figures,
+/// denials by contraction or a single character, one name for another, parts of names, paraphrases. `T` begins a line that says
+/// what the book says, `F` one that does not.
+#[test]
+fn lines_altered_by_hand_are_told_from_true_ones() {
+    for (name, cases) in [
+        ("a_penny_either_way.txt", include_str!("../fixtures/altered/a_penny_either_way.txt")),
+        ("lian_wen_ji.txt", include_str!("../fixtures/altered/lian_wen_ji.txt")),
+    ] {
+        let read = shipped(name);
+        let end = u32::try_from(read.text.chars().count()).expect("a book");
+        let (mut altered, mut caught, mut told, mut wrong) = (0_u32, 0_u32, 0_u32, Vec::new());
+        for (is_true, line) in cases.lines().map(|case| (case.starts_with("T "), &case[2..])) {
+            let found = extract::ground(&read.facts, 0..end, &[line.to_owned()], 0.6);
+            let is_absent = found[0].0 == Grounded::Absent;
+            altered += u32::from(!is_true);
+            told += u32::from(is_absent);
+            caught += u32::from(is_absent && !is_true);
+            if is_absent == is_true {
+                wrong.push(format!("{found:?} {line}"));
+            }
+        }
+        let (precision, recall) = (f64::from(caught) / f64::from(told), f64::from(caught) / f64::from(altered));
+        assert!(altered >= 80 && precision >= 0.98 && recall >= 0.98, "{name}: {precision} {recall} {wrong:#?}");
+    }
+}
+
 /// A talk of two that nothing interrupts: its lines as (speaker, speech), and the book that tells it.
 pub(super) fn talk(language: Language, count: usize) -> (Vec<(String, String)>, Arc<Read>, u32) {
     let (lines, told) = crate::support::talk(language, count);
@@ -599,6 +626,36 @@ async fn answers_of_no_use_are_asked_for_again_and_entered() {
         let (scenes, rejects, records) = answered(&read, foreign.clone(), foreign).await;
         assert!(scenes.is_empty() && rejects.iter().all(|reject| reject.reason == "other_language"), "{rejects:?}");
         assert!(records.iter().all(|record| record.ask != "extract/repair"));
+    }
+}
+
+#[tokio::test]
+async fn keys_that_a_model_leaves_out_where_there_is_nothing_are_no_fault() {
+    fn bare(value: Value) -> Value {
+        match value {
+            Value::Object(object) => object
+                .into_iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(key, value)| (key, bare(value)))
+                .collect(),
+            Value::Array(items) => items.into_iter().map(bare).collect(),
+            value => value,
+        }
+    }
+    for language in Language::ALL {
+        let (lines, read, _) = talk(language, 12);
+        let found = FoundScenes { scenes: vec![scene(&lines)] };
+        let (whole, rejects, records) = answered(&read, found.clone(), found.clone()).await;
+        assert_eq!((whole.len(), rejects.len()), (1, 0), "{language}: {rejects:?}");
+        let found = json!(found);
+        let rule = move |ask: &str, _: &str, reply: Value| {
+            let given = if ask == "extract/scenes" { found.clone() } else { reply };
+            let bare = bare(given.clone());
+            assert!(ask != "extract/scenes" || bare != given, "it has nulls: {given}");
+            bare
+        };
+        let (scenes, rejects, bare) = extracted(&read, &extract::Params::default(), rule).await;
+        assert_eq!((scenes, rejects.len(), bare.len()), (whole, 0, records.len()), "{language}: {rejects:?}");
     }
 }
 

@@ -156,6 +156,28 @@ async fn an_address_where_nobody_answers_ends_the_run() {
     assert!(matches!(error, AskError::Transient { .. }), "{error:?}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_server_that_takes_requests_and_says_nothing_is_told_of_early_and_given_up() {
+    let server = ScriptedServer::ruled(|_, _| Scripted::Stalled).await;
+    // The clock runs ahead of the connections, which come about in no time.
+    let endpoint = Endpoint { connect_timeout: Duration::from_hours(9), ..Endpoint::new(server.url(), "some-model") };
+    let run = Run::new(endpoint);
+    let news = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (listener, begun) = (Arc::clone(&news), tokio::time::Instant::now());
+    run.model.desk().on_news(move |text| listener.lock().unwrap().push((begun.elapsed().as_secs(), text)));
+    let draws: Vec<String> = (0..12).map(|n| n.to_string()).collect();
+    let said = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
+    assert!(said.iter().all(|said| matches!(said, Err(AskError::Unusable { .. }))), "{said:?}");
+    assert!((600..1000).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    let requests = run.model.desk().ledger.totals().requests;
+    assert!(requests < 30, "{requests}");
+    let news = news.lock().unwrap();
+    let told = |at, text: &str| news.iter().any(|(second, told)| (at..at + 5).contains(second) && told.contains(text));
+    assert!(told(30, "has said nothing for 30 s; 12 calls wait, each for 300 s at most"), "{news:?}");
+    assert!(told(60, "has said nothing for 60 s") && told(240, "has said nothing for 240 s"), "{news:?}");
+    assert!(told(300, "does not answer (") && told(300, "fails again and again ("), "{news:?}");
+}
+
 #[tokio::test]
 async fn a_bound_on_calls_counts_those_in_flight_and_no_request_twice() {
     let bad = Scripted::content("I cannot say.");
@@ -509,7 +531,7 @@ async fn a_server_that_asks_for_a_long_wait_is_told_of() {
     let waiting = tokio::spawn(async move { model.ask(&Say, "1").await });
     let news = receiver.await.expect("it is told");
     assert!(
-        news.contains("takes no more for now (HTTP 429: slow down); 1 calls wait; the next try is in 30 s"),
+        news.contains("takes no more for now (HTTP 429: slow down); 1 call waits; the next try is in 30 s"),
         "{news}"
     );
     run.model.desk().stop();

@@ -242,7 +242,7 @@ mod tests {
         assert!(features(&tables[3].frame, 0).contains("\n- name: lines\n  list: string\n"));
         assert!(
             features(&tables[2].frame, 0)
-                .ends_with("- name: grounding\n  dtype: float64\n- name: model\n  dtype: string\n")
+                .ends_with("- name: model\n  dtype: string\n- name: prominence\n  dtype: int32\n")
         );
     }
 

@@ -126,7 +126,7 @@ fn scene(id: &str, language: Language) -> Scene {
         start: Some(120),
         end: Some(480),
         summary: pick("They wait.", "二人候船。"),
-        prominence: None,
+        prominence: (!zh).then_some(64),
         worldview: pick("A port in winter.", "江南水乡，旧时渡口。"),
         situation: pick("The ferry is late.", "夜雨，船未到。"),
         motivations: if zh {

@@ -167,6 +167,7 @@ fn scenes(rows: &[&Scene]) -> Result<Vec<Column>, ColumnError> {
         dialogues(rows.iter().map(|row| row.dialogue.as_slice()))?,
         share("grounding", rows, |row| row.grounding),
         text("model", rows, |row| row.model.as_deref()),
+        number("prominence", rows, |row| row.prominence.map(u32::from))?,
     ])
 }
 
@@ -181,6 +182,7 @@ fn characters(rows: &[&Character]) -> Result<Vec<Column>, ColumnError> {
         profiles(rows.iter().map(|row| row.profile.as_slice()))?,
         Lists::new(rows.iter().map(|row| row.lines.as_slice())).strings("lines")?,
         text("model", rows, |row| row.model.as_deref()),
+        Lists::new(rows.iter().map(|row| row.aliases.as_slice())).strings("aliases")?,
     ])
 }
 
@@ -441,11 +443,12 @@ mod tests {
                 "dialogue[].similarity float64",
                 "grounding float64",
                 "model string",
+                "prominence int32",
             ]],
             "characters" => &[
                 &["id string", "name string", "language string", "type string", "book string", "worldview string"],
                 &PROFILE,
-                &["lines list<string>", "model string"],
+                &["lines list<string>", "model string", "aliases list<string>"],
             ],
             "rejected" => &[&["stage string", "id string", "reason string", "detail string"]],
             other => panic!("no such config: {other}"),
@@ -499,10 +502,11 @@ mod tests {
         }
         for scene in &mut bare.scenes {
             (scene.motivations, scene.characters, scene.dialogue) = (vec![], vec![], vec![]);
+            scene.prominence = None;
         }
         for character in &mut bare.characters {
             (character.book, character.worldview, character.model) = (None, None, None);
-            (character.profile, character.lines) = (vec![], vec![]);
+            (character.profile, character.lines, character.aliases) = (vec![], vec![], vec![]);
         }
         for Built { table, frame } in built(&bare).unwrap() {
             assert_eq!(schema(table.config, &frame), expected(table.config), "{}", table.config);
@@ -544,8 +548,10 @@ mod tests {
         assert_eq!(value(0, "target", 2), AnyValue::String("FR"));
         assert_eq!(value(0, "score", 0), AnyValue::Int8(1));
         assert!(value(1, "quality", 0).is_null());
+        assert_eq!(value(2, "prominence", 0), AnyValue::Int32(64));
+        assert!(value(2, "prominence", 1).is_null());
         assert!(value(3, "book", 1).is_null());
-        for (table, name) in [(0, "scene_characters"), (1, "turns"), (2, "motivations"), (3, "lines")] {
+        for (table, name) in [(0, "scene_characters"), (1, "turns"), (2, "motivations"), (3, "lines"), (3, "aliases")] {
             let column = tables[table].frame.column(name).unwrap();
             assert_eq!(column.null_count(), 0, "{name}");
             let lists = column.list().unwrap();

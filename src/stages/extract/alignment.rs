@@ -285,8 +285,11 @@ impl Judge<'_> {
                 Step::Same(..) | Step::Slip(..) => false,
                 Step::Other(line, book) => {
                     let (a, b) = (&self.line[*line], &self.passage[*book]);
+                    let tells = |word: &Word| word.kind == Kind::Distinction;
                     counts(a, self.is_used)
                         || counts(b, self.is_used)
+                        || tells(a)
+                        || tells(b)
                         || denies(&a.text, &b.text)
                         || denies(&b.text, &a.text)
                 }
@@ -332,7 +335,9 @@ impl Judge<'_> {
     /// Finds Chinese words that the book has not, by their characters: one in eight may be a slip, two together are a word.
     fn other_words(&self, steps: &[Step]) -> Option<Alteration> {
         let own = |step: &Step| match step {
-            Step::Other(line, _) | Step::Added(line) => Some(&self.line[*line]).filter(|word| word.kind == Kind::Plain),
+            Step::Other(line, _) | Step::Added(line) => {
+                Some(&self.line[*line]).filter(|word| matches!(word.kind, Kind::Plain | Kind::Distinction))
+            }
             _ => None,
         };
         let (mut run, mut slips): (Vec<&Word>, usize) = (Vec::new(), 0);
@@ -362,7 +367,7 @@ fn counts(word: &Word, is_used: IsUsed<'_>) -> bool {
     match word.kind {
         Kind::Name | Kind::Number | Kind::Negation => true,
         Kind::Capital => !is_common(&word.text) && !is_used(&word.text),
-        Kind::Plain | Kind::Filler => false,
+        Kind::Plain | Kind::Distinction | Kind::Filler => false,
     }
 }
 
@@ -449,8 +454,36 @@ mod tests {
                 ("一百三十两银子，我不敢收", Some(("130", "120"))),
                 ("一百二十两银子，我敢收", Some(("", "不"))),
                 ("我明日再走到潮州去", Some(("", "不"))),
-                ("不，我明日再走到青州去", None),
-                ("不，我明日再走到青阳去", Some(("青阳", "潮州"))),
+                ("不，我明日再走到青州去", Some(("青", "潮"))),
+                ("不，我明日在走到潮州去", None),
+                ("不，我明日再走到青阳去", Some(("青", "潮"))),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_tells_names_apart_is_no_slip() {
+        check(
+            Language::Zh,
+            "闸上的洪老爹说，庚申年府城涨过水，聂家的阿宁也记得，那时小可在山脚住。",
+            &[
+                ("闸上的洪老爹说，庚申年府城涨过水，聂家的阿宁也记的", None),
+                ("闸上的王老爹说，庚申年府城涨过水", Some(("王", "洪"))),
+                ("庚午年府城涨过水，聂家的阿宁也记得", Some(("午", "申"))),
+                ("庚申年京城涨过水，聂家的阿宁也记得", Some(("京", "府"))),
+                ("庚申年府城涨过水，鲍家的阿宁也记得", Some(("鲍", "聂"))),
+                ("庚申年府城涨过水，聂家的阿贵也记得", Some(("贵", "宁"))),
+                ("那时小可再山脚住", None),
+            ],
+        );
+        check(
+            Language::En,
+            "Great Tarrow has prepared a statement. The old Captain walked up to Upper Wend with a great lamp.",
+            &[
+                ("Little Tarrow has prepared a statement", Some(("little", "great"))),
+                ("The young Captain walked up to Upper Wend with a great lamp", Some(("young", "old"))),
+                ("The old Captain walked up to Lower Wend with a great lamp", Some(("lower", "upper"))),
+                ("The old Captain walked up to Upper Wend with a big lamp", None),
             ],
         );
     }

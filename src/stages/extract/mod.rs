@@ -10,6 +10,7 @@ mod alignment;
 mod asks;
 mod borders;
 mod deeds;
+mod distinctions;
 mod doubts;
 mod facts;
 mod find;

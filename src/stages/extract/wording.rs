@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use super::distinctions;
 use super::narration::Names;
 use crate::text::is_han;
 
@@ -18,6 +19,8 @@ pub(super) enum Kind {
     Name,
     /// Begins a sentence with a capital: a name unless the word is used elsewhere.
     Capital,
+    /// Tells a name from another: with another word in its place it is another name.
+    Distinction,
     /// Counts.
     Number,
     /// Denies.
@@ -69,14 +72,16 @@ pub(super) fn folded(c: char) -> char {
     }
 }
 
-const NEGATIONS: &str = "not no never none nobody nothing nowhere neither nor without hardly scarcely barely seldom";
+const NEGATIONS: &str = "not no never none nobody nothing nowhere neither nor without hardly scarcely barely seldom \
+     nought naught";
 const HAN_NEGATIONS: &str = "不没未无莫别非勿毋休弗否甭";
 const FILLERS: &str = "oh ah ay eh ha hey hm hmm huh um uh er alas o ho hah pooh tut pshaw well why";
 const HAN_FILLERS: &str = "啊呀哦噢喔唉哎哟嗯嘛呢吧罢么吗哩啦呐咳嘿哈喂咦哼唔呵欸诶嗳";
 const TITLES: &str = "mr mrs ms dr st messrs rev hon capt col prof";
 /// Numbers that no others add up to.
-const COUNTING: &str = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth twentieth \
-     thirtieth half halves quarter quarters dozen dozens score scores twice thrice hundreds thousands double treble pair";
+const COUNTING: &str = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth \
+     half halves quarter quarters dozen dozens score scores twice thrice hundreds thousands double treble pair couple \
+     halfpenny halfpence";
 const UNITS: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
      seventeen eighteen nineteen";
 const TENS: &str = "twenty thirty forty fifty sixty seventy eighty ninety";
@@ -172,7 +177,9 @@ pub(super) fn words(text: &str, start: u32, names: &Names, newline_parts: bool) 
             at += 1;
         }
     }
-    numbers(&reader.words)
+    let mut words = numbers(&reader.words);
+    distinctions::mark(&mut words);
+    words
 }
 
 struct Reader {
@@ -210,7 +217,7 @@ impl Reader {
                 Kind::Name
             } else if TABLES.negations.contains(text) {
                 Kind::Negation
-            } else if TABLES.counting.contains(text) || text.starts_with(|c: char| c.is_numeric()) {
+            } else if TABLES.counting.contains(text) || text.starts_with(|c: char| c.is_numeric()) || counts(text) {
                 Kind::Number
             } else if TABLES.fillers.contains(text) {
                 Kind::Filler
@@ -227,6 +234,12 @@ impl Reader {
             self.push(rest.to_owned(), kind, start, end);
         }
     }
+}
+
+/// Whether a word has a number within: `fourpence`, `threefold`, `fourteenth`.
+fn counts(word: &str) -> bool {
+    let of = |end: &str| word.strip_suffix(end).is_some_and(|stem| TABLES.cardinals.contains_key(stem));
+    ["pence", "penny", "pennyworth", "fold", "th"].into_iter().any(of) || word.ends_with("tieth")
 }
 
 /// Writes a contraction out.
@@ -402,6 +415,7 @@ mod tests {
         let kinds = |text: &str| read(text).into_iter().map(|(_, kind)| kind).collect::<Vec<_>>();
         assert_eq!(kinds("Oh, Mr. Lunt never paid nine"), [Filler, Name, Name, Negation, Plain, Number]);
         assert_eq!(kinds("Splendid. I didn't"), [Capital, Plain, Plain, Negation]);
+        assert_eq!(kinds("fourpence threefold fourteenth thirtieth worth"), [Number, Number, Number, Number, Plain]);
         assert_eq!(kinds("One of them"), [Plain; 3]);
         assert_eq!(kinds("SIT DOWN"), [Plain; 2]);
         assert_eq!(kinds("啊，沒有一個，十個"), [Filler, Negation, Plain, Plain, Plain, Number, Plain]);

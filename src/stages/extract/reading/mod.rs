@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::given::Given;
-pub(super) use self::somebody::{is_word, names_somebody};
+pub(super) use self::somebody::{is_word, names_somebody, surname_before_call};
 use super::aliases::Aliases;
 use crate::schema::Language;
 

@@ -43,6 +43,16 @@ pub(in super::super) fn names_somebody(name: &str) -> bool {
     called || (named && !word) || (chars.len() <= 4 && (ENDINGS.contains(last) || last == '人'))
 }
 
+/// How many characters a stretch begins with that are a surname before what its bearers or their house are called by: 洪老爹, 聂家.
+pub(in super::super) fn surname_before_call(chars: &[char]) -> usize {
+    let surname = CHINESE.surnames.head(chars);
+    let call = &chars[surname..];
+    let titles = [&CHINESE.titles_female, &CHINESE.titles_male, &CHINESE.titles_either];
+    let is_called =
+        call.first().is_some_and(|c| "家府氏某".contains(*c)) || titles.iter().any(|title| title.head(call) > 0);
+    if is_called { surname } else { 0 }
+}
+
 /// Whether a name is a word of another kind, however often the reading took it for a speaker: 微微, 心内.
 pub(in super::super) fn is_word(name: &str) -> bool {
     let chars: Vec<char> = name.chars().map(|c| CHINESE.fold(c)).collect();

@@ -28,7 +28,9 @@ pub(super) fn text(bytes: &[u8], keywords: &[&'static str]) -> Result<(&'static 
         if chunk.kind == *b"IEND" {
             break;
         }
-        let keyword = chunk.keyword().and_then(|name| keywords.iter().position(|keyword| keyword.as_bytes() == name));
+        // Some programs write `Chara`.
+        let named = |name: &[u8]| keywords.iter().position(|keyword| keyword.as_bytes().eq_ignore_ascii_case(name));
+        let keyword = chunk.keyword().and_then(named);
         if let Some(slot) = keyword.and_then(|keyword| found.get_mut(keyword)) {
             slot.get_or_insert(chunk);
         }
@@ -143,6 +145,7 @@ pub(super) mod tests {
         let other = chunk(*b"tEXt", b"Comment\0chara");
         for own in [
             chunk(*b"tEXt", b"chara\0two"),
+            chunk(*b"tEXt", b"Chara\0two"),
             chunk(*b"zTXt", &[b"chara\0\0".as_slice(), &packed(b"two")].concat()),
             chunk(*b"iTXt", b"chara\0\0\0en\0Karte\0two"),
             chunk(*b"iTXt", &[b"chara\0\x01\0\0\0".as_slice(), &packed(b"two")].concat()),

@@ -1,10 +1,12 @@
 //! A profile merged over time: what the scenes of a book tell of somebody, as it stands at their end.
 
 use crate::schema::{Attribute, Language, Visibility};
-use crate::text::{likeness, plain, sentences};
+use crate::text::{is_han, likeness, plain, sentences};
 
 /// How much two sentences are alike that say the same.
 const SAME: f64 = 0.8;
+/// How much they are alike at least when all words of the one stand in the other.
+const WITHIN: f64 = 0.4;
 
 /// The most characters of a merged value; the newest sentences stay.
 const fn most(language: Language) -> usize {
@@ -95,15 +97,15 @@ impl Told {
     fn learn(&mut self, value: &str) {
         for sentence in sentences(value) {
             let new = plain(sentence);
-            let says_no_more = |old: &String| plain(old).contains(&new);
+            let says_no_more = |old: &String| plain(old).contains(&new) || is_within(sentence, old);
             if self.sentences.iter().any(says_no_more) {
                 continue;
             }
             // The newest wording stands for what it repeats, and the newest figure for those before it.
             let figure = figure(sentence);
             let is_figure = |old: &String| figure.is_some() && self::figure(old) == figure;
-            self.sentences
-                .retain(|old| !new.contains(&plain(old)) && likeness(old, sentence) < SAME && !is_figure(old));
+            let is_repeated = |old: &String| new.contains(&plain(old)) || is_within(old, sentence);
+            self.sentences.retain(|old| !is_repeated(old) && likeness(old, sentence) < SAME && !is_figure(old));
             self.sentences.push(sentence.to_owned());
         }
     }
@@ -123,6 +125,25 @@ impl Told {
         newest.reverse();
         newest.join(if language == Language::Zh { "" } else { " " })
     }
+}
+
+/// Says whether a sentence has all words of another, and not too many beside them: who talks with two talks with one of them.
+fn is_within(part: &str, whole: &str) -> bool {
+    let mut left = pieces(whole);
+    let has_all = pieces(part).iter().all(|piece| {
+        let at = left.iter().position(|other| other == piece);
+        at.map(|at| left.swap_remove(at)).is_some()
+    });
+    has_all && likeness(part, whole) >= WITHIN
+}
+
+/// Returns the words of a sentence, single characters in Chinese.
+fn pieces(sentence: &str) -> Vec<String> {
+    let words = sentence.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let parted = |word: &str| {
+        if word.chars().any(is_han) { word.chars().map(String::from).collect() } else { vec![word.to_lowercase()] }
+    };
+    words.flat_map(parted).collect()
 }
 
 /// Returns what the first clause of a sentence gives a figure for; none without digits.
@@ -189,6 +210,35 @@ mod tests {
         );
         let expected = [("性格", "话少。认死理。", true), ("经历", "他烧过一本账。他认了。", true)];
         assert_eq!(merged, expected.map(|(key, value, public)| (key.to_owned(), value.to_owned(), public)));
+    }
+
+    #[test]
+    fn what_says_more_takes_the_place_of_what_it_repeats() {
+        for (language, told, kept) in [
+            (
+                Language::En,
+                ["Talks most with Anna.", "Talks most with Anna and Boris.", "Talks most with Clara, Anna and Boris."],
+                "Talks most with Clara, Anna and Boris.",
+            ),
+            (
+                Language::Zh,
+                ["与陆平往来最多。", "与陆平和周七往来最多。", "与沈三娘、陆平和周七往来最多。"],
+                "与沈三娘、陆平和周七往来最多。",
+            ),
+            (
+                Language::En,
+                ["She fears water.", "She has a cat.", "The cat fears her."],
+                "She fears water. She has a cat. The cat fears her.",
+            ),
+            (Language::Zh, ["她怕水。", "她养了一只猫。", "猫也怕她。"], "她怕水。她养了一只猫。猫也怕她。"),
+        ] {
+            let profiles = told.map(|value| profile(&[("ties", value, true)]));
+            assert_eq!(merge(language, &profiles)[0].1, kept);
+            if kept == told[2] {
+                let back = [told[2], told[1], told[0]].map(|value| profile(&[("ties", value, true)]));
+                assert_eq!(merge(language, &back)[0].1, kept, "less is no news");
+            }
+        }
     }
 
     #[test]
