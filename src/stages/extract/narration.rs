@@ -1,6 +1,7 @@
 //! The book's own sentences outside of quotation marks: where they stand and whom they are about. Judges no quality.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -33,40 +34,47 @@ pub(super) struct Sentence {
 /// Finds people by their names, in time that does not grow with how many there are.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// By name, folded: whose it is.
-    owners: HashMap<Vec<char>, usize>,
-    /// By the first character: of how many characters such names are, the longest first.
-    lengths: HashMap<char, Vec<usize>>,
+    /// Names, folded, each with whose it is, in order.
+    owners: Vec<(Vec<char>, usize)>,
+    /// By the first character: where such names stand, and of how many characters they are, the longest first.
+    racks: HashMap<char, (Range<usize>, Vec<usize>)>,
     /// A bit for each first character, shared by some others: most characters of a book begin no name.
     firsts: [u64; 64],
 }
 
 impl Names {
     pub(super) fn new(people: &[Person]) -> Self {
-        let mut names = Self { owners: HashMap::new(), lengths: HashMap::new(), firsts: [0; 64] };
+        let mut owners: BTreeMap<Vec<char>, usize> = BTreeMap::new();
         for (index, person) in people.iter().enumerate() {
             for name in std::iter::once(&person.name).chain(&person.aliases) {
                 // `I` and 我 name nobody but whoever is speaking.
                 if name.trim().chars().count() > usize::from(name.is_ascii()) && name != "我" {
                     // A name that two share belongs to whoever comes first: people are sorted by lines.
-                    names.owners.entry(key(name)).or_insert(index);
+                    owners.entry(key(name)).or_insert(index);
                 }
             }
         }
-        for name in names.owners.keys() {
-            names.lengths.entry(name[0]).or_default().push(name.len());
-            names.firsts[bucket(name[0]).0] |= bucket(name[0]).1;
-        }
-        for lengths in names.lengths.values_mut() {
-            lengths.sort_unstable_by_key(|&length| std::cmp::Reverse(length));
-            lengths.dedup();
+        let mut names = Self { owners: owners.into_iter().collect(), racks: HashMap::new(), firsts: [0; 64] };
+        for (at, (name, _)) in names.owners.iter().enumerate() {
+            let (rack, lengths) = names.racks.entry(name[0]).or_insert_with(|| (at..at, Vec::new()));
+            rack.end = at + 1;
+            if let Err(place) = lengths.binary_search_by(|length| name.len().cmp(length)) {
+                lengths.insert(place, name.len());
+            }
+            let (word, bit) = bucket(name[0]);
+            names.firsts[word] |= bit;
         }
         names
     }
 
     /// Returns whom a name means.
     pub(super) fn owner(&self, name: &str) -> Option<usize> {
-        self.owners.get(&key(name)).copied()
+        Self::among(&self.owners, &key(name))
+    }
+
+    fn among(owners: &[(Vec<char>, usize)], name: &[char]) -> Option<usize> {
+        let at = owners.binary_search_by(|(other, _)| other.as_slice().cmp(name)).ok()?;
+        Some(owners[at].1)
     }
 
     /// Returns the people whom a text names: (byte, person) in order.
@@ -76,17 +84,18 @@ impl Names {
 
     /// Returns where a text names people: (first byte, end, person) in order; of two names that begin together the longer.
     pub(super) fn spans(&self, text: &str) -> Vec<(usize, usize, usize)> {
-        let letter = |c: char| c.is_alphanumeric() && !is_han(c);
+        let letter = |c: char| !is_han(c) && c.is_alphanumeric();
         let mut folded: Vec<char> = Vec::new();
         let mut bytes = text.char_indices();
         let (mut found, mut before) = (Vec::new(), None::<char>);
         while let Some((byte, c)) = bytes.next() {
-            let begins = !(letter(c) && before.is_some_and(letter));
-            before = Some(c);
-            let cased = !letter(c) || c.is_uppercase() || c == 't';
+            let last = before.replace(c);
             let (word, bit) = bucket(fold(c));
-            let may = begins && cased && self.firsts[word] & bit != 0;
-            let Some(lengths) = self.lengths.get(&fold(c)).filter(|_| may) else { continue };
+            if self.firsts[word] & bit == 0 || letter(c) && last.is_some_and(letter) {
+                continue;
+            }
+            let cased = !letter(c) || c.is_uppercase() || c == 't';
+            let Some((rack, lengths)) = self.racks.get(&fold(c)).filter(|_| cased) else { continue };
             folded.clear();
             // One more character says whether the word goes on.
             folded.extend(text[byte..].chars().take(lengths[0] + 1).map(fold));
@@ -96,7 +105,7 @@ impl Names {
             let whole = |end: usize| !(letter(folded[end - 1]) && folded.get(end).is_some_and(|&next| letter(next)));
             let fit = lengths.iter().find_map(|&length| {
                 let name = folded.get(..length).filter(|name| whole(length) && capital(name))?;
-                Some((length, *self.owners.get(name)?))
+                Some((length, Self::among(&self.owners[rack.clone()], name)?))
             });
             let Some((length, person)) = fit else { continue };
             let mut end = byte + c.len_utf8();
@@ -111,7 +120,12 @@ impl Names {
 
 /// Returns the character that stands for all spellings of one.
 fn fold(c: char) -> char {
-    if c == '\'' { '’' } else { c.to_lowercase().next().unwrap_or(c) }
+    match c {
+        '\'' => '’',
+        // No ideograph is written small.
+        c if is_han(c) => c,
+        c => c.to_lowercase().next().unwrap_or(c),
+    }
 }
 
 /// Returns the place of a character's bit among [`Names::firsts`].

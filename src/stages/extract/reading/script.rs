@@ -9,6 +9,12 @@ use super::people::{Draft, settle};
 use super::{Kind, Quotation, Reading, flatten, number, paragraphs::paragraphs};
 use crate::text::{self, CueMark, is_several};
 
+/// Of so many characters a name before a stage direction is at the most.
+const NAME: usize = 48;
+
+/// Over so many more lines a stage direction behind a name may go on.
+const WRAPPED: usize = 8;
+
 /// A line without the blanks at its ends.
 #[derive(Clone, Copy)]
 struct Line {
@@ -23,6 +29,8 @@ struct Cue {
     aside: Option<String>,
     /// Where the speech begins, as an offset into the text; nothing where it stands below.
     speech: Option<usize>,
+    /// The last line of it: a stage direction behind the name may be wrapped.
+    last: usize,
     sure: bool,
     mark: CueMark,
 }
@@ -57,7 +65,14 @@ pub(super) fn read(chars: &[char]) -> Reading {
     let mut play =
         Play { chars, lines, cues: Vec::new(), cast: Vec::new(), index: BTreeMap::new(), quotations: Vec::new() };
     let first = play.title_page();
-    play.cues = (0..play.lines.len()).map(|line| (line >= first).then(|| play.cue(line)).flatten()).collect();
+    play.cues = Vec::with_capacity(play.lines.len());
+    while play.cues.len() < play.lines.len() {
+        let line = play.cues.len();
+        let cue = (line >= first).then(|| play.cue(line)).flatten();
+        let next = cue.as_ref().map_or(line, |cue| cue.last) + 1;
+        play.cues.push(cue);
+        play.cues.resize_with(next, || None);
+    }
     play.list_of_persons(first);
     play.choose();
     play.speeches();
@@ -84,7 +99,8 @@ fn heading(chars: &[char]) -> bool {
         || ["INT.", "EXT.", "EST.", "INT/EXT", "INT./EXT", "I/E", "INT ", "EXT "]
             .iter()
             .any(|head| upper.starts_with(head))
-        || ["ACT ", "SCENE "].iter().any(|head| upper.starts_with(head)) && !line.starts_with(char::is_lowercase)
+        || ["ACT ", "SCENE ", "SCENE:"].iter().any(|head| upper.starts_with(head))
+            && !line.starts_with(char::is_lowercase)
         || ["内景", "外景", "內景", "幕落", "幕闭", "幕閉", "幕启", "幕啟", "〔"]
             .iter()
             .any(|head| line.starts_with(head))
@@ -141,18 +157,50 @@ impl Play<'_> {
         if self.blank(line) || heading(self.text(line)) {
             return None;
         }
-        let text: String = self.text(line).iter().collect();
+        let start = self.lines[line].start;
+        let mut text: String = self.text(line).iter().collect();
+        let mut last = line;
+        if text::cue(&text).is_none() {
+            last = self.last_line(line);
+            text = self.chars[start..self.lines[last].end].iter().collect();
+        }
         let text::Cue { name, aside, speech, sure, mark } = text::cue(&text)?;
-        let speech = (speech < text.len()).then(|| self.lines[line].start + text[..speech].chars().count());
-        if speech.is_none() && (self.blank(line + 1) || line > 0 && !self.blank(line - 1)) {
+        let speech = (speech < text.len()).then(|| start + text[..speech].chars().count());
+        if speech.is_none() && (self.blank(last + 1) || line > 0 && !self.blank(line - 1)) {
             return None;
         }
+        let aside = aside.map(|aside| flatten(&aside.chars().collect::<Vec<_>>()));
         // `HALE (O.S.)` is whoever is heard, and `Hale’s voice` too.
         let name = ["’s voice", "'s voice", "’S VOICE", "'S VOICE", "的声音", "的聲音", " O.S.", " V.O.", " CONT’D"]
             .iter()
             .find_map(|voice| name.strip_suffix(voice).map(str::to_owned))
             .unwrap_or(name);
-        Some(Cue { name, aside: aside.map(str::to_owned), speech, sure, mark })
+        Some(Cue { name, aside, speech, last, sure, mark })
+    }
+
+    /// Returns the line where the stage directions end that stand right behind what may be a name.
+    fn last_line(&self, line: usize) -> usize {
+        let text = self.text(line);
+        let Some(open) = text.iter().take(NAME).position(|&c| closing(c).is_some()) else { return line };
+        let goes_on = |next: &usize| {
+            let text: String = self.text(*next).iter().collect();
+            let another = text::cue(&text).is_some_and(|cue| cue.sure || cue.mark == CueMark::Colon);
+            *next == line || !self.blank(*next) && !another
+        };
+        let mut last = line;
+        let mut at = self.lines[line].start + open;
+        while let Some(close) = self.chars.get(at).copied().and_then(closing) {
+            let lines = (last..=line + WRAPPED).take_while(goes_on);
+            let found = lines.into_iter().find_map(|next| {
+                let from = at.max(self.lines[next].start);
+                let end = self.chars[from..self.lines[next].end].iter().position(|&c| c == close)?;
+                Some((next, from + end + 1))
+            });
+            let Some((next, end)) = found else { return line };
+            let gap = self.chars[end..self.lines[next].end].iter().take_while(|c| matches!(c, ' ' | '_' | '*')).count();
+            (last, at) = (next, end + gap);
+        }
+        last
     }
 
     /// Takes the list of persons for what it is: it ends with a heading, or where one of its names comes again.
@@ -183,7 +231,10 @@ impl Play<'_> {
         let mut end = head + 1;
         while end < self.lines.len() && !heading(self.text(end)) {
             let named = self.cues[end].as_ref().map(Cue::key);
-            if named.as_ref().is_some_and(|name| listed.contains(name)) {
+            // `MARTHA KEEL, a widow` speaks as `MARTHA`.
+            let known =
+                |name: &String| listed.iter().any(|full| full == name || full.split(' ').any(|word| word == name));
+            if named.as_ref().is_some_and(known) {
                 break;
             }
             let line: String = self.text(end).iter().collect::<String>().to_lowercase();
@@ -223,7 +274,7 @@ impl Play<'_> {
             let again = counts.get(&(cue.key(), !inline)).is_some_and(|count| *count > 1);
             let han = !cue.name.is_ascii();
             let short = if han {
-                cue.name.split('、').all(|name| name.chars().count() < 5)
+                cue.name.split(['、', '和', '与', '與', '同']).all(|name| name.chars().count() < 5)
             } else {
                 cue.name.split(' ').count() < 4
             };
@@ -244,21 +295,27 @@ impl Play<'_> {
     }
 
     fn speeches(&mut self) {
+        let names: BTreeSet<String> = self.cues.iter().flatten().map(|cue| cue.name.clone()).collect();
+        let titles = titles(&names);
         let mut i = 0;
         while i < self.lines.len() {
             let Some(cue) = self.cues[i].take() else {
                 i += 1;
                 continue;
             };
-            let speaker = self.speaker(&cue);
+            let speaker = self.speaker(&cue, &names, &titles);
             let mut asides: Vec<String> = Vec::new();
             asides.extend(cue.aside.filter(|aside| !is_technical(aside)));
-            let start = cue.speech.unwrap_or(self.lines[i].end);
-            let mut end = if cue.speech.is_some() { self.lines[i].end } else { start };
-            i += 1;
+            let start = cue.speech.unwrap_or(self.lines[cue.last].end);
+            let mut end = if cue.speech.is_some() { self.lines[cue.last].end } else { start };
+            i = cue.last + 1;
             // A wrapped speech goes on to the next name or blank line.
             while !self.blank(i) && (cue.speech.is_none() || !heading(self.text(i)) && self.cues[i].is_none()) {
-                end = self.lines[i].end;
+                // Brackets alone in the last line tell of the stage and not of whoever speaks.
+                let last = self.blank(i + 1) || self.cues[i + 1].is_some();
+                if cue.speech.is_none() || !(last && bracketed(self.text(i))) {
+                    end = self.lines[i].end;
+                }
                 i += 1;
             }
             self.say(speaker, start, end, asides);
@@ -266,18 +323,14 @@ impl Play<'_> {
     }
 
     /// Returns the person of a cue, called as a name is written and not in capitals; nobody where several speak.
-    fn speaker(&mut self, cue: &Cue) -> Option<usize> {
-        let joined = cue.name.split_once(['和', '与', '與', '同']).is_some_and(|(one, other)| {
-            let known =
-                |name: &str| self.index.contains_key(name) || self.cues.iter().flatten().any(|cue| cue.name == name);
-            known(one) && known(other)
-        });
-        if joined || is_several(&cue.name) {
+    fn speaker(&mut self, cue: &Cue, names: &BTreeSet<String>, titles: &BTreeMap<String, String>) -> Option<usize> {
+        if joins(&cue.name, names) || is_several(&cue.name) {
             return None;
         }
         let name = titled(&cue.name);
         let cast = &mut self.cast;
-        let person = *self.index.entry(cue.key()).or_insert_with(|| {
+        let key = cue.key();
+        let person = *self.index.entry(titles.get(&key).cloned().unwrap_or(key)).or_insert_with(|| {
             cast.push(Draft { name: Some(name.clone()), ..Draft::default() });
             cast.len() - 1
         });
@@ -301,7 +354,14 @@ impl Play<'_> {
                 let inside: String = flatten(&self.chars[at + 1..close]);
                 asides
                     .extend(Some(inside.trim_matches(['_', '*', ' ']).to_owned()).filter(|inside| !inside.is_empty()));
-                words.push(' ');
+                // `Well (he bows).` ends in a mark all the same.
+                let mark = self.chars.get(close + 1).is_some_and(|c| ".,;:!?…，。；：！？".contains(*c));
+                if mark {
+                    let kept = words.iter().rposition(|c| !c.is_whitespace()).map_or(0, |last| last + 1);
+                    words.truncate(kept);
+                } else {
+                    words.push(' ');
+                }
                 at = close + 1;
                 continue;
             }
@@ -324,6 +384,35 @@ impl Play<'_> {
             action: speaker.filter(|_| !asides.is_empty()).map(|_| asides.join("; ")),
         });
     }
+}
+
+/// Whether a name is made of those of several: 甲和乙. Somebody may be called 和珅, so that both have to be names by themselves.
+fn joins(name: &str, names: &BTreeSet<String>) -> bool {
+    name.match_indices(['和', '与', '與', '同']).any(|(at, joint)| {
+        let (one, other) = (&name[..at], &name[at + joint.len()..]);
+        names.contains(one) && (names.contains(other) || joins(other, names))
+    })
+}
+
+/// Whether a line is a stage direction and nothing else.
+fn bracketed(line: &[char]) -> bool {
+    let close = line.first().copied().and_then(closing);
+    close.is_some_and(|close| line.iter().position(|&c| c == close) == Some(line.len() - 1))
+}
+
+/// Returns by key the names that another one stands for with a title: `ROOKE` for `CAPTAIN ROOKE`, where nobody else is called so.
+fn titles(names: &BTreeSet<String>) -> BTreeMap<String, String> {
+    let mut bearers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for name in names {
+        let title = name.split(' ').take_while(|word| text::is_title(word.trim_end_matches('.'))).count();
+        let bare: Vec<&str> = name.split(' ').skip(title).collect();
+        if title > 0 && !bare.is_empty() {
+            bearers.entry(bare.join(" ").to_lowercase()).or_default().push(name.to_lowercase());
+        }
+    }
+    let spoken: BTreeSet<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    let one = bearers.into_iter().filter(|(bare, full)| full.len() == 1 && spoken.contains(bare));
+    one.map(|(bare, mut full)| (full.remove(0), bare)).collect()
 }
 
 /// Whether brackets behind a name say how the voice comes, which is no deed: `(CONT’D)`, `(O.S.)`, `（画外音）`.
@@ -417,6 +506,21 @@ mod tests {
             ],
         );
         plays(
+            "ORLA [crossing to the\nwindow, and looking\nout]. Who is there?\n\nDEA. (wet) Only me.\n\nORLA (aside) [sitting\ndown]. Him!\n\n\
+             DEA (to the dog\nORLA. Well!\n\nDEA. Well (he\nbows).\n",
+            &[
+                "Orla: Who is there? [crossing to the window, and looking out]",
+                "Dea: Only me. [wet]",
+                "Orla: Him! [aside]",
+                "Orla: Well!",
+                "Dea: Well. [he bows]",
+            ],
+        );
+        plays(
+            "和珅：请。\n刘墉（放下茶盏，\n　　走到窗前）：不必。\n和珅：坐。\n和珅和刘墉：请！\n刘墉与和珅：请！\n刘墉同和珅与和珅：请！\n",
+            &["和珅: 请。", "刘墉: 不必。 [放下茶盏，走到窗前]", "和珅: 坐。", "-: 请！", "-: 请！", "-: 请！"],
+        );
+        plays(
             "甲：谁？\n乙（低声）：是我。\n甲：坐。\n乙：好。\n",
             &["甲: 谁？", "乙: 是我。 [低声]", "甲: 坐。", "乙: 好。"],
         );
@@ -441,6 +545,21 @@ mod tests {
         plays(
             "_Orla._ Who is there?\n\n_Dea_ (_without_). Nobody.\n\n_Orla._ [_Rising._] Come in,\nnobody.\n",
             &["Orla: Who is there?", "Dea: Nobody. [without]", "Orla: Come in, nobody. [Rising.]"],
+        );
+    }
+
+    #[test]
+    fn reads_a_list_of_persons_and_who_speaks_under_a_part_of_a_name() {
+        plays(
+            "CHARACTERS\n\nORLA KEEL, a widow\nDEA, her son\nCAPTAIN ROOKE\n\nSCENE: The lamp-room. Night.\n\nORLA. Is it lit?\n\nDEA. It is.\n\n\
+             ROOKE. Who keeps this light?\n\nORLA AND DEA. We do!\n\nCAPTAIN ROOKE. It was out.\n",
+            &["Orla: Is it lit?", "Dea: It is.", "Rooke: Who keeps this light?", "-: We do!", "Rooke: It was out."],
+        );
+        let text = "MR. HALE. Sit.\n\nMRS. HALE. No.\n\nHALE. Sit!\n\nMR. HALE. Sit.\n\nMRS. HALE. No.\n\nHALE. Sit!\n";
+        assert_eq!(read(&text.chars().collect::<Vec<char>>()).people.len(), 3, "either may be Hale");
+        plays(
+            "人物：江守田，孟秋云\n\n江守田：灯点上了么？\n孟秋云：点上了。（笑）\n（丁一上。）\n丁一：谁管这盏灯？\n江守田和孟秋云：我们！\n丁一：灯灭过。\n",
+            &["江守田: 灯点上了么？", "孟秋云: 点上了。 [笑]", "丁一: 谁管这盏灯？", "-: 我们！", "丁一: 灯灭过。"],
         );
     }
 

@@ -1,6 +1,7 @@
 //! The tables of words that the rules need, read once from `words/`.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -249,7 +250,7 @@ struct ScriptsFile {
 
 /// A set of short words, looked up at the ends of a clause.
 pub(super) struct Words {
-    set: HashSet<Vec<char>>,
+    set: HashSet<Vec<char>, Table>,
     longest: usize,
     /// Which characters begin a word, and which end one, so that most look-ups need no hash.
     first: Chars,
@@ -258,9 +259,9 @@ pub(super) struct Words {
 
 impl Words {
     fn new(list: &str) -> Self {
-        let set: HashSet<Vec<char>> = list.split_whitespace().map(|word| word.chars().collect()).collect();
+        let set: HashSet<Vec<char>, Table> = list.split_whitespace().map(|word| word.chars().collect()).collect();
         let longest = set.iter().map(Vec::len).max().unwrap_or(0);
-        let mut words = Self { set: HashSet::new(), longest, first: Chars::default(), last: Chars::default() };
+        let mut words = Self { set: HashSet::default(), longest, first: Chars::default(), last: Chars::default() };
         for word in &set {
             words.first.add(word[0]);
             words.last.add(word[word.len() - 1]);
@@ -287,6 +288,33 @@ impl Words {
             return 0;
         }
         (1..=self.longest.min(chars.len())).rev().find(|&n| self.set.contains(&chars[chars.len() - n..])).unwrap_or(0)
+    }
+}
+
+/// Hashes the characters of a table's words. The words are ours, so nothing a book holds can make them collide, and they are looked
+/// up at every character of it.
+#[derive(Default)]
+struct Mixed(u64);
+
+type Table = BuildHasherDefault<Mixed>;
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u32(byte.into());
+        }
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.0 = (self.0.rotate_left(5) ^ u64::from(value)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.0 ^= value as u64;
     }
 }
 

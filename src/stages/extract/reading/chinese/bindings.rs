@@ -14,19 +14,23 @@ pub(super) type Places = BTreeMap<Vec<char>, Vec<(usize, usize)>>;
 /// Returns the nouns that the book sets right before names, or gives names to.
 pub(super) fn bound(text: &[char], names: &Names) -> Places {
     let mut bound: Places = BTreeMap::new();
+    let mut last = 0;
     for mention in &names.mentions {
+        // `江太守孟秋云`: the noun is the end of somebody else's name.
+        let another = last == mention.start;
         let form = &names.list[mention.name].form;
         let person = names.people[mention.name];
         if role(form) {
             continue;
         }
+        last = mention.end;
         if let Some(noun) = introduced(text, mention.start, false) {
             bound.entry(noun).or_default().push((mention.start, person));
         }
         let before = &text[mention.start.saturating_sub(4)..mention.start];
         let length = CHINESE.roles.tail(before);
         // `弓兵X`; not `丫鬟X`, of whom there are many, unless that noun is said of one alone.
-        if length > 1 && (CHINESE.surnames.head(form) > 0 || matches!(form[0], '老' | '小' | '阿')) {
+        if length > 1 && !another && (CHINESE.surnames.head(form) > 0 || matches!(form[0], '老' | '小' | '阿')) {
             bound.entry(before[before.len() - length..].to_vec()).or_default().push((mention.start, person));
         }
     }

@@ -137,6 +137,14 @@ mod tests {
     }
 
     #[test]
+    fn gives_nobody_the_title_that_ends_the_name_before() {
+        check(
+            "耿提辖走进店来，道：“打酒！”众人仰慕耿提辖罗守田父子，罗守田道：“有。”人都说耿提辖罗守田交好。提辖坐下道：“切肉！”罗守田道：“也有。”",
+            &["耿提辖", "罗守田", "耿提辖", "罗守田"],
+        );
+    }
+
+    #[test]
     fn knows_a_given_name_alone_in_the_old_novels() {
         check(
             "却说罗霆引军到河边，罗霆下马。霆曰：“谁敢渡河？”沈固曰：“某愿往。”霆大笑曰：“真壮士也！”罗霆遂令开船，沈固领命。",

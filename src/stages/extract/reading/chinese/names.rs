@@ -44,7 +44,7 @@ pub(super) struct Mention {
 
 /// Where the names with one first character stand in the list, which is in the order of their forms.
 #[derive(Debug, Default)]
-struct Shelf {
+struct Rack {
     start: usize,
     end: usize,
     /// Of how many characters they are, the longest first.
@@ -55,7 +55,7 @@ struct Shelf {
 pub(super) struct Names {
     pub(super) list: Vec<Name>,
     pub(super) mentions: Vec<Mention>,
-    index: HashMap<char, Shelf>,
+    index: HashMap<char, Rack>,
     firsts: Chars,
     /// Last characters of full names, which stand for them alone in the old novels.
     shorts: Chars,
@@ -205,13 +205,13 @@ impl Names {
                 names.shorts.add(form[form.len() - 1]);
             }
             names.firsts.add(form[0]);
-            let shelf = names.index.entry(form[0]).or_default();
-            if shelf.end == 0 {
-                shelf.start = names.list.len();
+            let rack = names.index.entry(form[0]).or_default();
+            if rack.end == 0 {
+                rack.start = names.list.len();
             }
-            shelf.end = names.list.len() + 1;
-            if let Err(place) = shelf.lengths.binary_search_by(|length| form.len().cmp(length)) {
-                shelf.lengths.insert(place, form.len());
+            rack.end = names.list.len() + 1;
+            if let Err(place) = rack.lengths.binary_search_by(|length| form.len().cmp(length)) {
+                rack.lengths.insert(place, form.len());
             }
             names.list.push(Name { form, says, ..Name::default() });
         }
@@ -224,8 +224,8 @@ impl Names {
         if !self.firsts.has(first) {
             return None;
         }
-        let shelf = self.index.get(&first)?;
-        shelf.lengths.iter().find_map(|&length| self.on(shelf, text.get(..length)?))
+        let rack = self.index.get(&first)?;
+        rack.lengths.iter().find_map(|&length| self.on(rack, text.get(..length)?))
     }
 
     /// Returns the name of exactly this form.
@@ -234,9 +234,9 @@ impl Names {
     }
 
     /// Returns the name of a form among those with its first character.
-    fn on(&self, shelf: &Shelf, form: &[char]) -> Option<usize> {
-        let found = self.list[shelf.start..shelf.end].binary_search_by(|name| name.form.as_slice().cmp(form));
-        Some(shelf.start + found.ok()?)
+    fn on(&self, rack: &Rack, form: &[char]) -> Option<usize> {
+        let found = self.list[rack.start..rack.end].binary_search_by(|name| name.form.as_slice().cmp(form));
+        Some(rack.start + found.ok()?)
     }
 
     /// Whether a character may stand for a full name that it ends.

@@ -72,8 +72,15 @@ pub(super) fn namings(text: &[char], chars: &[char], names: &Names) -> Vec<Namin
         done = end;
         let open = found.last().is_some_and(|last| last.surname.is_some_and(|(_, to)| to + 1 == from));
         let list = told(text, names, (from, end), open);
+        // `使唤`: a clause that gives no name leaves the statement before it where it ended.
+        if list.is_empty() {
+            continue;
+        }
         let mut start = from + text[from..end].iter().take_while(|c| !c.is_alphabetic()).count();
         for (place, told) in list.iter().enumerate() {
+            if place == 0 && thing(text, names, start, told.marker) {
+                break;
+            }
             let before = before(text, names, start, told, place > 0);
             let joins = found.last().is_some_and(|last| continues(text, names, last, from, told, &before));
             if !joins {
@@ -185,6 +192,22 @@ fn before(text: &[char], names: &Names, from: usize, told: &Told, within: bool) 
     }
 }
 
+/// Whether a statement is about a place or a thing: `这镇子别名水乡`, `有一座山，又名青螺`.
+fn thing(text: &[char], names: &Names, from: usize, marker: usize) -> bool {
+    let is_thing = |words: &[char]| {
+        let bare = words.strip_suffix(&['子']).unwrap_or(words);
+        names.ending(words).is_none() && CHINESE.places.tail(bare) > 0
+    };
+    let words = trimmed(head(&text[from.min(marker)..marker]));
+    if !words.is_empty() {
+        return is_thing(words);
+    }
+    let to = from.saturating_sub(1);
+    let start = (to.saturating_sub(40)..to).rev().find(|&k| clause_end(text[k])).map_or(0, |k| k + 1);
+    let counted = text[start.min(to)..to].iter().any(|c| "座条片".contains(*c));
+    counted && is_thing(&text[start..to])
+}
+
 /// Whether a stretch is a surname with a title: `林校长`.
 fn titled(words: &[char]) -> bool {
     let surname = CHINESE.surnames.head(words);
@@ -286,11 +309,14 @@ pub(super) fn proven(text: &[char], namings: &mut Vec<Naming>, known: &BTreeMap<
     let shown = |form: &Alias| {
         seen(form).is_none_or(|(total, acts)| total > 1 && (form.form.len() > 2 || acts > 0 && acts * 4 >= total))
     };
+    // Of a statement that is about nobody known, a name does what people do: `这镇子别名芦花荡`.
+    let acts = |form: &Alias| seen(form).is_none_or(|(_, acts)| acts > 0);
     let mut told: Vec<Vec<char>> = Vec::new();
     for naming in namings.iter() {
         let tied = naming.bearer.is_some() || naming.noun || naming.surname.is_some() || naming.forms.len() > 1;
         let once = |form: &Alias| tied && seen(form).is_some_and(|(total, _)| total < 2);
-        let forms = naming.forms.iter().filter(|form| !form.weak && (shown(form) || once(form)));
+        let forms =
+            naming.forms.iter().filter(|form| !form.weak && (shown(form) && (tied || acts(form)) || once(form)));
         told.extend(forms.map(|form| form.form.clone()));
         told.extend(naming.bearer.iter().filter(|bearer| !known.contains_key(*bearer)).cloned());
     }
@@ -390,6 +416,31 @@ mod tests {
             "一個漢子攔住去路，喝道：「站住！」江守田道：「沒有錢。」那漢子道：「沒有錢便留下命。」自稱張順。張順把刀一橫，張順道：「快些！」江守田道：「且慢。」",
             &[&["張順", "一個漢子"], &["江守田"]],
         );
+    }
+
+    #[test]
+    fn a_clause_that_gives_no_name_leads_on_to_nobody() {
+        check(
+            "江守田的丫鬟名唤春杏，春杏忙指着他说道：“不要！”原来这小丫头也是江守田使唤的，因他自幼无人看管，大家叫他作小豆儿。春杏道：“来了。”\
+             小豆儿道：“我不来。”江守田道：“都来。”春杏道：“是。”小豆儿道：“是。”",
+            &[&["江守田"], &["春杏"], &["小豆儿"]],
+        );
+    }
+
+    #[test]
+    fn places_and_things_are_nobody() {
+        for text in [
+            "这镇子别名水乡，又叫芦花荡。江守田道：“到水乡了。”水乡笑语多。孟秋云笑道：“芦花荡到了。”水乡，自古出好酒。",
+            "有一座山，又名青螺髻。青螺髻上有庙。江守田道：“上青螺髻去。”青螺髻，说来也高。",
+        ] {
+            let reading = of(text);
+            let somebody = |name: &str| reading.people.iter().any(|person| person.name == name);
+            assert!(
+                somebody("江守田") && !["水乡", "芦花荡", "青螺髻"].iter().any(|name| somebody(name)),
+                "{:?}",
+                reading.people
+            );
+        }
     }
 
     #[test]

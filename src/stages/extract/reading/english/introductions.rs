@@ -103,6 +103,11 @@ impl Scene<'_> {
             }
             _ => return None,
         }
+        // `The vicar – his name was Mr. Hale – rose.`
+        if matches!(back(3), "his" | "her") {
+            let dash = mention.first.checked_sub(4)?;
+            return self.noun_until(dash).filter(|_| matches!(book.list[dash].mark(), '–' | '—' | '-' | '('));
+        }
         if back(3) == "whose" {
             let stop = mention.first - 3;
             let stop = stop - usize::from(book.list[stop - 1].mark() == ',');

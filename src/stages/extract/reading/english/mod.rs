@@ -306,6 +306,11 @@ mod tests {
                 "the stranger",
             ),
             (
+                "The vicar – his name was Mr. Garrick – shut the door. “Step in,” said the vicar.\n\n“Gladly,” said Ruth.\n\n“Sit down,” \
+                 said Mr. Garrick.\n",
+                "the vicar",
+            ),
+            (
                 "The sexton’s name was Garrick. “Step in,” said the sexton.\n\n“Gladly,” said Ruth.\n\n“Sit down,” said Garrick.\n",
                 "the sexton",
             ),
@@ -336,6 +341,32 @@ mod tests {
         let reading = english(text);
         assert!(reading.quotations[3].speaker == person(&reading, "the stranger"), "{:?}", reading.people);
         assert_ne!(reading.quotations[3].speaker, person(&reading, "Garrick"));
+    }
+
+    #[test]
+    fn joins_nobody_by_a_name_that_is_another_s() {
+        for said in [
+            "“If I’m Tom Garrick, you are late,” said the ferryman.",
+            "“‘I’m Tom Garrick,’ she said, and laughed,” said the ferryman.",
+            "“You think I am Tom Garrick,” said the ferryman.",
+        ] {
+            let text = format!(
+                "“Who is on the water?” said Ruth Hallow.\n\nThe ferryman held up his lamp. “Step in,” said the ferryman.\n\n{said}\n\n\
+                 Tom Garrick laughed. “Sit down,” said Tom Garrick.\n"
+            );
+            let reading = english(&text);
+            assert_eq!(reading.quotations[1].speaker, person(&reading, "the ferryman"), "{said}: {:?}", reading.people);
+            assert_ne!(person(&reading, "the ferryman"), person(&reading, "Tom Garrick"), "{said}");
+        }
+    }
+
+    #[test]
+    fn learns_the_narrator_from_what_he_says_of_himself() {
+        let text = "“Is this the schoolmaster?” said Ruth Hallow.\n\n“I am Francis Heron,” I said. “I came about the light.”\n\n“Sit, Mr. \
+                    Heron,” said Ruth.\n\n“I will,” said I.\n";
+        let reading = english(text);
+        let heron = person(&reading, "Francis Heron");
+        assert!(heron.is_some() && heron == person(&reading, "I"), "{:?}", reading.people);
     }
 
     #[test]

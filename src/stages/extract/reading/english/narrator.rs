@@ -9,6 +9,17 @@ use super::tokens::{NONE, Tokens};
 /// As many answers to a name as one plain statement of it weighs.
 const STATED: u32 = 4;
 
+/// Whether what begins at a token is said by whoever speaks, and as a fact: not `if I’m Hale`, and not what another is told to say.
+fn plain(book: &Tokens, at: usize) -> bool {
+    const LEADS: [&str; 16] = [
+        "and", "but", "for", "so", "then", "yes", "no", "well", "why", "now", "oh", "sir", "because", "indeed", "here",
+        "course",
+    ];
+    let before = at.checked_sub(1).filter(|&before| book.list[before].quote == book.list[at].quote);
+    let opens = before.is_none_or(|before| book.list[before].word() == NONE || LEADS.contains(&book.text(before)));
+    opens && !book.list[at].nested()
+}
+
 /// Whether somebody gives the name as his own: `my name is Hale`, `I am Hale`, `call me Hale`, `what a
 /// clever Toad I am`.
 pub(super) fn stated(book: &Tokens, mention: &Mention) -> bool {
@@ -28,12 +39,15 @@ pub(super) fn stated(book: &Tokens, mention: &Mention) -> bool {
     if quote != NONE && one && on(0) == "i" && on(1) == "am" {
         return true;
     }
+    // So many words before the name the statement begins.
+    let plain = |n: usize| plain(book, mention.first - n);
     match back(1) {
-        "i'm" | "name's" => true,
+        "i'm" => plain(1),
+        "name's" => true,
         // `I am the Toad`, of those whom a book calls by what they are.
-        "the" => quote != NONE && back(2) == "am" && back(3) == "i",
-        "am" => back(2) == "i",
-        "is" | "was" => back(2) == "name" && back(3) == "my",
+        "the" => quote != NONE && back(2) == "am" && back(3) == "i" && plain(3),
+        "am" => back(2) == "i" && plain(2),
+        "is" | "was" => back(2) == "name" && back(3) == "my" && plain(3),
         "me" => matches!(back(2), "call" | "called" | "christened" | "named"),
         _ => false,
     }
@@ -48,9 +62,10 @@ pub(super) fn addressed(book: &Tokens, mention: &Mention) -> bool {
     let back = |n: usize| {
         mention.first.checked_sub(n).map_or("", |at| if book.list[at].quote == quote { book.text(at) } else { "" })
     };
+    let plain = |n: usize| plain(book, mention.first - n);
     match back(1) {
-        "you're" => true,
-        "are" => back(2) == "you",
+        "you're" => plain(1),
+        "are" => back(2) == "you" && plain(2),
         "be" => matches!(back(2), "you'll" | "must" | "will") && (back(2) == "you'll" || back(3) == "you"),
         _ => false,
     }
@@ -78,7 +93,15 @@ pub(super) fn names_of<'a>(
     for (i, called) in called.iter().enumerate() {
         let answered = turns.get(i + 1).is_some_and(|next| !next.fresh) && speaks(i + 1);
         let answering = i > 0 && !turns[i].fresh && speaks(i - 1);
-        if speaks(i) || !answered && !answering {
+        if speaks(i) {
+            // `“I am Hale,” I said.`
+            if turns[i].cue == Cue::Named(own) {
+                let given = heard(i).iter().filter(|mention| stated(book, mention));
+                given.for_each(|mention| *votes.entry(mention.name).or_default() += STATED);
+            }
+            continue;
+        }
+        if !answered && !answering {
             continue;
         }
         for &(name, _) in called {

@@ -162,8 +162,8 @@ impl<'a> Scene<'a> {
         let mut roles = self.told[first..last].iter().rev().peekable();
         let mut names = self.names.between(from, to).iter().rev().peekable();
         std::iter::from_fn(move || {
-            let named = names.peek().map(|mention| mention.first);
-            roles.next_if(|mention| named.is_none_or(|named| mention.first >= named)).or_else(|| names.next())
+            let at = names.peek().map(|mention| mention.first);
+            roles.next_if(|mention| at.is_none_or(|at| mention.first >= at)).or_else(|| names.next())
         })
     }
 
