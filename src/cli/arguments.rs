@@ -23,6 +23,7 @@ Examples:
   dramaturg build mine.toml --limit 1                 a first look at a run of your own
   dramaturg build mine.toml --set simulate.tau=3      override a figure of the file
   dramaturg extract mine.toml                         the road up to the scenes
+  dramaturg split outputs/mine --test 0.2 --dev 0.1   other splits of a data set that is there
   dramaturg status outputs/mine --watch               how it stands, and what is still missing
   dramaturg journal stats outputs/mine                what was asked so far, and what it took
 
@@ -261,6 +262,9 @@ pub(super) enum Command {
     /// Given `--format` and a run's folder, it writes the role data of the data set there in a form that others train on.
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportArguments),
+    /// Divides the rows of a data set into splits anew: by share, character, book, source model, role. No model is asked.
+    #[command(after_help = super::split::EXAMPLES)]
+    Split(super::split::SplitArguments),
     /// Looks into a run's journal, where every answered call stands.
     ///
     /// It only reads, so that a run may be at work.
@@ -594,7 +598,7 @@ pub(super) struct RunOptions {
 }
 
 /// Reads a share that is more than nothing.
-fn positive_share(text: &str) -> Result<f64, String> {
+pub(super) fn positive_share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
         _ => Err("it is no number above 0 and up to 1".to_owned()),

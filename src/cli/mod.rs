@@ -22,6 +22,7 @@ mod progress;
 mod quotes;
 mod scenes;
 mod schemas;
+mod split;
 mod status;
 mod summary;
 mod table;
@@ -73,6 +74,7 @@ fn command(command: Command) -> Exit {
             Some(format) => formats::formats(&arguments, format),
             None => road(&arguments.run, false, Stage::Export),
         },
+        Command::Split(arguments) => split::divide(&arguments),
         Command::Pool(command) => pool::pool(&command),
         Command::Schema { dir, check } => schemas::schema(&dir, check),
     }

@@ -35,6 +35,7 @@ mod schemas;
 mod sense;
 mod shape;
 mod shelf;
+mod splits;
 mod stage;
 mod status;
 mod summary;
@@ -54,6 +55,7 @@ pub use pool::{AdditionError, Finding, PoolCheck, check_pool, own_scenes, pool_p
 pub use problems::{PipelineError, Problem};
 pub use run::run;
 pub use schemas::schemas;
+pub use splits::{Split, SplitDone, SplitError, split};
 pub use stage::Stage;
 pub use status::{StageStanding, Standing, State, standing};
 pub use summary::{AskSummary, Calls, FaultCounts, PerSample, RunOptions, Summary, Tokens};

@@ -16,6 +16,7 @@ mod groups;
 mod report;
 mod rights;
 mod roles;
+mod splits;
 mod tables;
 mod tally;
 
@@ -26,6 +27,7 @@ pub use groups::{Row, table};
 pub use report::{Agreement, Charge, Figures, Reading, Report, report};
 pub use rights::Rights;
 pub use roles::HeldOut;
+pub use splits::{Groups, SplitRows, recard};
 pub use tally::{Table, Tally};
 
 use polars::error::PolarsError;
