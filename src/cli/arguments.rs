@@ -63,12 +63,20 @@ Examples:
   dramaturg check mine.toml                           the file, its books, its prompts
   dramaturg check mine.toml --probe                   its endpoints too
   dramaturg check mine.toml --probe --json | jq '.models[].addresses[].findings'
+  dramaturg check outputs/mine                        the data set that a run has made
+  dramaturg check downloads/benchmark --json | jq -c '.findings[]'
+  dramaturg check scene_pool                          the same as `pool check`
 
 --probe asks for the list of models and makes one tiny call at each address of each served
 model of the cast: whether somebody answers and takes the key, whether the model is known,
 whether its reply keeps to a JSON Schema, how many tokens it takes where the server tells, and
-whether the file has its price. Keys are never shown. The exit code is 3 when there are
-findings.
+whether the file has its price. Keys are never shown.
+
+Of a data set it checks the files and their hashes, the columns and their types, the card, ids
+and what rows name in other tables, the balance of dimensions, rows that belong together and
+stand in two splits, private attributes where others read them, keys and passwords, and text
+of a wrong encoding. Each finding names file, row and column, and what to do. docs/check.md
+tells more. The exit code is 3 when there are findings.
 ";
 
 const STATUS_EXAMPLES: &str = "\
@@ -206,11 +214,11 @@ pub(super) enum Command {
         #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "dry_run", help_heading = "Options of the run")]
         latency: Option<Duration>,
     },
-    /// Checks a pipeline file before a run: the file, its books and prompts and, with `--probe`, its endpoints.
+    /// Checks a pipeline file before a run (with `--probe` its endpoints too), a data set, or a scene pool.
     #[command(after_help = CHECK_EXAMPLES)]
     Check {
-        /// The pipeline file.
-        #[arg(value_name = "PIPELINE")]
+        /// A pipeline file, the folder of a run or a data set, or a scene pool.
+        #[arg(value_name = "PIPELINE|DATASET|POOL")]
         path: PathBuf,
         /// Asks each endpoint of the cast: one tiny call each.
         #[arg(long)]

@@ -4,6 +4,7 @@
 //! here, with its causes and a hint; what the exit code says stands at [`Exit`].
 
 mod arguments;
+mod audit;
 mod books;
 mod check;
 mod controls;

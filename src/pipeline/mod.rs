@@ -6,6 +6,7 @@
 
 mod about;
 mod aliases;
+mod audit;
 mod books;
 mod characters;
 mod checks;
@@ -41,6 +42,7 @@ mod status;
 mod summary;
 
 pub use aliases::{AliasesError, people, read_book};
+pub use audit::{Audit, AuditFinding, audit};
 pub use books::{BookPath, book_paths, open_books};
 pub use characters::{CharactersError, characters};
 pub use environment::Environment;

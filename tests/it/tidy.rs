@@ -94,9 +94,7 @@ fn a_stage_imports_no_other() {
             continue;
         }
         for (room, other) in imports(&text) {
-            let may = other == stage
-                || other.is_empty()
-                || matches!((stage, other.as_str()), ("simulate", "select") | ("check", "split"));
+            let may = other == stage || other.is_empty() || (stage == "simulate" && other == "select");
             if room == "stages" && !may {
                 faults.push(format!("{} imports `stages::{other}`", path.display()));
             }

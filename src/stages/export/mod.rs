@@ -7,6 +7,7 @@
 mod amounts;
 mod card;
 mod columns;
+mod expected;
 mod features;
 #[cfg(test)]
 mod fixture;
@@ -22,6 +23,7 @@ mod tally;
 
 pub use amounts::{dollars, percent, thousands};
 pub use card::{About, AboutBook, AboutPart, card};
+pub use expected::expected;
 pub use formats::{CONFIGS, Format, Formed, Frame};
 pub use groups::{Row, table};
 pub use report::{Agreement, Charge, Figures, Reading, Report, report};
