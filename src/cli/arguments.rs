@@ -139,6 +139,9 @@ Examples:
   dramaturg export mine.toml                          the same as `build`
   dramaturg export outputs/mine --format rolebench    its role data, to outputs/mine/rolebench
   dramaturg export outputs/mine --format messages --out train
+  dramaturg export outputs/mine --format jsonl --config samples
+  dramaturg export outputs/mine --format batch --model gpt-5 --out requests
+  dramaturg export outputs/mine --format messages --config samples --out evaluation
 ";
 
 const EXTRACT_EXAMPLES: &str = "\
@@ -267,7 +270,8 @@ pub(super) enum Command {
     Instruct(InstructArguments),
     /// Goes on to the data set; the same as `build`.
     ///
-    /// Given `--format` and a run's folder, it writes the role data of the data set there in a form that others train on.
+    /// Given `--format` and a run's folder, it writes the data set there in another form: JSON Lines, CSV, batch requests or
+    /// scenes, or its role data as others train on it.
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportArguments),
     /// Divides the rows of a data set into splits anew: by share, character, book, source model, role. No model is asked.
@@ -302,15 +306,33 @@ pub(super) enum Command {
 pub(super) struct ExportArguments {
     #[command(flatten)]
     pub(super) run: RunArguments,
-    /// Writes the role data of a data set that is there, in this form, to `--out`, else to `<run>/<form>`. PIPELINE is the
-    /// run's folder, or that of its data set.
+    /// Writes a data set that is there in this form to `--out`, else to `<run>/<form>`. PIPELINE is the run's folder, or that
+    /// of its data set.
     #[arg(long)]
-    pub(super) format: Option<RoleFormat>,
+    pub(super) format: Option<OtherFormat>,
+    /// The config that is written; can be given again. `jsonl` and `csv` write all when silent. With `samples` the form
+    /// `messages` is one for evaluators.
+    #[arg(long = "config", value_name = "CONFIG", requires = "format", help_heading = "Options of --format")]
+    pub(super) configs: Vec<String>,
+    /// The model that the requests of `batch` name.
+    #[arg(long, value_name = "MODEL", requires = "format", help_heading = "Options of --format")]
+    pub(super) model: Option<String>,
+    /// How large a file of lines may grow before another follows it; 500MB when silent, 200MB and 50,000 requests for `batch`.
+    #[arg(long, value_name = "SIZE", value_parser = super::split::bytes, requires = "format", help_heading = "Options of --format")]
+    pub(super) shard_size: Option<u64>,
 }
 
-/// A form of role data.
+/// A form of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum RoleFormat {
+pub(super) enum OtherFormat {
+    /// Every config as JSON Lines, an object a row.
+    Jsonl,
+    /// Every config as CSV, lists as JSON in their cells.
+    Csv,
+    /// Samples as requests of `OpenAI`'s batch endpoint.
+    Batch,
+    /// Scenes as `CoSER`'s test set has them.
+    Coser,
     /// `RoleBench`'s: descriptions, dialogues and both splits.
     Rolebench,
     /// Alpaca's: instruction, input, output, system.

@@ -247,7 +247,7 @@ fn split_name(name: &str) -> Result<String, String> {
 }
 
 /// Reads a number of bytes, as `500MB`.
-fn bytes(text: &str) -> Result<u64, String> {
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
         "" | "B" => 1,

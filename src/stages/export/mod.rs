@@ -12,6 +12,7 @@ mod features;
 #[cfg(test)]
 mod fixture;
 mod formats;
+mod forms;
 mod front;
 mod groups;
 mod report;
@@ -25,6 +26,7 @@ pub use amounts::{dollars, percent, thousands};
 pub use card::{About, AboutBook, AboutPart, card};
 pub use expected::expected;
 pub use formats::{CONFIGS, Format, Formed, Frame};
+pub use forms::{Form, Lines};
 pub use groups::{Row, table};
 pub use report::{Agreement, Charge, Figures, Reading, Report, report};
 pub use rights::Rights;
