@@ -15,12 +15,12 @@ use std::time::Instant;
 
 use dramaturg::pipeline::{self, Forms, Split};
 use dramaturg::schema::{
-    Attribute, ByLanguage, CastMember, Character, CharacterType, Conversation, EndedBy, Language, Line, Message,
-    Sample, Scene, SceneCharacter, Turn, TurnKind, Visibility,
+    Attribute, CastMember, Character, CharacterType, Conversation, EndedBy, Language, Line, Message, Sample, Scene,
+    SceneCharacter, Turn, TurnKind, Visibility,
 };
 use dramaturg::seed::seeded;
 use dramaturg::stages::export::{self, About, ExportError, Form, Params as ExportParams, Row, Table};
-use dramaturg::stages::split::{Params, Part, Relation, Size};
+use dramaturg::stages::split::{NEAR, Params, Part, Relation, Size};
 use dramaturg::store::{DatasetPlace, LineLimits, NewDataset, SHARD_BYTES, StoreError};
 use process::{cpu_seconds, peak_megabytes};
 use rand::Rng as _;
@@ -93,7 +93,7 @@ fn division(place: DatasetPlace) -> Split {
         hold_out: Vec::new(),
         stratify: vec!["dimension".into(), "language".into(), "character_type".into()],
         apart: Relation::ALL.to_vec(),
-        near: ByLanguage { en: 0.6, zh: 0.5 },
+        near: NEAR,
         seed: 7,
     };
     Split { place, config: "samples".into(), params, out: None, shard_bytes: SHARD_BYTES, dry_run: false }

@@ -12,7 +12,7 @@ use super::summary::thousands;
 use super::{Exit, Terminal, diagnostics, table, to_stderr, to_stdout};
 use crate::pipeline::{Split, SplitDone, SplitError, split};
 use crate::schema::ByLanguage;
-use crate::stages::split::{CONFIGS, HoldOut, Params, Part, Relation, Report, Size, UNUSED, column_of};
+use crate::stages::split::{CONFIGS, HoldOut, NEAR, Params, Part, Relation, Report, Size, UNUSED, column_of};
 use crate::store::{DatasetPlace, StoreError};
 
 /// What stands below the help.
@@ -196,7 +196,7 @@ fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> 
     }
     together.sort_unstable();
     together.dedup();
-    let near = arguments.near.map_or(ByLanguage { en: 0.6, zh: 0.5 }, |near| ByLanguage { en: near, zh: near });
+    let near = arguments.near.map_or(NEAR, |near| ByLanguage { en: near, zh: near });
     let (rest, by, seed) = (arguments.rest.clone(), arguments.by.clone(), arguments.seed);
     Ok(Params { splits, rest, by, hold_out, stratify, apart: together, near, seed })
 }

@@ -148,7 +148,7 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
         }
     }
     new.add_json(SPLITS, &with_report(&dataset.path.join(SPLITS), config, &divided.report))?;
-    let card = fs::read_to_string(dataset.path.join("README.md")).unwrap_or_default();
+    let card = store::read_card(&dataset.path)?;
     let files = new.finish(&recard(&card, config, &told, &divided.report.section(config)))?;
     if let (Some(run), None) = (&split.place.run, &split.out) {
         retell(&run.join("manifest.json"), config, &told, &files)?;

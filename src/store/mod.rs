@@ -27,4 +27,4 @@ pub use parquet::{SHARD_BYTES, TableFile};
 pub use pool::{Added, OwnScene, PieceFault, Place, Placed, Pool, PoolFile, PoolIndex, SceneKind, Written};
 pub use run::{RunFolder, lock, write_json};
 pub use spool::Spool;
-pub use tables::{Dataset, Place as DatasetPlace, RowReader, Table, columns, groups};
+pub use tables::{Dataset, Place as DatasetPlace, RowReader, Table, columns, groups, read_card};

@@ -31,8 +31,12 @@ impl NewDataset {
     /// Puts right what a crash left of a data set at a path.
     pub fn mend(target: &Path) -> Result<(), StoreError> {
         let old = named(target, "old");
-        if exists(&old)? && !exists(target)? {
-            fs::rename(&old, target).map_err(StoreError::io("move back", &old))?;
+        if exists(&old)? {
+            if exists(target)? {
+                carry_hidden(&old, target)?;
+            } else {
+                fs::rename(&old, target).map_err(StoreError::io("move back", &old))?;
+            }
         }
         remove(&old)?;
         remove(&named(target, "new"))
@@ -81,10 +85,14 @@ impl NewDataset {
         self.hashes.insert("README.md".to_owned(), hexadecimal(Sha256::new_with_prefix(card)));
         let old = named(&self.target, "old");
         remove(&old)?;
-        if exists(&self.target)? {
+        let had_one = exists(&self.target)?;
+        if had_one {
             fs::rename(&self.target, &old).map_err(StoreError::io("move aside", &self.target))?;
         }
         fs::rename(&self.path, &self.target).map_err(StoreError::io("move into place", &self.target))?;
+        if had_one {
+            carry_hidden(&old, &self.target)?;
+        }
         if let Some(folder) = self.target.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             atomic::sync_folder(folder)?;
         }
@@ -109,6 +117,19 @@ fn named(target: &Path, ending: &str) -> PathBuf {
     target.with_file_name(name)
 }
 
+/// Moves hidden entries of the old data set into the new one: a clone of the hub has its history in one.
+fn carry_hidden(old: &Path, target: &Path) -> Result<(), StoreError> {
+    let entries = fs::read_dir(old).map_err(StoreError::io("read the folder", old))?;
+    for entry in entries {
+        let name = entry.map_err(StoreError::io("read the folder", old))?.file_name();
+        let (from, to) = (old.join(&name), target.join(&name));
+        if name.to_string_lossy().starts_with('.') && !exists(&to)? {
+            fs::rename(&from, &to).map_err(StoreError::io("move", &from))?;
+        }
+    }
+    Ok(())
+}
+
 fn exists(path: &Path) -> Result<bool, StoreError> {
     path.try_exists().map_err(StoreError::io("find", path))
 }
@@ -117,5 +138,32 @@ fn remove(path: &Path) -> Result<(), StoreError> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", path)(error)),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_hidden_in_a_clone_outlives_its_tables() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("clone");
+        fs::create_dir_all(target.join(".git")).unwrap();
+        fs::create_dir_all(target.join("pictures/small")).unwrap();
+        fs::write(target.join(".git/HEAD"), "main").unwrap();
+        fs::write(target.join("old.txt"), "gone").unwrap();
+        fs::write(target.join("pictures/small/a.svg"), "<svg/>").unwrap();
+        let mut new = NewDataset::beside(&target, 100).unwrap();
+        new.add(&target, "pictures/small/a.svg").unwrap();
+        let files = new.finish("card").unwrap();
+        assert_eq!(files.keys().collect::<Vec<_>>(), ["README.md", "pictures/small/a.svg"]);
+        assert_eq!(fs::read_to_string(target.join(".git/HEAD")).unwrap(), "main");
+        assert!(!target.join("old.txt").exists());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        // A crash between the last steps leaves the history in the old one.
+        fs::create_dir_all(folder.path().join("clone.old/.git2")).unwrap();
+        NewDataset::mend(&target).unwrap();
+        assert!(target.join(".git2").is_dir() && !folder.path().join("clone.old").exists());
     }
 }

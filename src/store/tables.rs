@@ -63,12 +63,14 @@ impl Dataset {
     /// Returns the path of every file below the data set, hidden ones aside, sorted, as a manifest names them.
     pub fn files(&self) -> Result<Vec<String>, StoreError> {
         let mut files = Vec::new();
-        for path in entries(&self.path)?.into_iter().filter(|path| !name(path).starts_with('.')) {
-            if path.is_dir() {
-                let within = entries(&path)?;
-                files.extend(within.iter().filter(|path| path.is_file()).map(|path| self.relative(path)));
-            } else {
-                files.push(self.relative(&path));
+        let mut open = vec![self.path.clone()];
+        while let Some(folder) = open.pop() {
+            for path in entries(&folder)?.into_iter().filter(|path| !name(path).starts_with('.')) {
+                if path.is_dir() {
+                    open.push(path);
+                } else {
+                    files.push(self.relative(&path));
+                }
             }
         }
         files.sort();
@@ -95,6 +97,15 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut paths = list().map_err(StoreError::io("read the folder", folder))?;
     paths.sort();
     Ok(paths)
+}
+
+/// Returns the card of a data set; an empty one where it has none.
+pub fn read_card(dataset: &Path) -> Result<String, StoreError> {
+    let path = dataset.join("README.md");
+    match fs::read_to_string(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io("read", &path)(error)),
+        card => Ok(card.unwrap_or_default()),
+    }
 }
 
 /// Returns the names of a file's columns.

@@ -388,3 +388,126 @@ fn what_is_missing_is_found_and_an_empty_set_is_sound() {
     let output = dramaturg(&empty, &["split", "run", "--test", "0.2"]);
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn every_table_has_the_forms_of_others() {
+    let folder = copied();
+    let exported = |arguments: &[&str]| {
+        let output = dramaturg(&folder, &[&["export", "run", "--json"], arguments].concat());
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
+    };
+    let lines = |path: &str| -> Vec<Value> {
+        let text = fs::read_to_string(folder.path().join(path)).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+    };
+    let samples = read(&table(&folder, "samples", "test"));
+    exported(&["--format", "jsonl"]);
+    let rows = lines("run/jsonl/samples/test.jsonl");
+    assert_eq!(rows.len(), samples.height());
+    assert_eq!(rows[0].as_object().unwrap().len(), samples.width());
+    assert_eq!(rows[3]["id"], text(&samples, "id", 3));
+    assert!(folder.path().join("run/jsonl/scenes/train.jsonl").is_file());
+    let told = exported(&["--format", "jsonl", "--config", "samples", "--shard-size", "100KB", "--out", "parts"]);
+    let files = told["files"].as_array().unwrap();
+    assert!(
+        files.len() > 1 && files.iter().all(|file| file.as_str().unwrap().starts_with("samples/test-000")),
+        "{told}"
+    );
+    let whole: usize = files.iter().map(|file| lines(&format!("parts/{}", file.as_str().unwrap())).len()).sum();
+    assert_eq!((whole, told["lines"].as_u64()), (samples.height(), Some(samples.height() as u64)));
+
+    exported(&["--format", "csv", "--config", "samples"]);
+    let csv = fs::read_to_string(folder.path().join("run/csv/samples/test.csv")).unwrap();
+    assert!(csv.starts_with("id,language,dimension,"));
+    assert!(!folder.path().join("run/csv/scenes").exists());
+
+    exported(&["--format", "batch", "--model", "m-1"]);
+    let requests = lines("run/batch/test.jsonl");
+    assert_eq!(requests.len(), samples.height());
+    assert!(requests.iter().all(|request| request["body"]["model"] == "m-1"));
+    let ids: BTreeSet<&str> = requests.iter().map(|request| request["custom_id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), samples.height(), "a reply is found again by its id");
+    assert_eq!(requests[0]["body"]["messages"], rows[0]["messages"]);
+
+    exported(&["--format", "messages", "--config", "samples"]);
+    assert_eq!(lines("run/messages/test.jsonl")[0]["messages"], rows[0]["messages"]);
+
+    exported(&["--format", "coser"]);
+    let set: Value =
+        serde_json::from_slice(&fs::read(folder.path().join("run/coser/test_set.json")).unwrap()).expect("one list");
+    let scenes = read(&table(&folder, "scenes", "train"));
+    assert_eq!(set.as_array().unwrap().len(), scenes.height());
+    assert_eq!(
+        (set[1]["id"].as_str(), set[1]["plot"]["i_p"].as_u64()),
+        (Some(text(&scenes, "id", 1).as_str()), Some(1))
+    );
+
+    for (arguments, expected) in [
+        (&["--format", "batch"][..], "names its model"),
+        (&["--format", "jsonl", "--model", "m"], "is for `--format batch`"),
+        (&["--format", "jsonl", "--config", "roles"], "has no config `roles`"),
+        (&["--format", "csv", "--out", "parts"], "holds something already"),
+        (&["--format", "alpaca", "--config", "roles"], "are for forms of tables"),
+    ] {
+        let output = dramaturg(&folder, &[&["export", "run"], arguments].concat());
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.contains(expected), "{arguments:?}: {told}");
+    }
+}
+
+#[test]
+fn a_private_value_in_a_message_is_found_and_what_was_said_aloud_is_not() {
+    for said in [false, true] {
+        let folder = copied();
+        let path = table(&folder, "samples", "test");
+        let scenes = read(&table(&folder, "scenes", "train"));
+        let mut frame = read(&path);
+        let cast = Cells::of(&scenes, "characters").unwrap();
+        let profiles = cast.field("profile").unwrap();
+        let scene = (0..scenes.height()).find(|row| text(&scenes, "id", *row) == text(&frame, "scene_id", 0)).unwrap();
+        let [values, visible] = ["value", "visibility"].map(|name| profiles.field(name).unwrap());
+        let own = text(&frame, "test_character", 0);
+        let private = cast
+            .list(scene)
+            .filter(|member| cast.field("name").unwrap().text(*member) != Some(own.as_str()))
+            .flat_map(|member| profiles.list(member))
+            .find(|item| visible.text(*item) == Some("private") && values.text(*item).unwrap().chars().count() > 10);
+        let value = values.text(private.expect("the scene has one")).unwrap();
+        let lists = |name: &str, first: &str, content: &dyn Fn(&str) -> String| {
+            let cells = Cells::of(&frame, name).unwrap();
+            let field = |of: &str, item: usize| cells.field(of).unwrap().text(item).unwrap_or_default().to_owned();
+            let rows: Vec<Series> = (0..frame.height())
+                .map(|row| {
+                    let items: Vec<usize> = cells.list(row).collect();
+                    let firsts: Vec<String> = items.iter().map(|item| field(first, *item)).collect();
+                    let mut contents: Vec<String> = items.iter().map(|item| field("content", *item)).collect();
+                    if let Some(last) = contents.last_mut().filter(|_| row == 0) {
+                        *last = content(last);
+                    }
+                    let mut fields = vec![Series::new(first.into(), firsts), Series::new("content".into(), contents)];
+                    if name == "history" {
+                        fields.push(Series::new("is_test".into(), vec![false; items.len()]));
+                    }
+                    StructChunked::from_series("item".into(), items.len(), fields.iter()).unwrap().into_series()
+                })
+                .collect();
+            Column::from(Series::new(name.into(), rows))
+        };
+        let messages = lists("messages", "role", &|content| format!("{content}\nHe: {value}"));
+        let history = lists("history", "speaker", &|content| if said { value.to_owned() } else { content.to_owned() });
+        frame.with_column(messages).unwrap();
+        frame.with_column(history).unwrap();
+        write(&path, frame);
+        without_manifest(&folder);
+        let findings = check(&folder, "alone");
+        let found: Vec<&Value> = findings.iter().filter(|found| found["check"] == "private").collect();
+        if said {
+            assert!(found.is_empty(), "{found:?}");
+        } else {
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert_eq!((found[0]["row"].as_u64(), found[0]["column"].as_str()), (Some(0), Some("messages[].content")));
+        }
+    }
+}

@@ -7,7 +7,7 @@ use super::Group;
 use super::places::Findings;
 use crate::pipeline::RunError;
 use crate::schema::ByLanguage;
-use crate::stages::split::{CONFIGS, Params, Relation, Rows, UNUSED, alike, straddling};
+use crate::stages::split::{CONFIGS, NEAR, Params, Relation, Rows, UNUSED, alike, straddling};
 use crate::store::{StoreError, Table};
 
 /// The rows of a config that has several splits.
@@ -46,7 +46,7 @@ impl Leaks {
                 hold_out: Vec::new(),
                 stratify: Vec::new(),
                 apart: Relation::ALL.to_vec(),
-                near: ByLanguage { en: near("en", 0.6), zh: near("zh", 0.5) },
+                near: ByLanguage { en: near("en", NEAR.en), zh: near("zh", NEAR.zh) },
                 seed: 0,
             },
             |own| Params { splits: Vec::new(), by: None, hold_out: Vec::new(), stratify: Vec::new(), ..own },

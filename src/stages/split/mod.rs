@@ -29,6 +29,9 @@ use placement::{Quotas, Unit};
 /// The split of rows that are set aside: alike to a row of a split that is better guarded.
 pub const UNUSED: &str = "unused";
 
+/// How alike two texts are that count as one when nobody says otherwise: the bounds of `instruct`'s leak-free split.
+pub const NEAR: ByLanguage<f64> = ByLanguage { en: 0.6, zh: 0.5 };
+
 /// How rows are divided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Params {

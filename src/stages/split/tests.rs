@@ -98,7 +98,7 @@ fn params(test: f64) -> Params {
         hold_out: Vec::new(),
         stratify: vec!["dimension".into(), "language".into()],
         apart: Relation::ALL.to_vec(),
-        near: ByLanguage { en: 0.6, zh: 0.5 },
+        near: NEAR,
         seed: 7,
     }
 }
