@@ -5,7 +5,8 @@
 //!
 //! In reading order:
 //! - [`schema`]: the records that cross borders.
-//! - [`text`], [`seed`], [`prompt`], [`event`]: words and sentences, seeded decisions, templates, and what happened.
+//! - [`text`], [`cells`], [`seed`], [`prompt`], [`event`]: words and sentences, tables read by value, seeded decisions, templates,
+//!   and what happened.
 //! - [`llm`]: asking a model, served or offline.
 //! - [`stages`]: `chunk`, `extract`, `synthesize`, `simulate` with `select`, `instruct`, `export`.
 //! - [`store`]: journal, scene pool, Parquet, manifest.
@@ -20,6 +21,7 @@
 //! - What is dropped stands in `rejected` with its reason; nothing is lost without a word.
 //! - A secret reaches no file, no log, no error text and no journal key.
 
+pub mod cells;
 pub mod cli;
 pub mod event;
 pub mod llm;

@@ -23,6 +23,7 @@ Examples:
   dramaturg build mine.toml --limit 1                 a first look at a run of your own
   dramaturg build mine.toml --set simulate.tau=3      override a figure of the file
   dramaturg extract mine.toml                         the road up to the scenes
+  dramaturg split outputs/mine --test 0.2 --dev 0.1   other splits of a data set that is there
   dramaturg status outputs/mine --watch               how it stands, and what is still missing
   dramaturg journal stats outputs/mine                what was asked so far, and what it took
 
@@ -62,12 +63,20 @@ Examples:
   dramaturg check mine.toml                           the file, its books, its prompts
   dramaturg check mine.toml --probe                   its endpoints too
   dramaturg check mine.toml --probe --json | jq '.models[].addresses[].findings'
+  dramaturg check outputs/mine                        the data set that a run has made
+  dramaturg check downloads/benchmark --json | jq -c '.findings[]'
+  dramaturg check scene_pool                          the same as `pool check`
 
 --probe asks for the list of models and makes one tiny call at each address of each served
 model of the cast: whether somebody answers and takes the key, whether the model is known,
 whether its reply keeps to a JSON Schema, how many tokens it takes where the server tells, and
-whether the file has its price. Keys are never shown. The exit code is 3 when there are
-findings.
+whether the file has its price. Keys are never shown.
+
+Of a data set it checks the files and their hashes, the columns and their types, the card, ids
+and what rows name in other tables, the balance of dimensions, rows that belong together and
+stand in two splits, private attributes where others read them, keys and passwords, and text
+of a wrong encoding. Each finding names file, row and column, and what to do. docs/check.md
+tells more. The exit code is 3 when there are findings.
 ";
 
 const STATUS_EXAMPLES: &str = "\
@@ -130,6 +139,9 @@ Examples:
   dramaturg export mine.toml                          the same as `build`
   dramaturg export outputs/mine --format rolebench    its role data, to outputs/mine/rolebench
   dramaturg export outputs/mine --format messages --out train
+  dramaturg export outputs/mine --format jsonl --config samples
+  dramaturg export outputs/mine --format batch --model gpt-5 --out requests
+  dramaturg export outputs/mine --format messages --config samples --out evaluation
 ";
 
 const EXTRACT_EXAMPLES: &str = "\
@@ -205,11 +217,11 @@ pub(super) enum Command {
         #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "dry_run", help_heading = "Options of the run")]
         latency: Option<Duration>,
     },
-    /// Checks a pipeline file before a run: the file, its books and prompts and, with `--probe`, its endpoints.
+    /// Checks a pipeline file before a run (with `--probe` its endpoints too), a data set, or a scene pool.
     #[command(after_help = CHECK_EXAMPLES)]
     Check {
-        /// The pipeline file.
-        #[arg(value_name = "PIPELINE")]
+        /// A pipeline file, the folder of a run or a data set, or a scene pool.
+        #[arg(value_name = "PIPELINE|DATASET|POOL")]
         path: PathBuf,
         /// Asks each endpoint of the cast: one tiny call each.
         #[arg(long)]
@@ -258,9 +270,13 @@ pub(super) enum Command {
     Instruct(InstructArguments),
     /// Goes on to the data set; the same as `build`.
     ///
-    /// Given `--format` and a run's folder, it writes the role data of the data set there in a form that others train on.
+    /// Given `--format` and a run's folder, it writes the data set there in another form: JSON Lines, CSV, batch requests or
+    /// scenes, or its role data as others train on it.
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportArguments),
+    /// Divides the rows of a data set into splits anew: by share, character, book, source model, role. No model is asked.
+    #[command(after_help = super::split::EXAMPLES)]
+    Split(super::split::SplitArguments),
     /// Looks into a run's journal, where every answered call stands.
     ///
     /// It only reads, so that a run may be at work.
@@ -290,15 +306,33 @@ pub(super) enum Command {
 pub(super) struct ExportArguments {
     #[command(flatten)]
     pub(super) run: RunArguments,
-    /// Writes the role data of a data set that is there, in this form, to `--out`, else to `<run>/<form>`. PIPELINE is the
-    /// run's folder, or that of its data set.
+    /// Writes a data set that is there in this form to `--out`, else to `<run>/<form>`. PIPELINE is the run's folder, or that
+    /// of its data set.
     #[arg(long)]
-    pub(super) format: Option<RoleFormat>,
+    pub(super) format: Option<OtherFormat>,
+    /// The config that is written; can be given again. `jsonl` and `csv` write all when silent. With `samples` the form
+    /// `messages` is one for evaluators.
+    #[arg(long = "config", value_name = "CONFIG", requires = "format", help_heading = "Options of --format")]
+    pub(super) configs: Vec<String>,
+    /// The model that the requests of `batch` name.
+    #[arg(long, value_name = "MODEL", requires = "format", help_heading = "Options of --format")]
+    pub(super) model: Option<String>,
+    /// How large a file of lines may grow before another follows it; 500MB when silent, 200MB and 50,000 requests for `batch`.
+    #[arg(long, value_name = "SIZE", value_parser = super::split::bytes, requires = "format", help_heading = "Options of --format")]
+    pub(super) shard_size: Option<u64>,
 }
 
-/// A form of role data.
+/// A form of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum RoleFormat {
+pub(super) enum OtherFormat {
+    /// Every config as JSON Lines, an object a row.
+    Jsonl,
+    /// Every config as CSV, lists as JSON in their cells.
+    Csv,
+    /// Samples as requests of `OpenAI`'s batch endpoint.
+    Batch,
+    /// Scenes as `CoSER`'s test set has them.
+    Coser,
     /// `RoleBench`'s: descriptions, dialogues and both splits.
     Rolebench,
     /// Alpaca's: instruction, input, output, system.
@@ -594,7 +628,7 @@ pub(super) struct RunOptions {
 }
 
 /// Reads a share that is more than nothing.
-fn positive_share(text: &str) -> Result<f64, String> {
+pub(super) fn positive_share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
         _ => Err("it is no number above 0 and up to 1".to_owned()),

@@ -1,14 +1,18 @@
-//! The command `check`: whether a pipeline file can be run, and whether its endpoints answer as a run needs it.
+//! The command `check`: whether a pipeline file can be run and its endpoints answer as a run needs it. A folder is checked as what it
+//! is, a data set or a pool.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::arguments::PoolArguments;
+use super::books::usage;
 use super::controls::{visible, visible_lines};
 use super::summary::thousands;
-use super::{Exit, Terminal, failed, table, to_stderr, to_stdout, variables};
+use super::{Exit, Terminal, audit, failed, scenes, table, to_stdout, variables};
 use crate::pipeline::{self, Endpoints, Examined, ExaminedModel, PipelineError, ProbedAddress, RunError};
+use crate::store::{self, DatasetPlace};
 
-/// Checks a pipeline file, with `probe` its endpoints too.
+/// Checks a pipeline file, with `probe` its endpoints too; or a folder.
 pub(super) fn check(path: &Path, probe: bool, sets: &[String], json: bool) -> Exit {
     let terminal = Terminal::new();
     let environment = match variables(&terminal) {
@@ -16,11 +20,10 @@ pub(super) fn check(path: &Path, probe: bool, sets: &[String], json: bool) -> Ex
         Err(exit) => return exit,
     };
     if path.is_dir() {
-        let place = path.display();
-        to_stderr(&format!(
-            "error: `{place}` is a folder\nhint: `dramaturg check` takes a pipeline file, such as `pipelines/demo.toml`\n"
-        ));
-        return Exit::Usage;
+        if probe || !sets.is_empty() {
+            return usage("`--probe` and `--set` are for pipeline files", "leave them out");
+        }
+        return folder(path, json);
     }
     let found =
         pipeline::load(path, sets, &environment, Endpoints::Needed).map_err(RunError::Invalid).and_then(|loaded| {
@@ -48,6 +51,29 @@ pub(super) fn check(path: &Path, probe: bool, sets: &[String], json: bool) -> Ex
         }
         Err(error) => failed(&error, &terminal),
     }
+}
+
+/// Checks a folder: a data set, a run's, or a scene pool.
+fn folder(path: &Path, json: bool) -> Exit {
+    if let Some(place) = DatasetPlace::find(path) {
+        return audit::check(&place, json);
+    }
+    if store::is_run(path) {
+        return usage(&format!("the run `{}` has no data set yet", path.display()), "`dramaturg build` goes on to it");
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_of_pool = |path: &Path| {
+        let name = path.file_name().unwrap_or_default();
+        path.extension().is_some_and(|ending| ending == "jsonl")
+            || (path.is_dir() && ["custom", "edits", "aliases"].iter().any(|known| name == *known))
+    };
+    if entries.into_iter().any(|path| is_of_pool(&path)) {
+        return scenes::check(&PoolArguments { pool: path.to_owned(), json });
+    }
+    usage(
+        &format!("`{}` is no data set, no run and no scene pool", path.display()),
+        "give a pipeline file (`pipelines/demo.toml`), a run (`outputs/demo`), a data set or a pool (`scene_pool`)",
+    )
 }
 
 /// Returns everything that keeps a run from being well, with the place that it is about.

@@ -1,17 +1,21 @@
-//! `export RUN --format F`: the role data of a data set in the forms that others train on.
+//! `export RUN --format F`: a data set in the forms that others read, and its role data in those that others train on.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::arguments::{ExportArguments, RoleFormat};
+use super::arguments::{ExportArguments, OtherFormat};
 use super::books::usage;
-use super::{Exit, diagnostics, to_stderr, to_stdout};
-use crate::stages::export::{CONFIGS, Format, Formed};
-use crate::store::{self, StoredTable};
+use super::{Exit, Terminal, diagnostics, failed, to_stderr, to_stdout};
+use crate::pipeline::{self, Forms};
+use crate::stages::export::{CONFIGS, Form, Format, Formed};
+use crate::store::{self, LineLimits, SHARD_BYTES, StoredTable};
 
-/// Writes a form of a data set's role data to a folder.
-pub(super) fn formats(arguments: &ExportArguments, wanted: RoleFormat) -> Exit {
+/// What a batch endpoint takes at most: `OpenAI`'s figures.
+const BATCH: LineLimits = LineLimits { bytes: 200_000_000, lines: 50_000 };
+
+/// Writes a form of a data set to a folder.
+pub(super) fn formats(arguments: &ExportArguments, wanted: OtherFormat) -> Exit {
     let path = &arguments.run.pipeline;
     let options = &arguments.run.options;
     if !options.sets.is_empty() || options.limit.is_some() {
@@ -25,13 +29,82 @@ pub(super) fn formats(arguments: &ExportArguments, wanted: RoleFormat) -> Exit {
     }
     // A run's folder holds its data set.
     let dataset = if path.join("dataset").is_dir() { path.join("dataset") } else { path.clone() };
-    let form = match wanted {
-        RoleFormat::Rolebench => Format::Rolebench,
-        RoleFormat::Alpaca => Format::Alpaca,
-        RoleFormat::Sharegpt => Format::Sharegpt,
-        RoleFormat::Messages => Format::Messages,
+    let of_samples = arguments.configs.iter().any(|config| config == "samples");
+    match wanted {
+        OtherFormat::Jsonl => tables(arguments, dataset, Form::Jsonl),
+        OtherFormat::Csv => tables(arguments, dataset, Form::Csv),
+        OtherFormat::Batch => tables(arguments, dataset, Form::Batch),
+        OtherFormat::Coser => tables(arguments, dataset, Form::Coser),
+        OtherFormat::Messages if of_samples => tables(arguments, dataset, Form::Messages),
+        OtherFormat::Messages => roles(arguments, &dataset, Format::Messages),
+        OtherFormat::Rolebench => roles(arguments, &dataset, Format::Rolebench),
+        OtherFormat::Alpaca => roles(arguments, &dataset, Format::Alpaca),
+        OtherFormat::Sharegpt => roles(arguments, &dataset, Format::Sharegpt),
+    }
+}
+
+/// Makes room for a form, and returns its folder.
+fn room(arguments: &ExportArguments, name: &str) -> Result<PathBuf, Exit> {
+    let (path, options) = (&arguments.run.pipeline, &arguments.run.options);
+    // A data set is replaced whole by the next build: what is made of it stands beside it.
+    let is_dataset = path.ends_with("dataset") && !path.join("dataset").is_dir();
+    let run = if is_dataset { path.parent().unwrap_or(path) } else { path };
+    let out = options.out.clone().unwrap_or_else(|| run.join(name));
+    if options.out.is_some() && std::fs::read_dir(&out).is_ok_and(|mut entries| entries.next().is_some()) {
+        // Files of an earlier export would stand among the new ones, test rows beside training rows.
+        return Err(usage(&format!("`{}` holds something already", out.display()), "name another folder, or empty it"));
+    }
+    Ok(out)
+}
+
+/// Writes tables row by row.
+fn tables(arguments: &ExportArguments, dataset: PathBuf, form: Form) -> Exit {
+    let model = arguments.model.clone().unwrap_or_default();
+    if (form == Form::Batch) != arguments.model.is_some() {
+        let (message, hint) = match form {
+            Form::Batch => ("a batch request names its model", "say which with `--model`"),
+            _ => ("`--model` is for `--format batch`", "leave it out"),
+        };
+        return usage(message, hint);
+    }
+    let there: Vec<String> = match store::Dataset::open(&dataset) {
+        Ok(dataset) => dataset.tables.into_iter().map(|table| table.config).collect(),
+        Err(_) => Vec::new(),
     };
-    let tables = match store::tables(&dataset, &CONFIGS) {
+    let mut wanted = arguments.configs.iter().map(String::as_str).chain(form.config());
+    if let Some(config) = wanted.find(|config| !there.iter().any(|known| known == config)) {
+        return usage(
+            &format!("`{}` has no config `{config}`", dataset.display()),
+            "give a run's folder, or its data set; `dramaturg check` lists its configs",
+        );
+    }
+    if there.is_empty() {
+        return usage(&format!("`{}` is no data set", dataset.display()), "give a run's folder, or its data set");
+    }
+    let own = if form == Form::Batch { BATCH } else { LineLimits { bytes: SHARD_BYTES, lines: u64::MAX } };
+    let limits = LineLimits { bytes: arguments.shard_size.unwrap_or(own.bytes), ..own };
+    let out = match room(arguments, form.name()) {
+        Ok(out) => out,
+        Err(exit) => return exit,
+    };
+    let forms = Forms { dataset, form, configs: arguments.configs.clone(), model, out: out.clone(), limits };
+    match pipeline::forms(&forms) {
+        Ok(files) => {
+            let options = &arguments.run.options;
+            let names: Vec<String> = files.keys().cloned().collect();
+            tell(&out, &names, files.values().sum(), options.json, options.quiet);
+            Exit::Done
+        }
+        Err(error) => failed(&error, &Terminal::new()),
+    }
+}
+
+/// Writes role data in a form that others train on.
+fn roles(arguments: &ExportArguments, dataset: &Path, form: Format) -> Exit {
+    if arguments.model.is_some() || arguments.shard_size.is_some() || !arguments.configs.is_empty() {
+        return usage("`--config`, `--model` and `--shard-size` are for forms of tables", "leave them out");
+    }
+    let tables = match store::tables(dataset, &CONFIGS) {
         Ok(tables) => tables,
         Err(error) => return fault(&error),
     };
@@ -41,17 +114,13 @@ pub(super) fn formats(arguments: &ExportArguments, wanted: RoleFormat) -> Exit {
             "give a run's folder, or its data set, whose pipeline file has `[instruct] roles`",
         );
     }
-    // A data set is replaced whole by the next build: what is made of it stands beside it.
-    let is_dataset = path.ends_with("dataset") && !path.join("dataset").is_dir();
-    let run = if is_dataset { path.parent().unwrap_or(path) } else { path };
-    let out = options.out.clone().unwrap_or_else(|| run.join(form.name()));
-    if options.out.is_some() && std::fs::read_dir(&out).is_ok_and(|mut entries| entries.next().is_some()) {
-        // Files of an earlier export would stand among the new ones, test rows beside training rows.
-        return usage(&format!("`{}` holds something already", out.display()), "name another folder, or empty it");
-    }
+    let out = match room(arguments, form.name()) {
+        Ok(out) => out,
+        Err(exit) => return exit,
+    };
     match write(form, &tables, &out) {
         Ok((files, lines)) => {
-            tell(&out, &files, lines, options.json, options.quiet);
+            tell(&out, &files, lines, arguments.run.options.json, arguments.run.options.quiet);
             Exit::Done
         }
         Err(error) => fault(&error),

@@ -4,6 +4,7 @@
 //! here, with its causes and a hint; what the exit code says stands at [`Exit`].
 
 mod arguments;
+mod audit;
 mod books;
 mod check;
 mod controls;
@@ -22,6 +23,7 @@ mod progress;
 mod quotes;
 mod scenes;
 mod schemas;
+mod split;
 mod status;
 mod summary;
 mod table;
@@ -73,6 +75,7 @@ fn command(command: Command) -> Exit {
             Some(format) => formats::formats(&arguments, format),
             None => road(&arguments.run, false, Stage::Export),
         },
+        Command::Split(arguments) => split::divide(&arguments),
         Command::Pool(command) => pool::pool(&command),
         Command::Schema { dir, check } => schemas::schema(&dir, check),
     }

@@ -6,6 +6,7 @@
 
 mod about;
 mod aliases;
+mod audit;
 mod books;
 mod characters;
 mod checks;
@@ -16,6 +17,7 @@ mod error;
 mod examine;
 mod file;
 mod forecast;
+mod forms;
 mod init;
 mod json;
 mod load;
@@ -35,11 +37,13 @@ mod schemas;
 mod sense;
 mod shape;
 mod shelf;
+mod splits;
 mod stage;
 mod status;
 mod summary;
 
 pub use aliases::{AliasesError, people, read_book};
+pub use audit::{Audit, AuditFinding, audit};
 pub use books::{BookPath, book_paths, open_books};
 pub use characters::{CharactersError, characters};
 pub use environment::Environment;
@@ -47,6 +51,7 @@ pub use error::{BookError, Cause, RunError};
 pub use examine::{Examined, ExaminedBook, ExaminedModel, ProbedAddress, examine, probe};
 pub use file::{BaseUrl, BookPaths, Books, Cast, Member, Members, ModelEntry, PipelineFile, Served, ToldBooks};
 pub use forecast::{AskForecast, Basis, Bound, Forecast, ForecastOptions, StageForecast, forecast};
+pub use forms::{Forms, forms};
 pub use init::init;
 pub use load::{Endpoints, Loaded, load};
 pub use missing::{Missing, MissingAsk, missing};
@@ -54,6 +59,7 @@ pub use pool::{AdditionError, Finding, PoolCheck, check_pool, own_scenes, pool_p
 pub use problems::{PipelineError, Problem};
 pub use run::run;
 pub use schemas::schemas;
+pub use splits::{Split, SplitDone, SplitError, split};
 pub use stage::Stage;
 pub use status::{StageStanding, Standing, State, standing};
 pub use summary::{AskSummary, Calls, FaultCounts, PerSample, RunOptions, Summary, Tokens};

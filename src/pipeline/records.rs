@@ -61,7 +61,7 @@ impl Records {
         &self,
         rights: &Rights,
         scenes: &PoolIndex,
-        dataset: &mut NewDataset<'_>,
+        dataset: &mut NewDataset,
         figures: &mut Figures,
     ) -> Result<Vec<Table>, RunError> {
         let (conversations, samples) = self.kept();
@@ -98,7 +98,7 @@ impl Records {
     }
 
     /// Writes the tables of roles, those of a split one after the other.
-    fn write_roles(&self, rights: &Rights, dataset: &mut NewDataset<'_>) -> Result<[Option<Table>; 5], RunError> {
+    fn write_roles(&self, rights: &Rights, dataset: &mut NewDataset) -> Result<[Option<Table>; 5], RunError> {
         let [profiles, specific, general] = self.roles.kept.as_ref().expect("a run that writes keeps its roles");
         let sides = &self.roles.sides;
         let of_specific = |split| rows(specific, move |rows| of_split(sides.specific(rows), split, |row| row.split));
@@ -173,7 +173,7 @@ impl RoleRecords {
 
 fn write<T: Row>(
     rights: &Rights,
-    dataset: &mut NewDataset<'_>,
+    dataset: &mut NewDataset,
     rows: impl Iterator<Item = Result<T, RunError>>,
 ) -> Result<Option<Table>, RunError> {
     let mut file = dataset.table(T::CONFIG, T::SPLIT);

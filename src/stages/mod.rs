@@ -10,6 +10,7 @@ pub mod extract;
 pub mod instruct;
 pub mod select;
 pub mod simulate;
+pub mod split;
 pub mod synthesize;
 
 /// The embedded prompt templates of all stages: (name, source).

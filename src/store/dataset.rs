@@ -78,6 +78,12 @@ impl NewFolder {
         Ok(Self { path: path.to_owned(), new, held: BTreeMap::new() })
     }
 
+    /// Returns where it stands until it is whole, for files that grow by themselves.
+    #[must_use]
+    pub fn place(&self) -> &Path {
+        &self.new
+    }
+
     /// Adds text to the end of a file.
     pub fn add(&mut self, file: &str, text: &str) -> Result<(), StoreError> {
         if !self.held.contains_key(file) {

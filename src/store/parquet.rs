@@ -13,68 +13,117 @@ use sha2::{Digest as _, Sha256};
 
 use super::{StoreError, atomic};
 
-/// The file of one split of one config of a data set, written group by group: no more than a group is in memory.
+/// A file beyond so many bytes is followed by a further one: what the hub takes for a shard.
+pub const SHARD_BYTES: u64 = 500_000_000;
+
+/// The files of one split of one config of a data set, written group by group: no more than a group is in memory.
+///
+/// A split that is larger than a shard may be has several, `<split>-00000-of-00003.parquet` and so on. Where one ends depends on the
+/// rows alone.
 pub struct TableFile {
-    path: PathBuf,
+    folder: PathBuf,
+    split: String,
+    shard_bytes: u64,
     open: Option<Open>,
+    /// The files that are whole but not yet named, with their SHA-256.
+    ended: Vec<(PathBuf, String)>,
+    /// How many bytes the last group took in its file.
+    last_group: u64,
 }
 
 /// A file that has rows.
 struct Open {
+    path: PathBuf,
     writer: BatchedWriter<Hashing>,
     /// The file once more, to see it through to the disk.
     file: File,
-    hasher: Arc<Mutex<Sha256>>,
+    written: Arc<Mutex<Sum>>,
+}
+
+/// What went into a file.
+#[derive(Default, Clone)]
+struct Sum {
+    hasher: Sha256,
+    bytes: u64,
 }
 
 impl TableFile {
-    /// Names the file of a table. It is made with the first group, so that a table without rows leaves none.
-    pub(super) const fn new(path: PathBuf) -> Self {
-        Self { path, open: None }
+    /// Names the config's folder and the split. A file is made with the first group, so that a table without rows leaves none.
+    pub(super) const fn new(folder: PathBuf, split: String, shard_bytes: u64) -> Self {
+        Self { folder, split, shard_bytes, open: None, ended: Vec::new(), last_group: 0 }
     }
 
-    /// Returns where the file stands.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    /// Returns the folder of the config.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Writes the next rows as one row group; readers fetch whole groups. All columns are nullable.
     pub fn write(&mut self, mut group: DataFrame) -> Result<(), StoreError> {
-        if self.open.is_none() {
-            self.open = Some(Open::new(&self.path, &group)?);
+        if self.open.as_ref().is_some_and(|open| open.bytes() + self.last_group > self.shard_bytes) {
+            self.end_file()?;
         }
+        let open = match &mut self.open {
+            Some(open) => open,
+            none => {
+                let path = self.folder.join(format!("{}-{:05}.new", self.split, self.ended.len()));
+                none.insert(Open::new(path, &group)?)
+            }
+        };
         // One chunk is one row group, however the frame was put together.
         group.rechunk_mut_par();
-        let open = self.open.as_mut().expect("it was opened just now");
-        open.writer.write_batch(&group).map_err(|source| StoreError::Parquet { path: self.path.clone(), source })
+        let before = open.bytes();
+        let written = open.writer.write_batch(&group);
+        written.map_err(|source| StoreError::Parquet { path: open.path.clone(), source })?;
+        self.last_group = open.bytes() - before;
+        Ok(())
     }
 
-    /// Ends the file and returns its SHA-256; none where there are no rows.
-    pub(super) fn end(self) -> Result<Option<String>, StoreError> {
-        let Some(Open { writer, file, hasher }) = self.open else { return Ok(None) };
+    /// Ends the table and returns the name of each of its files with its SHA-256; none where there are no rows.
+    pub(super) fn end(mut self) -> Result<Vec<(String, String)>, StoreError> {
+        self.end_file()?;
+        let count = self.ended.len();
+        let mut named = Vec::with_capacity(count);
+        for (number, (path, hash)) in self.ended.into_iter().enumerate() {
+            let name = format!("{}-{number:05}-of-{count:05}.parquet", self.split);
+            fs::rename(&path, self.folder.join(&name)).map_err(StoreError::io("name", &path))?;
+            named.push((name, hash));
+        }
+        if count > 0 {
+            atomic::sync_folder(&self.folder)?;
+        }
+        Ok(named)
+    }
+
+    fn end_file(&mut self) -> Result<(), StoreError> {
+        let Some(Open { path, writer, file, written }) = self.open.take() else { return Ok(()) };
         // Ending the file by hand leaves out the Arrow schema that polars would embed: older readers refuse its types.
         let ended = writer.get_writer().lock().expect("no panic while a group is written").end(Some(Vec::new()));
-        ended.map_err(|source| StoreError::Parquet { path: self.path.clone(), source })?;
-        file.sync_all().map_err(StoreError::io("write", &self.path))?;
-        atomic::sync_folder(self.path.parent().expect("a table stands in its config's folder"))?;
-        let hasher = hasher.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Ok(Some(hexadecimal(hasher)))
+        ended.map_err(|source| StoreError::Parquet { path: path.clone(), source })?;
+        file.sync_all().map_err(StoreError::io("write", &path))?;
+        let written = written.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.ended.push((path, hexadecimal(written.hasher)));
+        Ok(())
     }
 }
 
 impl Open {
-    fn new(path: &Path, frame: &DataFrame) -> Result<Self, StoreError> {
+    fn new(path: PathBuf, frame: &DataFrame) -> Result<Self, StoreError> {
         let folder = path.parent().expect("a table stands in its config's folder");
         fs::create_dir_all(folder).map_err(StoreError::io("make the folder", folder))?;
         let files = || -> io::Result<(File, File)> {
-            let file = File::create_new(path)?;
+            let file = File::create_new(&path)?;
             Ok((file.try_clone()?, file))
         };
-        let (again, file) = files().map_err(StoreError::io("create", path))?;
-        let hasher = Arc::<Mutex<Sha256>>::default();
-        let sink = Hashing { file: BufWriter::new(file), hasher: Arc::clone(&hasher) };
-        let writer = writer(sink, frame).map_err(|source| StoreError::Parquet { path: path.to_owned(), source })?;
-        Ok(Self { writer, file: again, hasher })
+        let (again, file) = files().map_err(StoreError::io("create", &path))?;
+        let written = Arc::<Mutex<Sum>>::default();
+        let sink = Hashing { file: BufWriter::new(file), written: Arc::clone(&written) };
+        let writer = writer(sink, frame).map_err(|source| StoreError::Parquet { path: path.clone(), source })?;
+        Ok(Self { path, writer, file: again, written })
+    }
+
+    fn bytes(&self) -> u64 {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).bytes
     }
 }
 
@@ -92,13 +141,15 @@ pub(super) fn hexadecimal(hasher: Sha256) -> String {
 /// Hashes what goes into a file.
 struct Hashing {
     file: BufWriter<File>,
-    hasher: Arc<Mutex<Sha256>>,
+    written: Arc<Mutex<Sum>>,
 }
 
 impl io::Write for Hashing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let length = self.file.write(bytes)?;
-        self.hasher.lock().unwrap_or_else(PoisonError::into_inner).update(&bytes[..length]);
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        written.hasher.update(&bytes[..length]);
+        written.bytes += length as u64;
         Ok(length)
     }
 
@@ -133,14 +184,14 @@ mod tests {
 
     fn bytes(groups: impl IntoIterator<Item = DataFrame>) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("samples/test.parquet");
-        let mut file = TableFile::new(path.clone());
+        let mut file = TableFile::new(folder.path().join("samples"), "test".to_owned(), SHARD_BYTES);
         for group in groups {
             file.write(group).expect("written");
         }
-        let hash = file.end().expect("ended").expect("it has rows");
-        let bytes = fs::read(path).unwrap();
-        assert_eq!(hexadecimal(Sha256::new_with_prefix(&bytes)), hash);
+        let [(name, hash)] = &file.end().expect("ended")[..] else { panic!("it has rows for one file") };
+        assert_eq!(name, "test-00000-of-00001.parquet");
+        let bytes = fs::read(folder.path().join("samples").join(name)).unwrap();
+        assert_eq!(&hexadecimal(Sha256::new_with_prefix(&bytes)), hash);
         bytes
     }
 
@@ -178,8 +229,32 @@ mod tests {
     #[test]
     fn a_table_without_rows_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
-        let file = TableFile::new(folder.path().join("samples/test.parquet"));
-        assert_eq!(file.end().unwrap(), None);
+        let file = TableFile::new(folder.path().join("samples"), "test".to_owned(), SHARD_BYTES);
+        assert!(file.end().unwrap().is_empty());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_table_beyond_a_shard_has_further_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let whole = frame(40);
+        let mut file = TableFile::new(folder.path().join("samples"), "test".to_owned(), 3_500);
+        for step in 0..8 {
+            file.write(whole.slice(step * 5, 5)).unwrap();
+        }
+        let files = file.end().unwrap();
+        assert!(files.len() > 1, "{files:?}");
+        let mut read: Option<DataFrame> = None;
+        for (number, (name, _)) in files.iter().enumerate() {
+            assert_eq!(*name, format!("test-{number:05}-of-{:05}.parquet", files.len()));
+            let path = folder.path().join("samples").join(name);
+            let rows = ParquetReader::new(File::open(path).unwrap()).finish().unwrap();
+            match &mut read {
+                Some(read) => drop(read.vstack_mut(&rows).unwrap()),
+                None => read = Some(rows),
+            }
+        }
+        assert!(read.unwrap().equals_missing(&whole));
+        assert_eq!(fs::read_dir(folder.path().join("samples")).unwrap().count(), files.len(), "nothing else is left");
     }
 }

@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
 
-use super::parquet::hexadecimal;
-use super::{FileJournal, Spool, StoreError, TableFile, atomic};
+use super::parquet::SHARD_BYTES;
+use super::{FileJournal, NewDataset, Spool, StoreError, atomic};
 use crate::schema::Reject;
 
 /// The folder of a run. It is used again by every run of the same name, by one process at a time.
@@ -83,19 +82,13 @@ impl RunFolder {
     /// Begins a data set that takes the old one's place when it is whole.
     ///
     /// A crash leaves the old data set or the new one, if need be under a name that the next [`open`](Self::open) puts right.
-    pub fn new_dataset(&self) -> Result<NewDataset<'_>, StoreError> {
-        let path = self.path.join("dataset.new");
-        remove(&path)?;
-        fs::create_dir(&path).map_err(StoreError::io("make the folder", &path))?;
-        Ok(NewDataset { folder: self, path, hashes: BTreeMap::new() })
+    pub fn new_dataset(&self) -> Result<NewDataset, StoreError> {
+        NewDataset::beside(&self.dataset(), SHARD_BYTES)
     }
 
     /// Replaces the manifest.
     pub fn write_manifest(&self, manifest: &impl Serialize) -> Result<(), StoreError> {
-        let path = self.path.join("manifest.json");
-        let json = serde_json::to_string_pretty(manifest);
-        let json = json.map_err(|source| StoreError::Json { path: path.clone(), source })?;
-        atomic::write(&path, (json + "\n").as_bytes())
+        write_json(&self.path.join("manifest.json"), manifest)
     }
 
     /// Replaces the report.
@@ -106,58 +99,19 @@ impl RunFolder {
     /// Puts right what a crash left of a data set, and removes what it left of spools.
     fn mend(&self) -> Result<(), StoreError> {
         Spool::clear(&self.path)?;
-        let (dataset, old) = (self.dataset(), self.path.join("dataset.old"));
-        if exists(&old)? && !exists(&dataset)? {
-            fs::rename(&old, &dataset).map_err(StoreError::io("move back", &old))?;
-        }
-        remove(&old)?;
-        remove(&self.path.join("dataset.new"))
+        NewDataset::mend(&self.dataset())
     }
 }
 
-/// A data set that is being written beside the old one.
-pub struct NewDataset<'a> {
-    folder: &'a RunFolder,
-    path: PathBuf,
-    hashes: BTreeMap<String, String>,
+/// Replaces a file by a value as JSON, for people to read.
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
+    let json = serde_json::to_string_pretty(value);
+    let json = json.map_err(|source| StoreError::Json { path: path.to_owned(), source })?;
+    atomic::write(path, (json + "\n").as_bytes())
 }
 
-impl NewDataset<'_> {
-    /// Begins the table of one split of one config. Hand it back to [`end`](Self::end).
-    #[must_use]
-    pub fn table(&self, config: &str, split: &str) -> TableFile {
-        TableFile::new(self.path.join(config).join(format!("{split}-00000-of-00001.parquet")))
-    }
-
-    /// Ends a table. One without rows leaves no file.
-    pub fn end(&mut self, table: TableFile) -> Result<(), StoreError> {
-        let name = table.path().strip_prefix(&self.path).expect("a table of this data set");
-        let name: Vec<_> = name.iter().map(|part| part.to_string_lossy().into_owned()).collect();
-        if let Some(hash) = table.end()? {
-            self.hashes.insert(name.join("/"), hash);
-        }
-        Ok(())
-    }
-
-    /// Adds the card and puts the data set into the old one's place; returns the SHA-256 of each file by its path below
-    /// `dataset/`.
-    pub fn finish(mut self, card: &str) -> Result<BTreeMap<String, String>, StoreError> {
-        atomic::write(&self.path.join("README.md"), card.as_bytes())?;
-        self.hashes.insert("README.md".to_owned(), hexadecimal(Sha256::new_with_prefix(card)));
-        let (dataset, old) = (self.folder.dataset(), self.folder.path.join("dataset.old"));
-        remove(&old)?;
-        if exists(&dataset)? {
-            fs::rename(&dataset, &old).map_err(StoreError::io("move aside", &dataset))?;
-        }
-        fs::rename(&self.path, &dataset).map_err(StoreError::io("move into place", &dataset))?;
-        atomic::sync_folder(&self.folder.path)?;
-        remove(&old)?;
-        Ok(self.hashes)
-    }
-}
-
-/// Locks a folder, or says which process has it.
-fn lock(folder: &Path) -> Result<File, StoreError> {
+/// Locks the folder of a run, or says which process has it. The lock ends with the file.
+pub fn lock(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join(".lock");
     let mut file = OpenOptions::new()
         .read(true)
@@ -182,17 +136,6 @@ fn lock(folder: &Path) -> Result<File, StoreError> {
     Ok(file)
 }
 
-fn exists(path: &Path) -> Result<bool, StoreError> {
-    path.try_exists().map_err(StoreError::io("find", path))
-}
-
-fn remove(path: &Path) -> Result<(), StoreError> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", path)(error)),
-        _ => Ok(()),
-    }
-}
-
 /// Returns records as JSON Lines.
 pub(super) fn json_lines<T: Serialize>(path: &Path, records: &[T]) -> Result<Vec<u8>, StoreError> {
     let mut lines = Vec::new();
@@ -208,7 +151,9 @@ pub(super) fn json_lines<T: Serialize>(path: &Path, records: &[T]) -> Result<Vec
 mod tests {
     use polars::prelude::{Column, DataFrame};
     use serde_json::json;
+    use sha2::{Digest as _, Sha256};
 
+    use super::super::parquet::hexadecimal;
     use super::*;
 
     /// Writes a data set of tables with these ids.

@@ -6,17 +6,21 @@
 pub mod bm25;
 mod calendar;
 mod cues;
+mod damage;
 pub mod duplicates;
 mod lapses;
 mod paragraphs;
+mod secrets;
 mod signs;
 mod topics;
 mod words;
 
 pub use calendar::{DAYS, MONTHS};
 pub use cues::{Cue, CueMark, cue, is_several};
+pub use damage::{Damage, damage};
 pub use lapses::{declines, has_name, is_cut, is_name, label, reveals_model};
 pub use paragraphs::{Shape, is_wrapped, paragraph_starts};
+pub use secrets::{Secret, secrets};
 pub use signs::{Sign, asks, signs};
 pub use topics::{Topic, topics};
 pub use words::{content_words, is_title, lead_word, plain};

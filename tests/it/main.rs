@@ -11,6 +11,7 @@ mod build;
 mod characters;
 mod chat;
 mod cli;
+mod dataset;
 mod docs;
 mod duplicates;
 mod extraction;

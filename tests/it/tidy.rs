@@ -3,17 +3,18 @@
 use std::path::{Path, PathBuf};
 
 /// What each room may import from the crate. A room may always import itself.
-const ROOMS: [(&str, &[&str]); 10] = [
+const ROOMS: [(&str, &[&str]); 11] = [
     ("schema", &[]),
+    ("cells", &[]),
     ("seed", &[]),
     ("text", &["schema"]),
     ("prompt", &["schema"]),
     ("event", &["schema"]),
     ("llm", &["schema", "prompt", "seed"]),
-    ("stages", &["schema", "text", "seed", "prompt", "llm"]),
+    ("stages", &["schema", "text", "cells", "seed", "prompt", "llm"]),
     ("store", &["schema", "llm"]),
-    ("pipeline", &["schema", "text", "seed", "prompt", "event", "llm", "stages", "store"]),
-    ("cli", &["schema", "text", "seed", "prompt", "event", "llm", "stages", "store", "pipeline"]),
+    ("pipeline", &["schema", "text", "cells", "seed", "prompt", "event", "llm", "stages", "store"]),
+    ("cli", &["schema", "text", "cells", "seed", "prompt", "event", "llm", "stages", "store", "pipeline"]),
 ];
 
 fn sources() -> Vec<(PathBuf, String)> {

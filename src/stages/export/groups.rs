@@ -9,9 +9,9 @@ use super::{ExportError, Table};
 /// So many rows are made into columns at once.
 const STEP: usize = 250;
 /// The most rows of a group.
-const GROUP_ROWS: usize = 10_000;
+pub(super) const GROUP_ROWS: usize = 10_000;
 /// A group that takes so many bytes in memory is closed.
-const GROUP_BYTES: usize = 16 << 20;
+pub(super) const GROUP_BYTES: usize = 16 << 20;
 
 /// What a row of the data set is made of.
 pub trait Row {

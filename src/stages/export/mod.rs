@@ -7,25 +7,31 @@
 mod amounts;
 mod card;
 mod columns;
+mod expected;
 mod features;
 #[cfg(test)]
 mod fixture;
 mod formats;
+mod forms;
 mod front;
 mod groups;
 mod report;
 mod rights;
 mod roles;
+mod splits;
 mod tables;
 mod tally;
 
 pub use amounts::{dollars, percent, thousands};
 pub use card::{About, AboutBook, AboutPart, card};
+pub use expected::expected;
 pub use formats::{CONFIGS, Format, Formed, Frame};
+pub use forms::{Form, Lines};
 pub use groups::{Row, table};
 pub use report::{Agreement, Charge, Figures, Reading, Report, report};
 pub use rights::Rights;
 pub use roles::HeldOut;
+pub use splits::{Groups, SplitRows, recard};
 pub use tally::{Table, Tally};
 
 use polars::error::PolarsError;

@@ -1,0 +1,374 @@
+//! What it takes to divide, check and export a large data set: time and memory.
+//!
+//! `cargo bench --bench splits` makes a data set of 100,000 samples of 8 KB and more, in both languages, with their conversations,
+//! scenes and characters, then divides it, checks it and writes it as JSON Lines, each in a process of its own.
+//! `cargo bench --bench splits -- 20000` does it with so many.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+
+mod process;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use dramaturg::pipeline::{self, Forms, Split};
+use dramaturg::schema::{
+    Attribute, CastMember, Character, CharacterType, Conversation, EndedBy, Language, Line, Message, Sample, Scene,
+    SceneCharacter, Turn, TurnKind, Visibility,
+};
+use dramaturg::seed::seeded;
+use dramaturg::stages::export::{self, About, ExportError, Form, Params as ExportParams, Row, Table};
+use dramaturg::stages::split::{NEAR, Params, Part, Relation, Size};
+use dramaturg::store::{DatasetPlace, LineLimits, NewDataset, SHARD_BYTES, StoreError};
+use process::{cpu_seconds, peak_megabytes};
+use rand::Rng as _;
+
+/// Samples of a conversation.
+const SAMPLES: usize = 5;
+/// Lines of a conversation.
+const LINES: usize = 20;
+/// Conversations of a scene.
+const CONVERSATIONS: usize = 10;
+
+fn main() {
+    // Cargo passes `--bench` along.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    if let [what, folder] = &arguments[..] {
+        measure(what, Path::new(folder));
+        return;
+    }
+    let count: usize = arguments.first().map_or(100_000, |count| count.parse().expect("a count"));
+    let folder = std::env::temp_dir().join(format!("dramaturg-splits-{}", std::process::id()));
+    let begun = Instant::now();
+    let bytes = make(&folder.join("dataset"), count);
+    println!("made {count} samples, {} bytes each as Arrow, in {:.1} s", bytes / count, begun.elapsed().as_secs_f64());
+    let mut all = 0.0;
+    for what in ["split", "check", "export"] {
+        let begun = Instant::now();
+        let this = std::env::current_exe().expect("the benchmark has a path");
+        let status = Command::new(this).arg(what).arg(&folder).status().expect("it starts");
+        assert!(status.success(), "{what} failed");
+        all += begun.elapsed().as_secs_f64();
+    }
+    println!("all three: {all:.1} s");
+    fs::remove_dir_all(&folder).expect("it is ours");
+}
+
+fn measure(what: &str, folder: &Path) {
+    let (begun, before) = (Instant::now(), cpu_seconds());
+    let place = DatasetPlace { dataset: folder.join("dataset"), run: None };
+    let told = match what {
+        "split" => {
+            let report = pipeline::split(&division(place)).expect("it is divided").report;
+            format!("{:?}, {} families, largest {}", report.rows, report.families, report.largest_family)
+        }
+        "check" => {
+            let audit = pipeline::audit(&place).expect("it is checked");
+            let first = audit.findings.first().map_or("none", |finding| finding.message.as_str());
+            format!("{} findings ({first}), {:?}", audit.findings.len(), audit.notes)
+        }
+        _ => {
+            let limits = LineLimits { bytes: SHARD_BYTES, lines: u64::MAX };
+            let (configs, model, out) = (vec!["samples".to_owned()], String::new(), folder.join("jsonl"));
+            let forms = Forms { dataset: place.dataset, form: Form::Jsonl, configs, model, out, limits };
+            format!("{:?}", pipeline::forms(&forms).expect("it is written"))
+        }
+    };
+    println!(
+        "{what}: {:.1} s, {:.1} s of CPU, {:.0} MB at most: {told}",
+        begun.elapsed().as_secs_f64(),
+        cpu_seconds() - before,
+        peak_megabytes()
+    );
+}
+
+fn division(place: DatasetPlace) -> Split {
+    let part = |name: &str, share| Part { name: name.to_owned(), size: Size::Share(share) };
+    let params = Params {
+        splits: vec![part("test", 0.2), part("dev", 0.1)],
+        rest: "train".into(),
+        by: None,
+        hold_out: Vec::new(),
+        stratify: vec!["dimension".into(), "language".into(), "character_type".into()],
+        apart: Relation::ALL.to_vec(),
+        near: NEAR,
+        seed: 7,
+    };
+    Split { place, config: "samples".into(), params, out: None, shard_bytes: SHARD_BYTES, dry_run: false }
+}
+
+/// Draws words as books have them: few of them often, most of them seldom.
+struct Words {
+    draws: rand_chacha::ChaCha8Rng,
+    language: Language,
+}
+
+impl Words {
+    fn new(language: Language, id: &str) -> Self {
+        Self { draws: seeded(7, &["bench", "splits", id]), language }
+    }
+
+    fn word(&mut self) -> u64 {
+        let draw = self.draws.next_u64();
+        let bits = draw % 14 + 1;
+        (draw >> 20) % (1 << bits)
+    }
+
+    /// Returns a text of so many words, in Chinese of twice as many characters.
+    fn text(&mut self, words: usize) -> String {
+        let mut text = String::new();
+        for number in 0..words {
+            let word = self.word();
+            match self.language {
+                Language::En => {
+                    text.push_str(if number == 0 { "" } else { " " });
+                    let syllables = ["ka", "ro", "men", "ti", "sol", "ver", "an", "dis"];
+                    let mut rest = word + 8;
+                    while rest > 0 {
+                        text.push_str(syllables[usize::try_from(rest % 8).expect("below 8")]);
+                        rest /= 8;
+                    }
+                }
+                Language::Zh => {
+                    let of = |at: u64| {
+                        char::from_u32(0x4e00 + u32::try_from(at % 6000).expect("below")).expect("a character")
+                    };
+                    text.extend([of(word), of(word / 7 + 31)]);
+                }
+            }
+        }
+        text.push(if self.language == Language::Zh { '。' } else { '.' });
+        text
+    }
+}
+
+/// Makes a data set and returns how many bytes its samples take.
+fn make(path: &Path, count: usize) -> usize {
+    let mut dataset = NewDataset::beside(path, SHARD_BYTES).expect("a new folder");
+    let conversations = count.div_ceil(SAMPLES);
+    let mut ids: Vec<usize> = (0..conversations).collect();
+    ids.sort_by_key(|number| conversation_id(*number));
+    let mut tables: Vec<Option<Table>> = Vec::new();
+    let mut bytes = 0;
+    tables.push(write(
+        &mut dataset,
+        ids.iter().flat_map(|number| {
+            let samples = samples(*number);
+            bytes += samples.iter().map(|sample| serde_json::to_vec(sample).expect("plain data").len()).sum::<usize>();
+            samples
+        }),
+    ));
+    tables.push(write(&mut dataset, ids.iter().map(|number| conversation(*number))));
+    let mut scenes: Vec<Scene> = (0..conversations.div_ceil(CONVERSATIONS)).map(scene).collect();
+    scenes.sort_by(|a, b| a.id.cmp(&b.id));
+    tables.push(write(&mut dataset, scenes));
+    let mut characters: Vec<Character> = (0..20).map(character).collect();
+    characters.sort_by(|a, b| a.id.cmp(&b.id));
+    tables.push(write(&mut dataset, characters));
+    let tables: Vec<Table> = tables.into_iter().flatten().collect();
+    let about = About { name: "bench".into(), ..About::default() };
+    dataset.finish(&export::card(&ExportParams::default(), &about, &tables)).expect("it is written");
+    bytes
+}
+
+/// Why a table could not be made.
+#[derive(Debug)]
+enum Fault {
+    Export { _source: ExportError },
+    Store { _source: StoreError },
+}
+
+impl From<ExportError> for Fault {
+    fn from(source: ExportError) -> Self {
+        Self::Export { _source: source }
+    }
+}
+
+fn write<T: Row>(dataset: &mut NewDataset, rows: impl IntoIterator<Item = T>) -> Option<Table> {
+    let mut file = dataset.table(T::CONFIG, T::SPLIT);
+    let table = export::table(rows.into_iter().map(Ok), |group| {
+        file.write(group).map_err(|source| Fault::Store { _source: source })
+    });
+    dataset.end(file).expect("it is written");
+    table.expect("rows make a table")
+}
+
+fn language(scene: usize) -> Language {
+    Language::ALL[scene % 2]
+}
+
+fn scene_of(conversation: usize) -> usize {
+    conversation / CONVERSATIONS
+}
+
+fn scene_id(scene: usize) -> String {
+    format!("book-{}@{}", scene % 180, scene * 1000)
+}
+
+fn character_of(conversation: usize) -> usize {
+    // Characters speak the language of their scenes.
+    (conversation % 10) * 2 + scene_of(conversation) % 2
+}
+
+fn conversation_id(conversation: usize) -> String {
+    format!("character-{}/source-{}/{conversation}", character_of(conversation), conversation % 21)
+}
+
+fn attribute(words: &mut Words, key: &str, count: usize, visibility: Visibility) -> Attribute {
+    Attribute { key: key.into(), value: words.text(count), visibility }
+}
+
+fn profile(words: &mut Words) -> Vec<Attribute> {
+    let keys = ["persona", "appearance", "background", "relationships", "speech pattern", "hobbies"];
+    let visibility = |at| if at < 3 { Visibility::Public } else { Visibility::Private };
+    keys.iter().enumerate().map(|(at, key)| attribute(words, key, 18, visibility(at))).collect()
+}
+
+fn character(number: usize) -> Character {
+    let id = format!("character-{number}");
+    let language = Language::ALL[number % 2];
+    Character {
+        name: format!("Character {number}"),
+        aliases: Vec::new(),
+        language,
+        kind: if number % 4 < 2 { CharacterType::Established } else { CharacterType::Synthesized },
+        book: None,
+        worldview: None,
+        profile: profile(&mut Words::new(language, &id)),
+        lines: Vec::new(),
+        model: None,
+        id,
+    }
+}
+
+fn scene(number: usize) -> Scene {
+    let id = scene_id(number);
+    let mut words = Words::new(language(number), &id);
+    let cast = (0..4).map(|at| SceneCharacter {
+        name: format!("Name {at}"),
+        aliases: Vec::new(),
+        profile: profile(&mut Words::new(language(number), &format!("{id}/{at}"))),
+    });
+    Scene {
+        book: id.split('@').next().expect("an id").to_owned(),
+        language: language(number),
+        chapter: String::new(),
+        start: None,
+        end: None,
+        summary: words.text(30),
+        prominence: None,
+        worldview: words.text(40),
+        situation: words.text(50),
+        motivations: Vec::new(),
+        characters: cast.collect(),
+        dialogue: Vec::new(),
+        grounding: None,
+        model: None,
+        id,
+    }
+}
+
+fn line(conversation: usize, at: usize) -> Line {
+    let is_test = at % 4 == 3;
+    let speaker =
+        if is_test { format!("Character {}", character_of(conversation)) } else { format!("Name {}", at % 4) };
+    let mut words = Words::new(language(scene_of(conversation)), &format!("{conversation}/{at}"));
+    Line { speaker, content: words.text(18), is_test }
+}
+
+fn conversation(number: usize) -> Conversation {
+    let turns = (0..LINES).map(|at| {
+        let said = line(number, at);
+        Turn {
+            index: u32::try_from(at).expect("few"),
+            kind: if said.is_test { TurnKind::Test } else { TurnKind::Scene },
+            speaker: said.speaker,
+            content: said.content,
+            target: None,
+            dimension: said.is_test.then(|| dimension(number, at)),
+            score: said.is_test.then_some(2),
+            rationale: None,
+            source_reply: None,
+            base_reply: None,
+            kept_reply: None,
+            faults: Vec::new(),
+        }
+    });
+    Conversation {
+        id: conversation_id(number),
+        language: language(scene_of(number)),
+        test_character: format!("Character {}", character_of(number)),
+        character_id: format!("character-{}", character_of(number)),
+        source_model: format!("source-{}", number % 21),
+        base_model: "base".into(),
+        judge_model: "judge".into(),
+        scene_id: scene_id(scene_of(number)),
+        wave: 0,
+        ended_by: EndedBy::MaxTurns,
+        quality: None,
+        quality_rationale: None,
+        kept: true,
+        turns: turns.collect(),
+    }
+}
+
+fn dimension(conversation: usize, at: usize) -> String {
+    ["CR", "FR", "RR", "CA", "PA"][(conversation + at / 4) % 5].to_owned()
+}
+
+/// Returns the samples of a conversation, in order of their ids.
+fn samples(number: usize) -> Vec<Sample> {
+    let (scene, character) = (scene(scene_of(number)), character(character_of(number)));
+    let lines: Vec<Line> = (0..LINES).map(|at| line(number, at)).collect();
+    let mut samples: Vec<Sample> =
+        (0..SAMPLES).map(|at| sample(number, at * 4 + 3, &scene, &character, &lines)).collect();
+    samples.sort_by(|a, b| a.id.cmp(&b.id));
+    samples
+}
+
+fn sample(number: usize, at: usize, scene: &Scene, character: &Character, lines: &[Line]) -> Sample {
+    let id = format!("{}#{at}", conversation_id(number));
+    let mut words = Words::new(scene.language, &id);
+    let public = |profile: &[Attribute]| dramaturg::schema::public(profile);
+    let cast: Vec<CastMember> = scene
+        .characters
+        .iter()
+        .map(|member| CastMember { name: member.name.clone(), profile: public(&member.profile) })
+        .collect();
+    let mut system = format!("{}\n{}\n", scene.worldview, scene.situation);
+    for attribute in character.profile.iter().chain(cast.iter().flat_map(|member| &member.profile)) {
+        system.push_str(&format!("{}: {}\n", attribute.key, attribute.value));
+    }
+    let mut messages = vec![Message::system(system)];
+    messages.extend(lines[..at].iter().map(|line| Message::user(format!("{}: {}", line.speaker, line.content))));
+    Sample {
+        language: scene.language,
+        dimension: dimension(number, at),
+        target: None,
+        test_character: character.name.clone(),
+        character_id: character.id.clone(),
+        character_type: character.kind,
+        profile: character.profile.clone(),
+        book: scene.book.clone(),
+        scene_id: scene.id.clone(),
+        worldview: scene.worldview.clone(),
+        situation: scene.situation.clone(),
+        scene_characters: cast,
+        history: lines[..at].to_vec(),
+        messages,
+        strategy: "Show it.".into(),
+        criteria: words.text(60),
+        reference: lines[at].content.clone(),
+        baseline: words.text(18),
+        score: 2,
+        rationale: words.text(60),
+        source_model: format!("source-{}", number % 21),
+        base_model: "base".into(),
+        judge_model: "judge".into(),
+        conversation_id: conversation_id(number),
+        turn: u32::try_from(at).expect("few"),
+        id,
+    }
+}

@@ -1,0 +1,72 @@
+//! `check` of a data set: what is wrong with it, a line for each finding.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::controls::visible;
+use super::summary::thousands;
+use super::{Exit, Terminal, failed, table, to_stdout};
+use crate::pipeline::{self, Audit, AuditFinding};
+use crate::store::DatasetPlace;
+
+/// Checks a data set.
+pub(super) fn check(place: &DatasetPlace, json: bool) -> Exit {
+    let audit = match pipeline::audit(place) {
+        Ok(audit) => audit,
+        Err(error) => return failed(&error, &Terminal::new()),
+    };
+    if json {
+        let mut told = json!({"dataset": place.dataset});
+        if let Ok(serde_json::Value::Object(found)) = serde_json::to_value(&audit) {
+            told.as_object_mut().expect("it was made as one").extend(found);
+        }
+        to_stdout(&format!("{told}\n"));
+    } else {
+        to_stdout(&text(place, &audit));
+    }
+    if audit.findings.is_empty() { Exit::Done } else { Exit::Failures }
+}
+
+fn text(place: &DatasetPlace, audit: &Audit) -> String {
+    let mut text = String::new();
+    let mut lines = vec![["config", "split", "rows"].map(str::to_owned).to_vec()];
+    for (config, splits) in &audit.rows {
+        lines.extend(splits.iter().map(|(split, rows)| vec![config.clone(), split.clone(), thousands(*rows as u64)]));
+    }
+    text.push_str(&table::table(&lines, 2));
+    for finding in &audit.findings {
+        let AuditFinding { check, message, remedy, .. } = finding;
+        let _ = writeln!(text, "{check}: {}: {}", visible(&spot(finding)), visible(message));
+        let _ = writeln!(text, "  {remedy}");
+    }
+    for (check, count) in &audit.more {
+        let _ = writeln!(text, "{check}: {} more like these", thousands(*count as u64));
+    }
+    for note in &audit.notes {
+        let _ = writeln!(text, "note: {}", visible(note));
+    }
+    let place = visible(&place.dataset.display().to_string()).into_owned();
+    let all = audit.findings.len() + audit.more.values().sum::<usize>();
+    let _ = match all {
+        0 => writeln!(text, "{place}: nothing is wrong"),
+        1 => writeln!(text, "{place}: 1 finding"),
+        all => writeln!(text, "{place}: {} findings", thousands(all as u64)),
+    };
+    text
+}
+
+/// Returns where a finding is: the file, then its row, its column and the row's id as far as they are known.
+fn spot(finding: &AuditFinding) -> String {
+    let mut spot = finding.file.clone().unwrap_or_else(|| "the data set".to_owned());
+    if let Some(row) = finding.row {
+        let _ = write!(spot, ", row {row}");
+    }
+    if let Some(column) = &finding.column {
+        let _ = write!(spot, ", `{column}`");
+    }
+    if let Some(id) = &finding.id {
+        let _ = write!(spot, " ({id})");
+    }
+    spot
+}

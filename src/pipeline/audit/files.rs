@@ -1,0 +1,79 @@
+//! Whether the files are those that the run has written, and all of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::places::{Findings, Spot};
+use crate::pipeline::RunError;
+use crate::store::{Dataset, StoreError, hash_of};
+
+/// What makes a file anew.
+pub(super) const AGAIN: &str = "`dramaturg build PIPELINE --replay` makes the data set again from the run's journal";
+
+/// What is to be done where the change was meant.
+const MEANT: &str = "if the change was meant, `dramaturg split` or `build` writes the manifest anew; else `dramaturg build PIPELINE --replay` makes it again";
+
+/// Compares the files with the manifest, and the numbers of shards with each other.
+pub(super) fn check(
+    dataset: &Dataset,
+    manifest: Option<&Value>,
+    findings: &mut Findings,
+    notes: &mut Vec<String>,
+) -> Result<(), RunError> {
+    let there = dataset.files()?;
+    shards(&there, findings);
+    let named = manifest.and_then(|manifest| manifest["files"].as_object());
+    let Some(named) = named else {
+        notes.push("there is no manifest of a run beside the data set; hashes were not checked".to_owned());
+        return Ok(());
+    };
+    for (file, hash) in named {
+        if !there.contains(file) {
+            findings.add(Spot::of("file", file), "the manifest names the file, and it is not there", AGAIN);
+        } else if Some(hash_of(&dataset.path.join(file))?.as_str()) != hash.as_str() {
+            let message = "the file is not what the run has written: its SHA-256 is another than the manifest's";
+            findings.add(Spot::of("hash", file), message, MEANT);
+        }
+    }
+    for file in there.iter().filter(|file| !named.contains_key(*file)) {
+        let message = "the manifest does not name the file";
+        findings.add(
+            Spot::of("file", file),
+            message,
+            "move it elsewhere: readers take every file of a config for a part of it",
+        );
+    }
+    Ok(())
+}
+
+/// Tells shards that are missing by the numbers of the others.
+fn shards(files: &[String], findings: &mut Findings) {
+    let mut sets: BTreeMap<(&str, usize), BTreeSet<usize>> = BTreeMap::new();
+    for file in files {
+        let parts = file.strip_suffix(".parquet").and_then(|name| {
+            let (name, count) = name.rsplit_once("-of-")?;
+            let (stem, number) = name.rsplit_once('-')?;
+            Some((stem, number.parse().ok()?, count.parse().ok()?))
+        });
+        if let Some((stem, number, count)) = parts {
+            sets.entry((stem, count)).or_default().insert(number);
+        }
+    }
+    for ((stem, count), numbers) in sets {
+        for number in (0..count).filter(|number| !numbers.contains(number)) {
+            let file = format!("{stem}-{number:05}-of-{count:05}.parquet");
+            findings.add(
+                Spot::of("file", &file),
+                "the other files of the split say that it is one of them, and it is not there",
+                AGAIN,
+            );
+        }
+    }
+}
+
+/// Tells a file that cannot be read.
+pub(super) fn unreadable(file: &str, error: &StoreError, findings: &mut Findings) {
+    let message = format!("the file cannot be read as Parquet: {}", super::super::run::chain(error));
+    findings.add(Spot::of("file", file), &message, AGAIN);
+}

@@ -1,0 +1,42 @@
+//! Whether a table has the columns of its config, each of its type.
+
+use polars::prelude::{DataFrame, DataType};
+
+use super::places::{Findings, Spot};
+
+const REMEDY: &str = "write the table with the types of docs/dataset.md; `dramaturg export` does";
+
+/// Compares columns; says whether all are there. A further column is nobody's fault.
+pub(super) fn check(file: &str, expected: &DataFrame, frame: &DataFrame, findings: &mut Findings) -> bool {
+    let mut is_sound = true;
+    let mut fault = |path: &str, message: &str| {
+        findings.add(Spot { column: Some(path.to_owned()), ..Spot::of("schema", file) }, message, REMEDY);
+        is_sound = false;
+    };
+    for column in expected.columns() {
+        match frame.column(column.name()) {
+            Ok(found) => compare(column.name(), column.dtype(), found.dtype(), &mut fault),
+            Err(_) => fault(column.name(), "the column is missing"),
+        }
+    }
+    is_sound
+}
+
+fn compare(path: &str, expected: &DataType, found: &DataType, fault: &mut impl FnMut(&str, &str)) {
+    match (expected, found) {
+        (DataType::List(expected), DataType::List(found)) => compare(&format!("{path}[]"), expected, found, fault),
+        (DataType::Struct(expected), DataType::Struct(found)) => {
+            for field in expected {
+                let path = format!("{path}.{}", field.name());
+                match found.iter().find(|other| other.name() == field.name()) {
+                    Some(other) => compare(&path, field.dtype(), other.dtype(), fault),
+                    None => fault(&path, "the field is missing"),
+                }
+            }
+        }
+        (expected, found) if expected != found => {
+            fault(path, &format!("the type is {found}, and {expected} is expected"));
+        }
+        _ => {}
+    }
+}

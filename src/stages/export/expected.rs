@@ -1,0 +1,37 @@
+//! Which columns each config is to have, and of which types: what a check of a data set compares with.
+
+use polars::prelude::DataFrame;
+
+use super::{ExportError, Row};
+use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
+
+/// Returns a table of a config without rows; none where there is no such config.
+pub fn expected(config: &str) -> Result<Option<DataFrame>, ExportError> {
+    Ok(Some(match config {
+        Sample::CONFIG => Sample::frame(&[])?,
+        Conversation::CONFIG => Conversation::frame(&[])?,
+        Scene::CONFIG => Scene::frame(&[])?,
+        Character::CONFIG => Character::frame(&[])?,
+        RoleProfile::CONFIG => RoleProfile::frame(&[])?,
+        RoleSpecific::CONFIG => RoleSpecific::frame(&[])?,
+        RoleGeneral::CONFIG => RoleGeneral::frame(&[])?,
+        Reject::CONFIG => Reject::frame(&[])?,
+        _ => return Ok(None),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{built, records};
+    use super::expected;
+
+    #[test]
+    fn a_table_without_rows_has_the_types_of_one_with_them() {
+        for built in built(&records()).unwrap() {
+            let empty = expected(built.table.config).unwrap().expect("every config is known");
+            assert_eq!(empty.dtypes(), built.frame.dtypes(), "{}", built.table.config);
+            assert_eq!(empty.get_column_names(), built.frame.get_column_names());
+        }
+        assert!(expected("other").unwrap().is_none());
+    }
+}

@@ -1,0 +1,346 @@
+//! Any table in the forms that others read, row by row: JSON Lines, flat CSV, chat messages for an evaluator, requests for a batch
+//! endpoint, and scenes as `CoSER`'s test set has them. [`formats`](super::formats) has those of role data.
+
+use std::collections::BTreeMap;
+
+use polars::prelude::{DataFrame, PolarsResult};
+use serde_json::{Map, Value, json};
+
+use crate::cells::{Cells, write_fields};
+
+/// A form of a table's rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A row is a JSON object with all columns.
+    Jsonl,
+    /// A row is a line; lists are JSON in their cell.
+    Csv,
+    /// What an evaluator needs of a sample: `id`, `messages`, and what a judge is shown.
+    Messages,
+    /// A sample is a request of `OpenAI`'s batch endpoint.
+    Batch,
+    /// A scene is a circumstance of `CoSER`'s test set, an element of one JSON list.
+    Coser,
+}
+
+impl Form {
+    /// Returns the form's name, which is that of its folder too.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Jsonl => "jsonl",
+            Self::Csv => "csv",
+            Self::Messages => "messages",
+            Self::Batch => "batch",
+            Self::Coser => "coser",
+        }
+    }
+
+    /// Returns the config that it is a form of; none where it is one of any.
+    #[must_use]
+    pub const fn config(self) -> Option<&'static str> {
+        match self {
+            Self::Jsonl | Self::Csv => None,
+            Self::Messages | Self::Batch => Some("samples"),
+            Self::Coser => Some("scenes"),
+        }
+    }
+
+    /// Returns the ending of its files.
+    #[must_use]
+    pub const fn ending(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Coser => "json",
+            _ => "jsonl",
+        }
+    }
+}
+
+/// The columns of a sample that an evaluator is given.
+const EVALUATED: [&str; 12] = [
+    "id",
+    "language",
+    "dimension",
+    "test_character",
+    "character_id",
+    "book",
+    "scene_id",
+    "messages",
+    "criteria",
+    "reference",
+    "baseline",
+    "conversation_id",
+];
+
+/// The rows of a frame in a form, one after the other.
+pub struct Lines {
+    form: Form,
+    height: usize,
+    columns: Vec<(String, Cells)>,
+    model: String,
+    /// How many rows of the table came before.
+    first: usize,
+}
+
+impl Lines {
+    /// Makes the rows of a frame ready, before which so many rows of its table came. `model` is the model that batch requests name.
+    pub fn new(form: Form, frame: &DataFrame, model: &str, first: usize) -> PolarsResult<Self> {
+        let columns = frame
+            .columns()
+            .iter()
+            .filter(|column| form != Form::Messages || EVALUATED.contains(&column.name().as_str()));
+        let columns = columns.map(|column| Ok((column.name().to_string(), Cells::new(column)?)));
+        let columns = columns.collect::<PolarsResult<_>>()?;
+        Ok(Self { form, height: frame.height(), columns, model: model.to_owned(), first })
+    }
+
+    /// Returns what a file of these columns begins with.
+    #[must_use]
+    pub fn head(&self) -> Vec<u8> {
+        let mut head = Vec::new();
+        if self.form == Form::Coser {
+            head.extend(b"[\n");
+        }
+        if self.form == Form::Csv {
+            for (number, (name, _)) in self.columns.iter().enumerate() {
+                if number > 0 {
+                    head.push(b',');
+                }
+                cell(name.as_bytes(), &mut head);
+            }
+            head.extend(b"\n");
+        }
+        head
+    }
+
+    /// Hands on each row as a line with its end. Those of a list have a comma before them, and a bracket ends it.
+    pub fn each<E>(&self, mut line: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let mut bytes = Vec::new();
+        for row in 0..self.height {
+            bytes.clear();
+            if self.form == Form::Coser && self.first + row > 0 {
+                bytes.push(b',');
+            }
+            match self.form {
+                Form::Jsonl | Form::Messages => self.json(row, &mut bytes),
+                Form::Csv => self.csv(row, &mut bytes),
+                Form::Batch => self.request(row, &mut bytes),
+                Form::Coser => bytes.extend(self.circumstance(row).to_string().bytes()),
+            }
+            bytes.push(b'\n');
+            line(&bytes)?;
+        }
+        Ok(())
+    }
+
+    fn json(&self, row: usize, line: &mut Vec<u8>) {
+        write_fields(self.columns.iter().map(|(name, cells)| (name.as_str(), cells)), row, line);
+    }
+
+    fn csv(&self, row: usize, line: &mut Vec<u8>) {
+        let mut value = Vec::new();
+        for (number, (_, cells)) in self.columns.iter().enumerate() {
+            if number > 0 {
+                line.push(b',');
+            }
+            match cells {
+                Cells::Text(texts) => match texts.get(row) {
+                    // An empty text is told from null by its quotes.
+                    Some("") => line.extend(b"\"\""),
+                    Some(text) => cell(text.as_bytes(), line),
+                    None => {}
+                },
+                cells => {
+                    value.clear();
+                    cells.write_json(row, &mut value);
+                    if value != b"null" {
+                        cell(&value, line);
+                    }
+                }
+            }
+        }
+    }
+
+    fn request(&self, row: usize, line: &mut Vec<u8>) {
+        let text = |text: &str| Value::from(text).to_string();
+        line.extend(format!("{{\"custom_id\":{},", text(self.text("id", row))).bytes());
+        line.extend(b"\"method\":\"POST\",\"url\":\"/v1/chat/completions\",");
+        line.extend(format!("\"body\":{{\"model\":{},\"messages\":", text(&self.model)).bytes());
+        match self.cells("messages") {
+            Some(messages) => messages.write_json(row, line),
+            None => line.extend(b"[]"),
+        }
+        line.extend(b"}}");
+    }
+
+    fn cells(&self, name: &str) -> Option<&Cells> {
+        self.columns.iter().find(|(column, _)| column == name).map(|(_, cells)| cells)
+    }
+
+    fn text(&self, name: &str, row: usize) -> &str {
+        self.cells(name).and_then(|cells| cells.text(row)).unwrap_or_default()
+    }
+
+    /// Returns a scene as a circumstance: who is there, what each wants, and the dialogue with `[thought] (action) speech`.
+    fn circumstance(&self, row: usize) -> Value {
+        let nothing = Cells::Other;
+        let list = |name: &str| self.cells(name).unwrap_or(&nothing);
+        let (cast, motivations, dialogue) = (list("characters"), list("motivations"), list("dialogue"));
+        let field = |cells: &Cells, name: &str, item: usize| -> String {
+            cells.field(name).and_then(|cells| cells.text(item)).unwrap_or_default().to_owned()
+        };
+        let wants: BTreeMap<String, String> = motivations
+            .list(row)
+            .map(|item| (field(motivations, "character", item), field(motivations, "motivation", item)))
+            .collect();
+        let mut profiles = Map::new();
+        let mut people = Vec::new();
+        let mut motivated = Vec::new();
+        for member in cast.list(row) {
+            let name = field(cast, "name", member);
+            let profile = cast.field("profile").unwrap_or(&nothing);
+            let told: Vec<String> = profile
+                .list(member)
+                .map(|item| format!("{}: {}", field(profile, "key", item), field(profile, "value", item)))
+                .collect();
+            let told = told.join("\n");
+            people.push(json!({"name": name, "description": told}));
+            motivated.push(json!({"name": name, "motivation": wants.get(&name).cloned().unwrap_or_default()}));
+            profiles.insert(name, Value::String(told));
+        }
+        let mut lines = Vec::new();
+        let mut counts: Vec<(String, usize)> = Vec::new();
+        for item in dialogue.list(row) {
+            let speaker = field(dialogue, "speaker", item);
+            let part = |name: &str, marks: [&str; 2]| {
+                let text = field(dialogue, name, item);
+                (!text.is_empty()).then(|| format!("{}{text}{}", marks[0], marks[1]))
+            };
+            let parts = [part("thought", ["[", "]"]), part("action", ["(", ")"]), part("speech", ["", ""])];
+            let message = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+            lines.push(json!({"character": speaker, "message": message}));
+            match counts.iter_mut().find(|(name, _)| *name == speaker) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((speaker, 1)),
+            }
+        }
+        // The most talkative first, as the set has it.
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let speaking: Vec<String> = counts.into_iter().map(|(name, _)| name).collect();
+        let major: Vec<&String> = speaking.iter().filter(|name| profiles.contains_key(*name)).collect();
+        let major = json!(major);
+        json!({
+            "book": self.text("book", row),
+            "id": self.text("id", row),
+            "i_c": 0,
+            "topic": self.text("chapter", row),
+            "scenario": self.text("situation", row),
+            "plot": {"i_p": self.first + row, "summary": self.text("summary", row), "key_characters": people},
+            "key_characters": motivated,
+            "character_profiles": profiles,
+            "speaking_characters_w_env": speaking,
+            "major_characters": major,
+            "dialogues": lines,
+        })
+    }
+}
+
+/// Writes a cell of CSV (RFC 4180): in quotes where it holds a comma, a quote or a line end.
+fn cell(text: &[u8], line: &mut Vec<u8>) {
+    if !text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+        line.extend(text);
+        return;
+    }
+    line.push(b'"');
+    for byte in text {
+        if *byte == b'"' {
+            line.push(b'"');
+        }
+        line.push(*byte);
+    }
+    line.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{built, records};
+    use super::*;
+
+    fn lines(form: Form, config: &str) -> Vec<String> {
+        let built = built(&records()).unwrap();
+        let table = built.iter().find(|built| built.table.config == config).unwrap();
+        let rows = Lines::new(form, &table.frame, "gpt-x", 0).unwrap();
+        let mut lines = vec![String::from_utf8(rows.head()).unwrap()];
+        let written = rows.each(|line| {
+            lines.push(String::from_utf8(line.to_vec()).unwrap());
+            Ok::<_, ()>(())
+        });
+        written.unwrap();
+        lines
+    }
+
+    fn json(line: &str) -> Value {
+        serde_json::from_str(line).expect("a line of JSON")
+    }
+
+    #[test]
+    fn json_lines_hold_every_column_as_it_is() {
+        let lines = lines(Form::Jsonl, "samples");
+        assert_eq!(lines[0], "");
+        let row = json(&lines[1]);
+        let expected = serde_json::to_value(&records().samples[0]).unwrap();
+        assert_eq!(row, expected);
+        assert_eq!(row.as_object().unwrap().keys().next().unwrap(), "id", "in the order of the columns");
+    }
+
+    #[test]
+    fn csv_is_flat_and_keeps_what_it_quotes() {
+        let lines = lines(Form::Csv, "samples");
+        assert!(lines[0].starts_with("id,language,dimension,target,") && lines[0].ends_with(",turn\n"));
+        let row = &lines[1];
+        assert!(row.contains(",\"[{\"\"role\"\":\"\"system\"\","), "{row}");
+        let mut cells = vec![String::new()];
+        let mut quoted = false;
+        for c in row.trim_end().chars() {
+            match c {
+                '"' => quoted = !quoted,
+                ',' if !quoted => cells.push(String::new()),
+                c => cells.last_mut().unwrap().push(c),
+            }
+        }
+        assert_eq!(cells.len(), lines[0].split(',').count());
+        let mut line = Vec::new();
+        cell("a \"b\",\n陆".as_bytes(), &mut line);
+        assert_eq!(String::from_utf8(line).unwrap(), "\"a \"\"b\"\",\n陆\"");
+    }
+
+    #[test]
+    fn a_request_names_the_sample_and_the_model() {
+        let row = json(&lines(Form::Batch, "samples")[1]);
+        let sample = &records().samples[0];
+        assert_eq!(
+            (row["custom_id"].as_str(), row["url"].as_str()),
+            (Some(sample.id.as_str()), Some("/v1/chat/completions"))
+        );
+        assert_eq!(row["body"]["model"], "gpt-x");
+        assert_eq!(row["body"]["messages"], serde_json::to_value(&sample.messages).unwrap());
+        let row = json(&lines(Form::Messages, "samples")[1]);
+        assert_eq!(row["messages"], serde_json::to_value(&sample.messages).unwrap());
+        assert!(row.get("baseline").is_some() && row.get("history").is_none() && row.get("rationale").is_none());
+    }
+
+    #[test]
+    fn a_scene_is_a_circumstance() {
+        let lines = lines(Form::Coser, "scenes");
+        let (row, scene) = (json(&lines[1]), &records().scenes[0]);
+        assert_eq!(row["scenario"], scene.situation.as_str());
+        assert_eq!(row["plot"]["key_characters"].as_array().unwrap().len(), scene.characters.len());
+        let line = row["dialogues"][0]["message"].as_str().unwrap();
+        assert!(line.starts_with('(') && line.contains(") "), "{line}");
+        let speaking = row["speaking_characters_w_env"].as_array().unwrap();
+        assert!(speaking.iter().any(|name| name == "Environment"));
+        assert!(!row["major_characters"].as_array().unwrap().iter().any(|name| name == "Environment"));
+        assert_eq!(lines.len() - 1, records().scenes.len());
+    }
+}

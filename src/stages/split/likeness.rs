@@ -1,0 +1,121 @@
+//! The texts that a row is known by, and which rows are much alike.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use super::{Params, Relation, Rows};
+use crate::cells::Cells;
+use crate::schema::Language;
+use crate::text::duplicates::families;
+
+/// What rows are compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A sample's last lines and the reply to them.
+    Exchange,
+    /// A scene's situation.
+    Situation,
+    /// A conversation's first lines.
+    Opening,
+    /// A question to a role, or a general instruction.
+    Question,
+}
+
+/// So many lines before a reply are compared with it, and so many begin a conversation.
+const LINES: usize = 3;
+
+/// Longer texts are compared by so many code points.
+const MOST: usize = 600;
+
+impl Kind {
+    /// Returns what rows of a config are compared by.
+    pub(super) fn of(config: &str) -> &'static [Self] {
+        match config {
+            "samples" => &[Self::Exchange, Self::Situation],
+            "conversations" => &[Self::Opening],
+            _ => &[Self::Question],
+        }
+    }
+
+    /// Returns the columns that it is made of.
+    pub(super) const fn columns(self) -> &'static [&'static str] {
+        match self {
+            Self::Exchange => &["history", "reference"],
+            Self::Situation => &["situation"],
+            Self::Opening => &["turns"],
+            Self::Question => &["question"],
+        }
+    }
+
+    /// Returns the text of a row, of its columns.
+    pub(super) fn text(self, columns: &[Cells], row: usize) -> String {
+        let mut text = String::new();
+        for cells in columns {
+            let Some(contents) = cells.field("content") else {
+                text.push_str(cells.text(row).unwrap_or_default());
+                continue;
+            };
+            let lines = cells.list(row);
+            let lines = match self {
+                Self::Opening => lines.start..lines.end.min(lines.start + LINES),
+                _ => lines.start.max(lines.end.saturating_sub(LINES))..lines.end,
+            };
+            for line in lines {
+                text.push_str(contents.text(line).unwrap_or_default());
+                text.push('\n');
+            }
+        }
+        if let Some((end, _)) = text.char_indices().nth(MOST) {
+            text.truncate(end);
+        }
+        text
+    }
+
+    /// Says whether a text says enough to be known by: `Yes.` to `Well?` may be said anywhere.
+    fn tells(self, text: &str, language: Language) -> bool {
+        let least = match (self, language) {
+            (Self::Question, _) => 1,
+            (_, Language::En) => 40,
+            (_, Language::Zh) => 14,
+        };
+        text.chars().filter(|c| c.is_alphanumeric()).take(least).count() == least
+    }
+}
+
+/// Returns the families of rows that are much alike, directly or over others: for each thing that rows are compared by, the first
+/// row of a row's family; none where it is alike to no other. Nothing where `near` is not asked for.
+#[must_use]
+pub fn alike(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Vec<Vec<Option<u32>>> {
+    if !params.apart.contains(&Relation::Near) {
+        return Vec::new();
+    }
+    rows.texts().iter().map(|(kind, texts)| of_kind(rows, params, *kind, texts, threads)).collect()
+}
+
+fn of_kind(rows: &Rows, params: &Params, kind: Kind, texts: &[u32], threads: NonZeroUsize) -> Vec<Option<u32>> {
+    let mut found = vec![None; rows.len()];
+    for language in Language::ALL {
+        // Equal texts are compared once.
+        let mut places: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (row, text) in (0_u32..).zip(texts) {
+            let text = rows.word(*text);
+            if rows.language(row as usize) == language && kind.tells(text, language) {
+                places.entry(text).or_default().push(row);
+            }
+        }
+        let distinct: Vec<&str> = places.keys().copied().collect();
+        let of_text = families(&distinct, *params.near.get(language), threads);
+        let places: Vec<&Vec<u32>> = places.values().collect();
+        let mut members: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+        for (family, places) in of_text.into_iter().zip(places) {
+            members.entry(family).or_default().extend(places);
+        }
+        for family in members.into_values().filter(|family| family.len() > 1) {
+            let first = *family.iter().min().expect("a family has members");
+            for row in family {
+                found[row as usize] = Some(first);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,123 @@
+//! Files of lines, as others' tools take them: written beside and named when they are whole, and followed by further ones where one
+//! would grow too large.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::{StoreError, atomic};
+
+/// How large a file of lines may grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineLimits {
+    /// The most bytes; a longer line stands in a file of its own.
+    pub bytes: u64,
+    /// The most lines, the head aside.
+    pub lines: u64,
+}
+
+/// The files of one name, written line by line: nothing is held.
+#[derive(Debug)]
+pub struct LineFiles {
+    folder: PathBuf,
+    name: String,
+    ending: &'static str,
+    /// What each file begins with.
+    head: Vec<u8>,
+    limits: LineLimits,
+    open: Option<Open>,
+    ended: Vec<PathBuf>,
+}
+
+#[derive(Debug)]
+struct Open {
+    path: PathBuf,
+    file: BufWriter<File>,
+    bytes: u64,
+    lines: u64,
+}
+
+impl LineFiles {
+    /// Names files in a folder. They are made with the first line, so that nothing is left where there is none.
+    #[must_use]
+    pub fn new(folder: &Path, name: &str, ending: &'static str, head: Vec<u8>, limits: LineLimits) -> Self {
+        Self { folder: folder.to_owned(), name: name.to_owned(), ending, head, limits, open: None, ended: Vec::new() }
+    }
+
+    /// Writes a line, its end included.
+    pub fn write(&mut self, line: &[u8]) -> Result<(), StoreError> {
+        let bytes = line.len() as u64;
+        let is_full = |open: &Open| open.bytes + bytes > self.limits.bytes || open.lines >= self.limits.lines;
+        if self.open.as_ref().is_some_and(|open| open.lines > 0 && is_full(open)) {
+            self.end_file()?;
+        }
+        let open = match &mut self.open {
+            Some(open) => open,
+            none => none.insert(Open::new(&self.folder, &self.name, self.ended.len(), &self.head)?),
+        };
+        open.file.write_all(line).map_err(StoreError::io("write", &open.path))?;
+        open.bytes += bytes;
+        open.lines += 1;
+        Ok(())
+    }
+
+    /// Ends the files and returns their names: one without a number where it is alone.
+    pub fn end(mut self) -> Result<Vec<String>, StoreError> {
+        self.end_file()?;
+        let count = self.ended.len();
+        let mut names = Vec::with_capacity(count);
+        for (number, path) in self.ended.iter().enumerate() {
+            let number = if count == 1 { String::new() } else { format!("-{number:05}-of-{count:05}") };
+            let name = format!("{}{number}.{}", self.name, self.ending);
+            fs::rename(path, self.folder.join(&name)).map_err(StoreError::io("name", path))?;
+            names.push(name);
+        }
+        if count > 0 {
+            atomic::sync_folder(&self.folder)?;
+        }
+        Ok(names)
+    }
+
+    fn end_file(&mut self) -> Result<(), StoreError> {
+        let Some(Open { path, file, .. }) = self.open.take() else { return Ok(()) };
+        let synced = file.into_inner().map_err(std::io::IntoInnerError::into_error).and_then(|file| file.sync_all());
+        synced.map_err(StoreError::io("write", &path))?;
+        self.ended.push(path);
+        Ok(())
+    }
+}
+
+impl Open {
+    fn new(folder: &Path, name: &str, number: usize, head: &[u8]) -> Result<Self, StoreError> {
+        fs::create_dir_all(folder).map_err(StoreError::io("make the folder", folder))?;
+        let path = folder.join(format!("{name}-{number:05}.new"));
+        let mut file = BufWriter::new(File::create(&path).map_err(StoreError::io("create", &path))?);
+        file.write_all(head).map_err(StoreError::io("write", &path))?;
+        Ok(Self { path, file, bytes: head.len() as u64, lines: 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_end_where_they_are_full() {
+        let folder = tempfile::tempdir().unwrap();
+        let limits = LineLimits { bytes: 12, lines: 3 };
+        let mut files = LineFiles::new(folder.path(), "test", "csv", b"id\n".to_vec(), limits);
+        for line in ["a\n", "b\n", "c\n", "d\n", "longer than all\n", "e\n"] {
+            files.write(line.as_bytes()).unwrap();
+        }
+        let names = files.end().unwrap();
+        let read: Vec<String> =
+            names.iter().map(|name| fs::read_to_string(folder.path().join(name)).unwrap()).collect();
+        assert_eq!(read, ["id\na\nb\nc\n", "id\nd\n", "id\nlonger than all\n", "id\ne\n"]);
+        assert_eq!(names[3], "test-00003-of-00004.csv");
+        let mut one = LineFiles::new(folder.path(), "one", "jsonl", Vec::new(), limits);
+        one.write(b"{}\n").unwrap();
+        assert_eq!(one.end().unwrap(), ["one.jsonl"]);
+        assert!(LineFiles::new(folder.path(), "none", "jsonl", Vec::new(), limits).end().unwrap().is_empty());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
+    }
+}

@@ -1,0 +1,169 @@
+//! A data set that is written beside the old one and then takes its place: after a crash at any step one of them is whole.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::parquet::hexadecimal;
+use super::{StoreError, TableFile, atomic, write_json};
+
+/// A data set that is being written beside the old one.
+pub struct NewDataset {
+    target: PathBuf,
+    path: PathBuf,
+    shard_bytes: u64,
+    hashes: BTreeMap<String, String>,
+}
+
+impl NewDataset {
+    /// Begins a data set that will stand at a path. `shard_bytes` is how large a file may grow before another follows it.
+    pub fn beside(target: &Path, shard_bytes: u64) -> Result<Self, StoreError> {
+        let path = named(target, "new");
+        remove(&path)?;
+        fs::create_dir_all(&path).map_err(StoreError::io("make the folder", &path))?;
+        Ok(Self { target: target.to_owned(), path, shard_bytes, hashes: BTreeMap::new() })
+    }
+
+    /// Puts right what a crash left of a data set at a path.
+    pub fn mend(target: &Path) -> Result<(), StoreError> {
+        let old = named(target, "old");
+        if exists(&old)? {
+            if exists(target)? {
+                carry_hidden(&old, target)?;
+            } else {
+                fs::rename(&old, target).map_err(StoreError::io("move back", &old))?;
+            }
+        }
+        remove(&old)?;
+        remove(&named(target, "new"))
+    }
+
+    /// Begins the table of one split of one config. Hand it back to [`end`](Self::end).
+    #[must_use]
+    pub fn table(&self, config: &str, split: &str) -> TableFile {
+        TableFile::new(self.path.join(config), split.to_owned(), self.shard_bytes)
+    }
+
+    /// Ends a table. One without rows leaves no file.
+    pub fn end(&mut self, table: TableFile) -> Result<(), StoreError> {
+        let config = table.folder().file_name().expect("a config has a name").to_string_lossy().into_owned();
+        for (name, hash) in table.end()? {
+            self.hashes.insert(format!("{config}/{name}"), hash);
+        }
+        Ok(())
+    }
+
+    /// Adds a file of another data set as it is; `name` is its path below both.
+    ///
+    /// It is hashed on the way: what stands there now counts, not what once was written.
+    pub fn add(&mut self, dataset: &Path, name: &str) -> Result<(), StoreError> {
+        let (from, to) = (dataset.join(name), self.path.join(name));
+        let folder = to.parent().expect("a file stands in a folder");
+        fs::create_dir_all(folder).map_err(StoreError::io("make the folder", folder))?;
+        fs::copy(&from, &to).map_err(StoreError::io("copy", &from))?;
+        let file = fs::File::open(&to).map_err(StoreError::io("open", &to))?;
+        file.sync_all().map_err(StoreError::io("write", &to))?;
+        self.hashes.insert(name.to_owned(), hash_of(&to)?);
+        Ok(())
+    }
+
+    /// Adds a file of JSON.
+    pub fn add_json(&mut self, name: &str, value: &impl Serialize) -> Result<(), StoreError> {
+        let path = self.path.join(name);
+        write_json(&path, value)?;
+        self.hashes.insert(name.to_owned(), hash_of(&path)?);
+        Ok(())
+    }
+
+    /// Adds the card and puts the data set into the old one's place; returns the SHA-256 of each file by its path in there.
+    pub fn finish(mut self, card: &str) -> Result<BTreeMap<String, String>, StoreError> {
+        atomic::write(&self.path.join("README.md"), card.as_bytes())?;
+        self.hashes.insert("README.md".to_owned(), hexadecimal(Sha256::new_with_prefix(card)));
+        let old = named(&self.target, "old");
+        remove(&old)?;
+        let had_one = exists(&self.target)?;
+        if had_one {
+            fs::rename(&self.target, &old).map_err(StoreError::io("move aside", &self.target))?;
+        }
+        fs::rename(&self.path, &self.target).map_err(StoreError::io("move into place", &self.target))?;
+        if had_one {
+            carry_hidden(&old, &self.target)?;
+        }
+        if let Some(folder) = self.target.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            atomic::sync_folder(folder)?;
+        }
+        remove(&old)?;
+        Ok(self.hashes)
+    }
+}
+
+/// Returns the SHA-256 of a file as it stands there, without holding it.
+pub fn hash_of(path: &Path) -> Result<String, StoreError> {
+    let mut hasher = Sha256::new();
+    let copied = fs::File::open(path).and_then(|mut file| io::copy(&mut file, &mut hasher));
+    copied.map_err(StoreError::io("read", path))?;
+    Ok(hexadecimal(hasher))
+}
+
+/// Returns the name that a data set has while it is written, or after it was moved aside.
+fn named(target: &Path, ending: &str) -> PathBuf {
+    let mut name = target.file_name().unwrap_or_else(|| "dataset".as_ref()).to_owned();
+    name.push(".");
+    name.push(ending);
+    target.with_file_name(name)
+}
+
+/// Moves hidden entries of the old data set into the new one: a clone of the hub has its history in one.
+fn carry_hidden(old: &Path, target: &Path) -> Result<(), StoreError> {
+    let entries = fs::read_dir(old).map_err(StoreError::io("read the folder", old))?;
+    for entry in entries {
+        let name = entry.map_err(StoreError::io("read the folder", old))?.file_name();
+        let (from, to) = (old.join(&name), target.join(&name));
+        if name.to_string_lossy().starts_with('.') && !exists(&to)? {
+            fs::rename(&from, &to).map_err(StoreError::io("move", &from))?;
+        }
+    }
+    Ok(())
+}
+
+fn exists(path: &Path) -> Result<bool, StoreError> {
+    path.try_exists().map_err(StoreError::io("find", path))
+}
+
+fn remove(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_hidden_in_a_clone_outlives_its_tables() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("clone");
+        fs::create_dir_all(target.join(".git")).unwrap();
+        fs::create_dir_all(target.join("pictures/small")).unwrap();
+        fs::write(target.join(".git/HEAD"), "main").unwrap();
+        fs::write(target.join("old.txt"), "gone").unwrap();
+        fs::write(target.join("pictures/small/a.svg"), "<svg/>").unwrap();
+        let mut new = NewDataset::beside(&target, 100).unwrap();
+        new.add(&target, "pictures/small/a.svg").unwrap();
+        let files = new.finish("card").unwrap();
+        assert_eq!(files.keys().collect::<Vec<_>>(), ["README.md", "pictures/small/a.svg"]);
+        assert_eq!(fs::read_to_string(target.join(".git/HEAD")).unwrap(), "main");
+        assert!(!target.join("old.txt").exists());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        // A crash between the last steps leaves the history in the old one.
+        fs::create_dir_all(folder.path().join("clone.old/.git2")).unwrap();
+        NewDataset::mend(&target).unwrap();
+        assert!(target.join(".git2").is_dir() && !folder.path().join("clone.old").exists());
+    }
+}

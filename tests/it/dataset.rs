@@ -1,0 +1,513 @@
+//! A data set that is there: divided anew, checked, and found out where somebody has changed it.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use dramaturg::cells::Cells;
+use polars::prelude::*;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::TestRun;
+
+/// Copies a run that was built once for all tests here.
+fn copied() -> TempDir {
+    static BUILT: OnceLock<TestRun> = OnceLock::new();
+    let built = BUILT.get_or_init(|| {
+        let run = TestRun::new();
+        run.change("tau = 1", "tau = 3");
+        run.change("max_conversations = 3", "max_conversations = 12");
+        run.build(&[], 0);
+        run
+    });
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    copy(&built.path().join("outputs/small"), &folder.path().join("run"));
+    folder
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
+    }
+}
+
+fn dramaturg(folder: &TempDir, arguments: &[&str]) -> Output {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("dramaturg"));
+    command.current_dir(folder.path()).env_clear().args(arguments).output().expect("it runs")
+}
+
+/// Splits and returns what `--json` says.
+fn split(folder: &TempDir, arguments: &[&str]) -> Value {
+    let output = dramaturg(folder, &[&["split", "run", "--json"], arguments].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// Checks and returns the findings.
+fn check(folder: &TempDir, path: &str) -> Vec<Value> {
+    let output = dramaturg(folder, &["check", path, "--json"]);
+    let told: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("JSON, not {}", String::from_utf8_lossy(&output.stderr)));
+    let findings = told["findings"].as_array().expect("findings").clone();
+    assert_eq!(output.status.code(), Some(if findings.is_empty() { 0 } else { 3 }));
+    for finding in &findings {
+        assert!(finding["remedy"].as_str().is_some_and(|remedy| !remedy.is_empty()), "{finding}");
+    }
+    findings
+}
+
+/// Says which checks have findings.
+fn checks(findings: &[Value]) -> BTreeSet<&str> {
+    findings.iter().map(|finding| finding["check"].as_str().unwrap()).collect()
+}
+
+fn table(folder: &TempDir, config: &str, split: &str) -> PathBuf {
+    folder.path().join(format!("run/dataset/{config}/{split}-00000-of-00001.parquet"))
+}
+
+fn read(path: &Path) -> DataFrame {
+    ParquetReader::new(File::open(path).unwrap()).finish().unwrap()
+}
+
+fn write(path: &Path, mut frame: DataFrame) {
+    ParquetWriter::new(File::create(path).unwrap()).finish(&mut frame).unwrap();
+}
+
+/// Changes one value of a column of texts in the first row for which `of` returns another.
+fn change(path: &Path, column: &str, of: impl Fn(&DataFrame, usize) -> Option<String>) -> usize {
+    let mut frame = read(path);
+    let mut values: Vec<Option<String>> =
+        frame.column(column).unwrap().str().unwrap().iter().map(|value| value.map(str::to_owned)).collect();
+    let row = (0..frame.height()).find(|row| of(&frame, *row).is_some()).expect("a row to change");
+    values[row] = of(&frame, row);
+    frame.with_column(Column::new(column.into(), values)).unwrap();
+    write(path, frame);
+    row
+}
+
+fn text(frame: &DataFrame, column: &str, row: usize) -> String {
+    frame.column(column).unwrap().str().unwrap().get(row).unwrap_or_default().to_owned()
+}
+
+/// Leaves the data set alone, so that nothing but its tables tells of it.
+fn without_manifest(folder: &TempDir) {
+    fs::rename(folder.path().join("run/dataset"), folder.path().join("alone")).unwrap();
+}
+
+fn files(dataset: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dataset).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push((path.clone(), fs::read(path).unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_run_is_divided_again_and_again_to_the_same_bytes() {
+    let folder = copied();
+    let dataset = folder.path().join("run/dataset");
+    assert_eq!(check(&folder, "run"), Vec::<Value>::new(), "a data set as it was built");
+    let before = read(&table(&folder, "samples", "test"));
+    let told = split(&folder, &["--test", "0.3", "--dev", "0.2"]);
+    assert_eq!(told["written"], true);
+    let first = files(&dataset);
+    let names: Vec<String> = fs::read_dir(dataset.join("samples"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    assert_eq!(names, ["dev", "test", "train"].map(|split| format!("{split}-00000-of-00001.parquet")));
+    assert_eq!(check(&folder, "run"), Vec::<Value>::new());
+    // Every row is somewhere, as it was.
+    let mut all = read(&table(&folder, "samples", "dev"));
+    for split in ["test", "train"] {
+        all.vstack_mut(&read(&table(&folder, "samples", split))).unwrap();
+    }
+    let sorted = all.sort(["id"], SortMultipleOptions::default()).unwrap();
+    assert!(sorted.equals_missing(&before), "{} of {}", sorted.height(), before.height());
+    // Another division and back again, and once on one thread.
+    split(&folder, &["--test", "0.5", "--by", "book", "--seed", "3"]);
+    assert_ne!(files(&dataset), first);
+    assert_eq!(check(&folder, "run"), Vec::<Value>::new(), "what was set aside leaks nothing");
+    split(&folder, &["--test", "0.3", "--dev", "0.2"]);
+    assert!(files(&dataset) == first, "the same seed, the same bytes");
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("dramaturg"));
+    let one = ["split", "run", "--test", "0.3", "--dev", "0.2", "--out", "beside", "--quiet"];
+    let output =
+        command.current_dir(folder.path()).env_clear().env("POLARS_MAX_THREADS", "1").args(one).output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
+    let beside = folder.path().join("beside");
+    let strip = |root: &Path, files: Vec<(PathBuf, Vec<u8>)>| -> Vec<(PathBuf, Vec<u8>)> {
+        files.into_iter().map(|(path, bytes)| (path.strip_prefix(root).unwrap().to_owned(), bytes)).collect()
+    };
+    assert!(strip(&beside, files(&beside)) == strip(&dataset, first), "beside it the same");
+    let card = fs::read_to_string(dataset.join("README.md")).unwrap();
+    for split in ["dev", "test", "train"] {
+        assert!(card.contains(&format!("  - split: {split}\n    path: samples/{split}-*.parquet\n")), "{split}");
+    }
+    assert!(card.contains("## Splits\n") && !card.contains("Samples of split"));
+}
+
+#[test]
+fn what_is_held_out_is_held_out_of_everything_else() {
+    let folder = copied();
+    let samples = read(&table(&folder, "samples", "test"));
+    let character = text(&samples, "test_character", 0);
+    let told = split(&folder, &["--hold-out", &format!("character={character}")]);
+    let test = read(&table(&folder, "samples", "test"));
+    assert_eq!(told["rows"]["test"], test.height());
+    assert!((0..test.height()).all(|row| text(&test, "test_character", row) == character));
+    let total: u64 = told["rows"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(total, samples.height() as u64, "nothing is lost");
+    let scenes = |frame: &DataFrame| -> BTreeSet<String> {
+        (0..frame.height()).map(|row| text(frame, "scene_id", row)).collect()
+    };
+    let train = table(&folder, "samples", "train");
+    if train.exists() {
+        assert!(scenes(&test).is_disjoint(&scenes(&read(&train))));
+    }
+    let split_file: Value =
+        serde_json::from_slice(&fs::read(folder.path().join("run/dataset/splits.json")).unwrap()).unwrap();
+    let moved = split_file["configs"]["samples"]["moved"].as_array().unwrap();
+    assert_eq!(moved.len() as u64, told["rows"]["unused"].as_u64().unwrap_or(0));
+}
+
+#[test]
+fn wrong_words_are_told_before_anything_is_written() {
+    let folder = copied();
+    let before = files(&folder.path().join("run/dataset"));
+    for (arguments, expected) in [
+        (&["split", "run"][..], "nothing says what the splits are"),
+        (&["split", "nowhere", "--test", "0.2"], "is no run's folder"),
+        (&["split", "run", "--test", "0.7", "--dev", "0.5"], "more than all rows"),
+        (&["split", "run", "--test", "0.2", "--by", "boook"], "did you mean `book`"),
+        (&["split", "run", "--hold-out", "character=Nobody"], "no row of `samples` has `Nobody`"),
+        (&["split", "run", "--test", "0.2", "--split", "test=0.1"], "two splits are called `test`"),
+        (&["split", "run", "--test", "0.2", "--config", "scenes"], "no config `scenes`"),
+        (&["split", "run", "--test", "0.2", "--out", "run"], "holds something already"),
+        (&["split", "run", "--test", "0.2", "--together", "colour"], "nothing that rows share"),
+        (&["check", "."], "is no data set"),
+        (&["check", "run", "--probe"], "are for pipeline files"),
+    ] {
+        let output = dramaturg(&folder, arguments);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.contains(expected), "{arguments:?}: {told}");
+    }
+    split(&folder, &["--test", "0.2", "--dry-run"]);
+    assert!(files(&folder.path().join("run/dataset")) == before, "nothing was written");
+}
+
+#[test]
+fn bytes_that_were_changed_are_found() {
+    let folder = copied();
+    let path = table(&folder, "samples", "test");
+    let whole = fs::read(&path).unwrap();
+    // In the middle, where texts are; in the footer; and a file that is cut off.
+    for damaged in [
+        [&whole[..whole.len() / 2], &[!whole[whole.len() / 2]], &whole[whole.len() / 2 + 1..]].concat(),
+        [&whole[..whole.len() - 20], &[0xff; 12], &whole[whole.len() - 8..]].concat(),
+        whole[..whole.len() / 3].to_vec(),
+        Vec::new(),
+    ] {
+        fs::write(&path, damaged).unwrap();
+        let findings = check(&folder, "run");
+        assert!(checks(&findings).contains("hash"), "{findings:?}");
+        assert_eq!(findings[0]["file"], "samples/test-00000-of-00001.parquet");
+    }
+    without_manifest(&folder);
+    let findings = check(&folder, "alone");
+    assert!(findings.iter().any(|found| found["message"].as_str().unwrap().contains("cannot be read")), "{findings:?}");
+}
+
+#[test]
+fn a_changed_value_is_found_with_and_without_a_manifest() {
+    let folder = copied();
+    let path = table(&folder, "samples", "test");
+    let row = change(&path, "dimension", |frame, row| {
+        let old = text(frame, "dimension", row);
+        Some(if old == "CR" { "FR".to_owned() } else { "CR".to_owned() })
+    });
+    let findings = check(&folder, "run");
+    assert!(checks(&findings).is_superset(&BTreeSet::from(["hash", "reference"])), "{findings:?}");
+    without_manifest(&folder);
+    let findings = check(&folder, "alone");
+    let found = findings.iter().find(|found| found["check"] == "reference").expect("the conversation says otherwise");
+    assert_eq!((found["row"].as_u64(), found["column"].as_str()), (Some(row as u64), Some("turn")));
+}
+
+#[test]
+fn what_was_planted_is_found_where_it_stands() {
+    for language in ["en", "zh"] {
+        let folder = copied();
+        let path = table(&folder, "samples", "test");
+        let scenes = read(&table(&folder, "scenes", "train"));
+        let cast = Cells::of(&scenes, "characters").unwrap();
+        let profiles = cast.field("profile").unwrap();
+        let [values, visible] = ["value", "visibility"].map(|name| profiles.field(name).unwrap());
+        let private = |scene: &str| {
+            let row = (0..scenes.height()).find(|row| text(&scenes, "id", *row) == scene)?;
+            let mut items = cast.list(row).flat_map(|member| profiles.list(member));
+            let item = items.find(|item| {
+                visible.text(*item) == Some("private") && values.text(*item).unwrap().chars().count() > 10
+            })?;
+            values.text(item).map(str::to_owned)
+        };
+        let of_language = |frame: &DataFrame, row: usize| text(frame, "language", row) == language;
+        let hidden = change(&path, "situation", |frame, row| {
+            let value = of_language(frame, row).then(|| private(&text(frame, "scene_id", row))).flatten()?;
+            Some(format!("{} {value}", text(frame, "situation", row)))
+        });
+        let key = format!("sk-{}", "aB3dE5fG7hJ9kL1mN2pQ4rS6");
+        let secret = change(&path, "rationale", |frame, row| {
+            of_language(frame, row).then(|| format!("{}{key}。", text(frame, "rationale", row)))
+        });
+        let broken =
+            change(&path, "baseline", |frame, row| of_language(frame, row).then(|| "so \u{fffd}\u{fffd}".to_owned()));
+        let lost = change(&path, "scene_id", |frame, row| of_language(frame, row).then(|| "nowhere@1".to_owned()));
+        let twice = change(&path, "id", |frame, row| (row > 0).then(|| text(frame, "id", row - 1)));
+        without_manifest(&folder);
+        let findings = check(&folder, "alone");
+        for (check, row, column) in [
+            ("private", hidden, "situation"),
+            ("secret", secret, "rationale"),
+            ("text", broken, "baseline"),
+            ("reference", lost, "scene_id"),
+            ("id", twice, "id"),
+        ] {
+            // Where the row that lost its scene is the one with the private value, that one cannot be known.
+            let of = |found: &&Value| found["check"] == check && found["row"] == row && found["column"] == column;
+            assert!(
+                findings.iter().any(|found| of(&found)) || (check == "private" && hidden == lost),
+                "{check} {language}: {findings:#?}"
+            );
+        }
+        let told = serde_json::to_string(&findings).unwrap();
+        assert!(!told.contains(&key), "a secret is not told again");
+    }
+}
+
+#[test]
+fn rows_that_belong_together_and_do_not_stand_so_are_found() {
+    let folder = copied();
+    without_manifest(&folder);
+    let path = folder.path().join("alone/samples/test-00000-of-00001.parquet");
+    let all = read(&path);
+    // Every other row goes to `train`, so that scenes and conversations straddle.
+    let rows = |odd: u32| {
+        IdxCa::from_vec("".into(), (0..u32::try_from(all.height()).unwrap()).filter(|row| row % 2 == odd).collect())
+    };
+    write(&path, all.take(&rows(0)).unwrap());
+    let train = path.with_file_name("train-00000-of-00001.parquet");
+    write(&train, all.take(&rows(1)).unwrap());
+    let findings = check(&folder, "alone");
+    assert!(checks(&findings).contains("leak") && checks(&findings).contains("card"), "{findings:?}");
+    let leak = findings.iter().find(|found| found["check"] == "leak").unwrap();
+    assert_eq!(
+        (leak["file"].as_str(), leak["column"].as_str()),
+        (Some("samples/train-00000-of-00001.parquet"), Some("scene_id"))
+    );
+    // A near-duplicate in each language, in scenes of their own.
+    for language in ["en", "zh"] {
+        let of: Vec<u32> = (0..u32::try_from(all.height()).unwrap())
+            .filter(|row| text(&all, "language", *row as usize) == language)
+            .take(1)
+            .collect();
+        let one = all.take(&IdxCa::from_vec("".into(), of)).unwrap();
+        let mut other = one.clone();
+        let reply = text(&one, "reference", 0) + if language == "zh" { "好了。" } else { " Indeed so." };
+        for (column, value) in [
+            ("id", "other#1"),
+            ("scene_id", "other@1"),
+            ("conversation_id", "other"),
+            ("situation", "-"),
+            ("reference", reply.as_str()),
+        ] {
+            other.with_column(Column::new(column.into(), [value])).unwrap();
+        }
+        write(&path, one);
+        write(&train, other);
+        let findings = check(&folder, "alone");
+        let leaks: Vec<&Value> = findings.iter().filter(|found| found["check"] == "leak").collect();
+        assert_eq!(leaks.len(), 1, "{language}: {leaks:?}");
+        assert!(leaks[0]["message"].as_str().unwrap().starts_with("it has nearly the text of"), "{leaks:?}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_found_and_an_empty_set_is_sound() {
+    let folder = copied();
+    fs::remove_file(table(&folder, "scenes", "train")).unwrap();
+    let findings = check(&folder, "run");
+    let found = &findings[0];
+    assert_eq!(
+        (found["check"].as_str(), found["file"].as_str()),
+        (Some("file"), Some("scenes/train-00000-of-00001.parquet"))
+    );
+    assert!(
+        !checks(&findings).contains("reference"),
+        "what cannot be looked up is not told of every row: {findings:?}"
+    );
+    fs::write(folder.path().join("run/dataset/samples/note.txt"), "x").unwrap();
+    assert!(check(&folder, "run").iter().any(|found| found["file"] == "samples/note.txt"));
+
+    let folder = copied();
+    let path = table(&folder, "samples", "test");
+    let frame = read(&path);
+    write(&path, frame.drop("criteria").unwrap());
+    without_manifest(&folder);
+    let findings = check(&folder, "alone");
+    assert_eq!(checks(&findings), BTreeSet::from(["card", "schema"]), "{findings:?}");
+    assert!(findings.iter().any(|found| found["column"] == "criteria"));
+    write(&folder.path().join("alone/samples/test-00000-of-00001.parquet"), frame.clear());
+    let findings = check(&folder, "alone");
+    assert!(!checks(&findings).contains("schema"), "{findings:?}");
+
+    let empty = tempfile::tempdir().unwrap();
+    fs::create_dir_all(empty.path().join("run/dataset")).unwrap();
+    let output = dramaturg(&empty, &["check", "run"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("no rows"), "{output:?}");
+    let output = dramaturg(&empty, &["split", "run", "--test", "0.2"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn every_table_has_the_forms_of_others() {
+    let folder = copied();
+    let exported = |arguments: &[&str]| {
+        let output = dramaturg(&folder, &[&["export", "run", "--json"], arguments].concat());
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
+    };
+    let lines = |path: &str| -> Vec<Value> {
+        let text = fs::read_to_string(folder.path().join(path)).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+    };
+    let samples = read(&table(&folder, "samples", "test"));
+    exported(&["--format", "jsonl"]);
+    let rows = lines("run/jsonl/samples/test.jsonl");
+    assert_eq!(rows.len(), samples.height());
+    assert_eq!(rows[0].as_object().unwrap().len(), samples.width());
+    assert_eq!(rows[3]["id"], text(&samples, "id", 3));
+    assert!(folder.path().join("run/jsonl/scenes/train.jsonl").is_file());
+    let told = exported(&["--format", "jsonl", "--config", "samples", "--shard-size", "100KB", "--out", "parts"]);
+    let files = told["files"].as_array().unwrap();
+    assert!(
+        files.len() > 1 && files.iter().all(|file| file.as_str().unwrap().starts_with("samples/test-000")),
+        "{told}"
+    );
+    let whole: usize = files.iter().map(|file| lines(&format!("parts/{}", file.as_str().unwrap())).len()).sum();
+    assert_eq!((whole, told["lines"].as_u64()), (samples.height(), Some(samples.height() as u64)));
+
+    exported(&["--format", "csv", "--config", "samples"]);
+    let csv = fs::read_to_string(folder.path().join("run/csv/samples/test.csv")).unwrap();
+    assert!(csv.starts_with("id,language,dimension,"));
+    assert!(!folder.path().join("run/csv/scenes").exists());
+
+    exported(&["--format", "batch", "--model", "m-1"]);
+    let requests = lines("run/batch/test.jsonl");
+    assert_eq!(requests.len(), samples.height());
+    assert!(requests.iter().all(|request| request["body"]["model"] == "m-1"));
+    let ids: BTreeSet<&str> = requests.iter().map(|request| request["custom_id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), samples.height(), "a reply is found again by its id");
+    assert_eq!(requests[0]["body"]["messages"], rows[0]["messages"]);
+
+    exported(&["--format", "messages", "--config", "samples"]);
+    assert_eq!(lines("run/messages/test.jsonl")[0]["messages"], rows[0]["messages"]);
+
+    exported(&["--format", "coser"]);
+    let set: Value =
+        serde_json::from_slice(&fs::read(folder.path().join("run/coser/test_set.json")).unwrap()).expect("one list");
+    let scenes = read(&table(&folder, "scenes", "train"));
+    assert_eq!(set.as_array().unwrap().len(), scenes.height());
+    assert_eq!(
+        (set[1]["id"].as_str(), set[1]["plot"]["i_p"].as_u64()),
+        (Some(text(&scenes, "id", 1).as_str()), Some(1))
+    );
+
+    for (arguments, expected) in [
+        (&["--format", "batch"][..], "names its model"),
+        (&["--format", "jsonl", "--model", "m"], "is for `--format batch`"),
+        (&["--format", "jsonl", "--config", "roles"], "has no config `roles`"),
+        (&["--format", "csv", "--out", "parts"], "holds something already"),
+        (&["--format", "alpaca", "--config", "roles"], "are for forms of tables"),
+    ] {
+        let output = dramaturg(&folder, &[&["export", "run"], arguments].concat());
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.contains(expected), "{arguments:?}: {told}");
+    }
+}
+
+#[test]
+fn a_private_value_in_a_message_is_found_and_what_was_said_aloud_is_not() {
+    for said in [false, true] {
+        let folder = copied();
+        let path = table(&folder, "samples", "test");
+        let scenes = read(&table(&folder, "scenes", "train"));
+        let mut frame = read(&path);
+        let cast = Cells::of(&scenes, "characters").unwrap();
+        let profiles = cast.field("profile").unwrap();
+        let scene = (0..scenes.height()).find(|row| text(&scenes, "id", *row) == text(&frame, "scene_id", 0)).unwrap();
+        let [values, visible] = ["value", "visibility"].map(|name| profiles.field(name).unwrap());
+        let own = text(&frame, "test_character", 0);
+        let private = cast
+            .list(scene)
+            .filter(|member| cast.field("name").unwrap().text(*member) != Some(own.as_str()))
+            .flat_map(|member| profiles.list(member))
+            .find(|item| visible.text(*item) == Some("private") && values.text(*item).unwrap().chars().count() > 10);
+        let value = values.text(private.expect("the scene has one")).unwrap();
+        let lists = |name: &str, first: &str, content: &dyn Fn(&str) -> String| {
+            let cells = Cells::of(&frame, name).unwrap();
+            let field = |of: &str, item: usize| cells.field(of).unwrap().text(item).unwrap_or_default().to_owned();
+            let rows: Vec<Series> = (0..frame.height())
+                .map(|row| {
+                    let items: Vec<usize> = cells.list(row).collect();
+                    let firsts: Vec<String> = items.iter().map(|item| field(first, *item)).collect();
+                    let mut contents: Vec<String> = items.iter().map(|item| field("content", *item)).collect();
+                    if let Some(last) = contents.last_mut().filter(|_| row == 0) {
+                        *last = content(last);
+                    }
+                    let mut fields = vec![Series::new(first.into(), firsts), Series::new("content".into(), contents)];
+                    if name == "history" {
+                        fields.push(Series::new("is_test".into(), vec![false; items.len()]));
+                    }
+                    StructChunked::from_series("item".into(), items.len(), fields.iter()).unwrap().into_series()
+                })
+                .collect();
+            Column::from(Series::new(name.into(), rows))
+        };
+        let messages = lists("messages", "role", &|content| format!("{content}\nHe: {value}"));
+        let history = lists("history", "speaker", &|content| if said { value.to_owned() } else { content.to_owned() });
+        frame.with_column(messages).unwrap();
+        frame.with_column(history).unwrap();
+        write(&path, frame);
+        without_manifest(&folder);
+        let findings = check(&folder, "alone");
+        let found: Vec<&Value> = findings.iter().filter(|found| found["check"] == "private").collect();
+        if said {
+            assert!(found.is_empty(), "{found:?}");
+        } else {
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert_eq!((found[0]["row"].as_u64(), found[0]["column"].as_str()), (Some(0), Some("messages[].content")));
+        }
+    }
+}
