@@ -539,7 +539,8 @@ pub(super) struct DedupArguments {
     /// The key of the question, a text in English, Chinese or both.
     #[arg(long, value_name = "KEY")]
     pub(super) field: String,
-    /// The key of the group, such as `role`: only questions of a group are compared. All are one group when silent.
+    /// The key of the group, such as `role`: only questions of a group are compared. All are one group when silent. The
+    /// text "1" and the number 1 are two groups.
     #[arg(long, value_name = "KEY")]
     pub(super) group: Option<String>,
     /// Removes what is at least so alike to a kept one, above 0 to 1.
@@ -548,10 +549,12 @@ pub(super) struct DedupArguments {
     /// Keeps this share of each group, above 0 to 1, by the threshold that it takes; 0.34 when silent.
     #[arg(long, value_name = "SHARE", value_parser = positive_share)]
     pub(super) keep: Option<f64>,
-    /// Shows a line for each question in place of the table. Measures the kept ones of groups beyond 50,000 too.
+    /// Shows a line for each question in place of the table. Measures the kept ones of groups beyond 50,000 too, which takes
+    /// most of the time: without it their `similarity` and `nearest` are null.
     #[arg(long)]
     pub(super) scores: bool,
-    /// Prints each line again, with `kept`, `similarity` and `nearest`.
+    /// Prints each line again, with `kept`, `similarity` and `nearest`; the latter two are null for kept lines of groups beyond
+    /// 50,000, unless `--scores` is given too.
     #[arg(long)]
     pub(super) json: bool,
 }

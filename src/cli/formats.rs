@@ -7,8 +7,8 @@ use serde_json::json;
 use super::arguments::{ExportArguments, RoleFormat};
 use super::books::usage;
 use super::{Exit, diagnostics, to_stderr, to_stdout};
-use crate::stages::export::{CONFIGS, Format, format};
-use crate::store;
+use crate::stages::export::{CONFIGS, Format, Formed};
+use crate::store::{self, StoredTable};
 
 /// Writes a form of a data set's role data to a folder.
 pub(super) fn formats(arguments: &ExportArguments, wanted: RoleFormat) -> Exit {
@@ -49,21 +49,38 @@ pub(super) fn formats(arguments: &ExportArguments, wanted: RoleFormat) -> Exit {
         // Files of an earlier export would stand among the new ones, test rows beside training rows.
         return usage(&format!("`{}` holds something already", out.display()), "name another folder, or empty it");
     }
-    if let Err(error) = store::clear(&out) {
-        return fault(&error);
-    }
-    let files = format(form, &tables);
-    let lines: usize = files.values().map(|text| text.lines().count()).sum();
-    for (name, text) in &files {
-        if let Err(error) = store::write(&out.join(name), text.as_bytes()) {
-            return fault(&error);
+    match write(form, &tables, &out) {
+        Ok((files, lines)) => {
+            tell(&out, &files, lines, options.json, options.quiet);
+            Exit::Done
         }
+        Err(error) => fault(&error),
     }
-    tell(&out, &files.keys().map(String::as_str).collect::<Vec<_>>(), lines, options.json, options.quiet);
-    Exit::Done
 }
 
-fn tell(out: &Path, files: &[&str], lines: usize, as_json: bool, quiet: bool) {
+/// Writes the files of a form, table by table, and returns them with how many lines they have.
+fn write(form: Format, tables: &[StoredTable], out: &Path) -> Result<(Vec<String>, usize), store::StoreError> {
+    let mut folder = store::NewFolder::new(out)?;
+    let mut lines = 0;
+    let mut add = |path: &str, text: &str| {
+        lines += text.lines().count();
+        folder.add(path, text)
+    };
+    let (roles, others): (Vec<&StoredTable>, Vec<&StoredTable>) =
+        tables.iter().partition(|table| table.config == CONFIGS[0]);
+    let roles = roles.into_iter().map(StoredTable::read).collect::<Result<Vec<_>, _>>()?;
+    let formed = Formed::new(form, &roles, &mut add)?;
+    drop(roles);
+    for table in others {
+        let frame = table.read()?;
+        formed.table(&(table.config.clone(), table.split.clone(), frame), &mut add)?;
+    }
+    let files = folder.files().map(str::to_owned).collect();
+    folder.finish()?;
+    Ok((files, lines))
+}
+
+fn tell(out: &Path, files: &[String], lines: usize, as_json: bool, quiet: bool) {
     if as_json {
         to_stdout(&format!("{}\n", json!({"out": out, "files": files, "lines": lines})));
     } else if !quiet {

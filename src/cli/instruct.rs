@@ -155,8 +155,13 @@ fn question(line: &[u8], field: &str, group: Option<&str>) -> Result<(String, St
     let name = fields.get(group).ok_or_else(|| format!("it has no `{group}`"))?.get();
     match name.as_bytes().first() {
         Some(b'{' | b'[') => Err(format!("its `{group}` is no text and no number")),
-        // A group may be a number or null; its JSON names it then.
-        _ => Ok((text, serde_json::from_str(name).unwrap_or_else(|_| name.to_owned()))),
+        // A group may be a number or null; its JSON names it then, and a text that reads as such keeps its quotes.
+        Some(b'"') => {
+            let plain: String = serde_json::from_str(name).map_err(|_| format!("its `{group}` is no text"))?;
+            let reads = serde_json::from_str::<serde_json::Value>(&plain).is_ok_and(|value| !value.is_string());
+            Ok((text, if reads { serde_json::to_string(&plain).expect("a text is JSON") } else { plain }))
+        }
+        _ => Ok((text, name.to_owned())),
     }
 }
 

@@ -158,6 +158,7 @@ mod tests {
             ]),
             per_sample: Some(PerSample { calls: 31.46, billed: 16_400.72, cacheable: 11_475.41 }),
             short: of(&[("CR", 2), ("FR", 1)]),
+            role_data: BTreeMap::new(),
             rejected: BTreeMap::from([("extract".to_owned(), of(&[("no_dialogue", 3), ("ungrounded", 1)]))]),
             wall_s: 12.34,
         };

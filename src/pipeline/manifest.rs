@@ -8,7 +8,7 @@ use super::models::Models;
 use super::summary::{FaultCounts, PerSample, by_model};
 use super::{Loaded, Summary};
 use crate::llm::{AskError, Desk, Usage};
-use crate::schema::{Book, Language};
+use crate::schema::{Book, Language, RoleTally};
 
 /// What made a data set. Nothing in it depends on when the run was, how fast, or how much came from the journal.
 #[derive(Debug, Serialize)]
@@ -55,6 +55,9 @@ pub(super) struct Manifest {
     per_sample: Option<PerSample>,
     /// How many lanes ended before a dimension had its τ counts, by dimension.
     short: BTreeMap<String, u64>,
+    /// What became of roles and their questions, by language, and how alike test rows are to training rows.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    role_data: BTreeMap<Language, RoleTally>,
     rejected: BTreeMap<String, BTreeMap<String, u64>>,
     /// SHA-256 of each file of the data set, by its path in there.
     files: BTreeMap<String, String>,
@@ -153,6 +156,7 @@ impl Manifest {
             rows: summary.rows.clone(),
             per_sample: summary.per_sample,
             short: summary.short.clone(),
+            role_data: summary.role_data.clone(),
             rejected: summary.rejected.clone(),
             files,
         }

@@ -1,13 +1,16 @@
-//! What a run makes on its way to the data set: characters and rejects in memory, conversations and their samples on the disk,
-//! so that a run takes no more memory the longer it goes.
+//! What a run makes on its way to the data set: characters and rejects in memory, conversations, their samples and the rows of
+//! roles on the disk, so that a run takes no more memory the longer it goes.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::de::DeserializeOwned;
+
 use super::RunError;
-use crate::schema::{Character, Conversation, Reject, Sample, Split};
-use crate::stages::export::{self, Figures, HeldOut, Reading, Rights, RoleRows, Row, Table};
+use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Split};
+use crate::stages::export::{self, Figures, HeldOut, Reading, Rights, Row, Table};
+use crate::stages::instruct::{Gleaned, Sides};
 use crate::stages::simulate::Played;
 use crate::store::{NewDataset, PoolIndex, RunFolder, Spool, StoreError};
 
@@ -18,8 +21,8 @@ pub(super) struct Records {
     pub(super) characters: Vec<Character>,
     /// What was left out, in any order.
     pub(super) rejects: Vec<Reject>,
-    /// What was made about roles, sorted by id.
-    pub(super) roles: RoleRows,
+    /// What was made about roles.
+    pub(super) roles: RoleRecords,
     /// How many lanes ended before a dimension had its τ counts, by dimension.
     pub(super) short: BTreeMap<String, u64>,
     /// The conversations and their samples.
@@ -30,7 +33,9 @@ impl Records {
     /// Begins with nothing, and a place on the disk for what is played.
     pub(super) fn new(folder: &RunFolder) -> Result<Self, StoreError> {
         let kept = Some((folder.spool(Conversation::CONFIG)?, folder.spool(Sample::CONFIG)?));
-        Ok(Self::keeping(kept))
+        let spool = |config| folder.spool(config);
+        let roles = [spool(RoleProfile::CONFIG)?, spool(RoleSpecific::CONFIG)?, spool(RoleGeneral::CONFIG)?];
+        Ok(Self { roles: RoleRecords { kept: Some(roles), ..RoleRecords::default() }, ..Self::keeping(kept) })
     }
 
     /// Begins with nothing, and only counts what is played.
@@ -94,15 +99,16 @@ impl Records {
 
     /// Writes the tables of roles, those of a split one after the other.
     fn write_roles(&self, rights: &Rights, dataset: &mut NewDataset<'_>) -> Result<[Option<Table>; 5], RunError> {
-        let RoleRows { profiles, specific, general, .. } = &self.roles;
-        let specific = |split| specific.iter().filter(move |row| row.split == split).cloned();
-        let general = |split| general.iter().filter(move |row| row.split == split).cloned();
+        let [profiles, specific, general] = self.roles.kept.as_ref().expect("a run that writes keeps its roles");
+        let sides = &self.roles.sides;
+        let of_specific = |split| rows(specific, move |rows| of_split(sides.specific(rows), split, |row| row.split));
+        let of_general = |split| rows(general, move |rows| of_split(sides.general(rows), split, |row| row.split));
         Ok([
-            write(rights, dataset, profiles.iter().cloned().map(Ok))?,
-            write(rights, dataset, specific(Split::Train).map(Ok))?,
-            write(rights, dataset, specific(Split::Test).map(|row| Ok(HeldOut(row))))?,
-            write(rights, dataset, general(Split::Train).map(Ok))?,
-            write(rights, dataset, general(Split::Test).map(|row| Ok(HeldOut(row))))?,
+            write(rights, dataset, profiles.records().map(|profile| Ok(sides.profile(profile?))))?,
+            write(rights, dataset, of_specific(Split::Train))?,
+            write(rights, dataset, of_specific(Split::Test).map(|row| Ok(HeldOut(row?))))?,
+            write(rights, dataset, of_general(Split::Train))?,
+            write(rights, dataset, of_general(Split::Test).map(|row| Ok(HeldOut(row?))))?,
         ])
     }
 }
@@ -113,6 +119,55 @@ fn seen<T>(mut see: impl FnMut(&T)) -> impl FnMut(&Result<T, RunError>) {
         if let Ok(row) = row {
             see(row);
         }
+    }
+}
+
+/// Reads the rows of a spool whose records are the rows of a role.
+fn rows<T: DeserializeOwned>(
+    spool: &Spool,
+    sided: impl Fn(Vec<T>) -> Vec<T>,
+) -> impl Iterator<Item = Result<T, RunError>> {
+    spool.records::<Vec<T>>().flat_map(move |rows| match rows {
+        Ok(rows) => sided(rows).into_iter().map(Ok).collect(),
+        Err(error) => vec![Err(error.into())],
+    })
+}
+
+fn of_split<T>(mut rows: Vec<T>, split: Split, of: impl Fn(&T) -> Split) -> Vec<T> {
+    rows.retain(|row| of(row) == split);
+    rows
+}
+
+/// What was made about roles so far: on the disk, but for what sets them beside each other.
+#[derive(Debug, Default)]
+pub(super) struct RoleRecords {
+    /// Profiles, and the specific and the general rows of each role; none where they are only counted.
+    kept: Option<[Spool; 3]>,
+    /// Which side each row is on.
+    pub(super) sides: Sides,
+    profiles: u64,
+    general: u64,
+}
+
+impl RoleRecords {
+    /// Adds what came of a role.
+    pub(super) fn add(&mut self, gleaned: &Gleaned) -> Result<(), StoreError> {
+        let Gleaned { profile, specific, general, .. } = gleaned;
+        self.profiles += 1;
+        self.general += general.len() as u64;
+        if let Some([profiles, all_specific, all_general]) = &self.kept {
+            profiles.add(&profile.role_id, profile)?;
+            // Rows are sorted by ids that begin so.
+            let id = format!("{}/", profile.role_id);
+            all_specific.add(&id, specific)?;
+            all_general.add(&id, general)?;
+        }
+        Ok(())
+    }
+
+    /// Returns how many rows there are of roles, specific and general ones.
+    pub(super) fn counts(&self) -> [u64; 3] {
+        [self.profiles, self.sides.specific_rows(), self.general]
     }
 }
 

@@ -83,6 +83,7 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
 
     let mut summary = Summary::new(folder.path(), &road.desk.ledger, &records.rejects);
     summary.short.clone_from(&records.short);
+    summary.role_data.clone_from(records.roles.sides.tallies());
     if road.options.until == Stage::Export {
         road.start(Stage::Export, None);
         let (index, pool_hash) = pool.expect("who exports has extracted");
@@ -90,7 +91,8 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
         let rights = rights(&road.loaded);
         let mut figures = Figures::new(road.loaded.file.seed);
         let tables = records.write(&rights, &index, &mut dataset, &mut figures)?;
-        let about = about(&road.loaded, road.options.limit, &books, &road.models, records.roles.tallies.clone());
+        let about =
+            about(&road.loaded, road.options.limit, &books, &road.models, records.roles.sides.tallies().clone());
         let card = export::card(&road.loaded.file.export, &about, &tables);
         summary.count(&tables);
         let files = dataset.finish(&card)?;
@@ -129,14 +131,15 @@ pub(super) async fn rehearse(
     let road = Road::new(loaded, options, reporter, desk, models);
     let mut records = Records::counting();
     let walked = road.walk(&mut records).await?;
+    let [roles, role_specific, role_general] = records.roles.counts();
     Ok(BTreeMap::from([
         ("scenes", walked.pool.map_or(0, |(index, _)| index.len() as u64)),
         ("characters", records.characters.len() as u64),
         ("conversations", records.played.conversations()),
         ("samples", records.played.samples()),
-        ("roles", records.roles.profiles.len() as u64),
-        ("role_specific", records.roles.specific.len() as u64),
-        ("role_general", records.roles.general.len() as u64),
+        ("roles", roles),
+        ("role_specific", role_specific),
+        ("role_general", role_general),
     ]))
 }
 

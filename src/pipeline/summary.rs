@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::Stage;
 use crate::llm::{Account, Ledger, Totals};
-use crate::schema::{Reject, Sample};
+use crate::schema::{Language, Reject, RoleTally, Sample};
 use crate::stages::export::{Charge, Row as _, Table};
 
 /// What the command line says about a run, beside the pipeline file.
@@ -183,6 +183,9 @@ pub struct Summary {
     pub per_sample: Option<PerSample>,
     /// How many lanes ended before a dimension had its τ counts, by dimension.
     pub short: BTreeMap<String, u64>,
+    /// What became of roles and their questions, by language, and how alike test rows are to training rows.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub role_data: BTreeMap<Language, RoleTally>,
     /// Rejects by stage and reason; in JSON by stage alone.
     #[serde(serialize_with = "by_stage")]
     pub rejected: BTreeMap<String, BTreeMap<String, u64>>,

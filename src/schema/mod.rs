@@ -23,8 +23,8 @@ pub use language::{ByLanguage, Language};
 pub use message::{Message, Role};
 pub use reject::Reject;
 pub use role::{
-    Confidence, DialogueTurn, Distinctness, Form, Instruction, RoleGeneral, RoleProfile, RoleSpecific, RoleTally,
-    Split, TripletKind,
+    Confidence, DialogueTurn, Distinctness, Form, Instruction, Overlap, RoleGeneral, RoleProfile, RoleSpecific,
+    RoleTally, Split, TripletKind,
 };
 pub use sample::{CastMember, Sample};
 pub use scene::{Grounded, Motivation, Scene, SceneCharacter, SceneHead, Utterance};

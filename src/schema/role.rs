@@ -235,7 +235,7 @@ pub struct RoleGeneral {
 }
 
 /// What became of the roles and questions of a language.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct RoleTally {
     /// Roles.
     pub roles: u64,
@@ -247,12 +247,33 @@ pub struct RoleTally {
     pub filtered: u64,
     /// Triplets that de-duplication removed.
     pub removed: u64,
-    /// Role-specific test rows that are alike to a training row.
-    pub shared_specific: u64,
-    /// General test rows that are alike to a training row.
-    pub shared_general: u64,
-    /// Rows of held-out roles that are alike to a row of a role for training.
-    pub shared_by_role: u64,
+    /// Role-specific test rows against training rows.
+    pub specific: Overlap,
+    /// General test rows against training rows.
+    pub general: Overlap,
+    /// Rows of held-out roles against rows of roles for training.
+    pub by_role: Overlap,
+}
+
+/// How alike test rows are to training rows: measured on the rows as they are written, by an index that knows nothing of how
+/// they were divided.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Overlap {
+    /// Test rows.
+    pub test: u64,
+    /// Those of them that are at least as alike to a training row as `[instruct] near` allows nobody to be.
+    pub alike: u64,
+    /// The highest likeness of a test row to a training row, 0 to 1.
+    pub highest: f64,
+}
+
+impl Overlap {
+    /// Returns both as one.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        let highest = if self.highest > other.highest { self.highest } else { other.highest };
+        Self { test: self.test + other.test, alike: self.alike + other.alike, highest }
+    }
 }
 
 /// A general instruction with its plain answer, as people give it: a line of JSON Lines. Other keys are passed over.

@@ -1,27 +1,43 @@
-//! Reads the tables of a data set back from its folder, and makes room for what is written of them.
+//! Reads the tables of a data set back from its folder, and writes what is made of them beside it.
 
-use std::fs::File;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 use polars::frame::DataFrame;
 use polars::prelude::{ParquetReader, SerReader as _};
 
 use super::StoreError;
 
-/// Removes a folder that an earlier export wrote, if there is one.
-pub fn clear(folder: &Path) -> Result<(), StoreError> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io("remove", folder)(error)),
-        _ => Ok(()),
+/// So many bytes of a file are held before they are written.
+const HELD: usize = 1 << 16;
+
+/// A file of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredTable {
+    /// Its config.
+    pub config: String,
+    /// Its split.
+    pub split: String,
+    path: PathBuf,
+}
+
+impl StoredTable {
+    /// Reads its rows.
+    pub fn read(&self) -> Result<DataFrame, StoreError> {
+        let file = File::open(&self.path).map_err(StoreError::io("read", &self.path))?;
+        let frame = ParquetReader::new(file).finish();
+        frame.map_err(|source| StoreError::Rows { path: self.path.clone(), source })
     }
 }
 
-/// Returns the tables of some configs of a data set, as (config, split, rows), in order; a config that it lacks gives none.
-pub fn tables(dataset: &Path, configs: &[&str]) -> Result<Vec<(String, String, DataFrame)>, StoreError> {
+/// Returns the files of some configs of a data set, in order; a config that it lacks gives none.
+pub fn tables(dataset: &Path, configs: &[&str]) -> Result<Vec<StoredTable>, StoreError> {
     let mut tables = Vec::new();
     for config in configs {
         let folder = dataset.join(config);
-        let entries = match std::fs::read_dir(&folder) {
+        let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => return Err(StoreError::io("read the folder", &folder)(error)),
@@ -35,13 +51,99 @@ pub fn tables(dataset: &Path, configs: &[&str]) -> Result<Vec<(String, String, D
         }
         paths.sort();
         for path in paths {
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let split = name.split('-').next().unwrap_or_default().to_owned();
-            let file = File::open(&path).map_err(StoreError::io("read", &path))?;
-            let frame = ParquetReader::new(file).finish();
-            let frame = frame.map_err(|source| StoreError::Rows { path: path.clone(), source })?;
-            tables.push(((*config).to_owned(), split, frame));
+            tables.push(StoredTable { config: (*config).to_owned(), split, path });
         }
     }
     Ok(tables)
+}
+
+/// A folder of text files on its way: it takes the place of an earlier one when it is whole. Any number of files grow at once.
+#[derive(Debug)]
+pub struct NewFolder {
+    path: PathBuf,
+    new: PathBuf,
+    held: BTreeMap<String, Vec<u8>>,
+}
+
+impl NewFolder {
+    /// Begins one that will stand at a path.
+    pub fn new(path: &Path) -> Result<Self, StoreError> {
+        let mut name = path.file_name().unwrap_or_default().to_os_string();
+        name.push(".new");
+        let new = path.with_file_name(name);
+        remove(&new)?;
+        fs::create_dir_all(&new).map_err(StoreError::io("make the folder", &new))?;
+        Ok(Self { path: path.to_owned(), new, held: BTreeMap::new() })
+    }
+
+    /// Adds text to the end of a file.
+    pub fn add(&mut self, file: &str, text: &str) -> Result<(), StoreError> {
+        if !self.held.contains_key(file) {
+            self.held.insert(file.to_owned(), Vec::new());
+        }
+        let held = self.held.get_mut(file).expect("it was put there");
+        held.extend_from_slice(text.as_bytes());
+        if held.len() >= HELD {
+            append(&self.new.join(file), held)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the files so far, in order.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.held.keys().map(String::as_str)
+    }
+
+    /// Puts it in its place.
+    pub fn finish(mut self) -> Result<(), StoreError> {
+        for (file, held) in &mut self.held {
+            append(&self.new.join(file), held)?;
+        }
+        remove(&self.path)?;
+        fs::rename(&self.new, &self.path).map_err(StoreError::io("put in its place", &self.path))
+    }
+}
+
+fn append(path: &Path, held: &mut Vec<u8>) -> Result<(), StoreError> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder).map_err(StoreError::io("make the folder", folder))?;
+    let file = File::options().append(true).create(true).open(path);
+    file.and_then(|mut file| file.write_all(held)).map_err(StoreError::io("write", path))?;
+    held.clear();
+    Ok(())
+}
+
+fn remove(folder: &Path) -> Result<(), StoreError> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io("remove", folder)(error)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_folder_takes_the_place_of_the_old_one_when_it_is_whole() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("alpaca");
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("old.jsonl"), "old").unwrap();
+        let mut folder = NewFolder::new(&path).unwrap();
+        let line = "x".repeat(HELD / 2 + 1);
+        for _ in 0..3 {
+            folder.add("a/train.jsonl", &line).unwrap();
+            folder.add("test.jsonl", "y").unwrap();
+        }
+        assert!(path.join("old.jsonl").exists(), "nothing is lost before");
+        assert_eq!(folder.files().collect::<Vec<_>>(), ["a/train.jsonl", "test.jsonl"]);
+        folder.finish().unwrap();
+        assert_eq!(fs::read_to_string(path.join("a/train.jsonl")).unwrap(), line.repeat(3));
+        assert_eq!(fs::read_to_string(path.join("test.jsonl")).unwrap(), "yyy");
+        assert!(!path.join("old.jsonl").exists());
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1);
+    }
 }

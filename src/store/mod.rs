@@ -15,7 +15,7 @@ mod spool;
 
 pub use atomic::write;
 pub use characters::{characters, characters_path, is_run, write_characters};
-pub use dataset::{clear, tables};
+pub use dataset::{NewFolder, StoredTable, tables};
 pub use error::StoreError;
 pub use journal::{FileJournal, JournalOptions, JournalView};
 pub use parquet::TableFile;

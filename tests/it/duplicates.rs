@@ -79,6 +79,48 @@ fn people_get_a_table_or_a_list() {
 }
 
 #[test]
+fn groups_keep_their_json_types_apart() {
+    let line = |role: &str| format!("{{\"question\":\"Where did you bury the old lamp?\",\"role\":{role}}}\n");
+    let text: String =
+        ["1", "\"1\"", "1", "\"1\"", "null", "\"null\"", "true", "\"a\"", "\"\\u0061\""].map(line).concat();
+    let found = lines(&dedup(text.as_bytes(), &["--threshold", "0.5", "--json", "--group", "role"]));
+    let kept: Vec<bool> = found.iter().map(|line| line["kept"].as_bool().unwrap()).collect();
+    assert_eq!(kept, [true, true, false, false, true, true, true, true, false]);
+    assert_eq!((found[2]["nearest"].as_u64(), found[3]["nearest"].as_u64()), (Some(1), Some(2)));
+    let output = dedup(text.as_bytes(), &["--threshold", "0.5", "--group", "role"]);
+    let table = String::from_utf8(output.stdout).unwrap();
+    for name in ["\n1  ", "\n\"1\"  ", "\nnull  ", "\n\"null\"  ", "\na  "] {
+        assert!(table.contains(name), "{name} in {table}");
+    }
+}
+
+#[test]
+fn nothing_of_a_line_is_lost_whatever_stands_in_it() {
+    let text = concat!(
+        "{\"kept\":1,\"question\":\"🌊?\",\"kept\":2,\"similarity\":\"x\",\"nearest\":[1],\"a\":\"\\ud83d\"}\r\n",
+        "\r\n",
+        "{\"question\":\"🔥?\",\"kept\":{\"kept\":true},\"b\":\"\\u0000\\/\"}\r\n",
+        "{\"question\":\"\\ud83c\\udf0a?\"}\r\n",
+        "{\"question\":\"\",\"n\":-0.0}\r\n",
+        "{\"question\":\"first\",\"question\":\"The last of two counts, as it does for most.\"}",
+    );
+    let output = dedup(text.as_bytes(), &["--threshold", "0.5", "--json"]);
+    let lines: Vec<&str> = std::str::from_utf8(&output.stdout).unwrap().lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "{\"question\":\"🌊?\",\"a\":\"\\ud83d\",\"kept\":true,\"similarity\":0.0,\"nearest\":null}",
+            "{\"question\":\"🔥?\",\"b\":\"\\u0000\\/\",\"kept\":true,\"similarity\":0.0,\"nearest\":null}",
+            "{\"question\":\"\\ud83c\\udf0a?\",\"kept\":false,\"similarity\":1.0,\"nearest\":1}",
+            "{\"question\":\"\",\"n\":-0.0,\"kept\":true,\"similarity\":0.0,\"nearest\":null}",
+            "{\"question\":\"first\",\"question\":\"The last of two counts, as it does for most.\",\"kept\":true,\"similarity\":0.0,\"nearest\":null}",
+        ]
+    );
+    // What was judged once is judged alike again.
+    assert_eq!(dedup(&output.stdout, &["--threshold", "0.5", "--json"]).stdout.len(), output.stdout.len());
+}
+
+#[test]
 fn a_line_that_cannot_be_judged_is_named_and_nothing_is_printed() {
     let text = "{\"question\":\"Why?\"}\n{\"question\":7}\nno\n[1]\n{\"q\":\"Why?\"}\n{\"question\":\"Who?\"";
     let output = dedup(text.as_bytes(), &["--json"]);

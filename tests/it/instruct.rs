@@ -1,6 +1,6 @@
 //! The stage `instruct` from a pipeline file to tables and forms, offline and with a scripted model.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -33,6 +33,25 @@ fn form(run: &TestRun, name: &str, path: &str) -> Vec<Value> {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = std::fs::read_to_string(run.path().join("outputs/small").join(name).join(path)).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// Writes a form, and returns the bytes of its files by their paths.
+fn files(folder: &Path, run: &TestRun, name: &str) -> BTreeMap<String, Vec<u8>> {
+    fn read(folder: &Path, into: &mut BTreeMap<String, Vec<u8>>) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                read(&path, into);
+            } else {
+                into.insert(path.display().to_string(), std::fs::read(&path).expect("a file"));
+            }
+        }
+    }
+    let output = run.run(&["export", "outputs/small", "--format", name, "--quiet"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut files = BTreeMap::new();
+    read(folder, &mut files);
+    files
 }
 
 /// Returns the asks of a run, with how many calls each took.
@@ -78,6 +97,19 @@ fn a_build_makes_role_data_in_both_languages_and_the_same_again() {
         }
         assert!(lines.is_empty() || 2 * own >= all, "{tongue}: {own} of {all}");
     }
+    let manifest: Value =
+        serde_json::from_str(&std::fs::read_to_string(run.path().join("outputs/small/manifest.json")).unwrap())
+            .unwrap();
+    for (language, tally) in manifest["role_data"].as_object().expect("what became of the roles") {
+        for split in ["specific", "general", "by_role"] {
+            assert_eq!(tally[split]["alike"], 0, "{language} {split}: {tally}");
+            assert!(tally[split]["highest"].as_f64() < Some(0.6), "{language} {split}: {tally}");
+        }
+    }
+    for name in ["rolebench", "alpaca", "sharegpt", "messages"] {
+        let once = files(&run.path().join("outputs/small").join(name), &run, name);
+        assert!(!once.is_empty() && once == files(&run.path().join("outputs/small").join(name), &run, name), "{name}");
+    }
     let messages = form(&run, "messages", "train.jsonl");
     assert!(messages.iter().all(|line| line["messages"].as_array().map(Vec::len) == Some(3)));
 }
@@ -92,6 +124,51 @@ fn roles_need_no_conversation_and_a_first_look_is_used_again() {
     let whole = go(&run, "instruct", &[]);
     assert!(whole["calls"]["made"].as_u64() > Some(0) && made > 0);
     assert_eq!(go(&run, "instruct", &[])["calls"]["made"], 0);
+}
+
+#[test]
+fn a_limit_grades_no_more_than_it_takes() {
+    let run = run();
+    run.change("roles = 'characters'", "roles = ['characters', 'pool']\nmin_turns = 3\nmin_distinctness = 'not'");
+    let grades = |left: &Value| {
+        let graded = left["asks"].as_array().unwrap().iter().filter(|ask| ask["ask"] == "instruct/grade");
+        graded.map(|ask| ask["calls"]["made"].as_u64().unwrap()).sum::<u64>()
+    };
+    // The characters come first, one in each language.
+    assert_eq!(grades(&go(&run, "instruct", &["--limit", "1"])), 0);
+    assert!(grades(&go(&run, "instruct", &[])) > 0);
+}
+
+#[test]
+fn a_form_is_made_of_role_data_alone() {
+    let run = run();
+    std::fs::create_dir_all(run.path().join("empty/dataset")).unwrap();
+    std::fs::create_dir_all(run.path().join("full")).unwrap();
+    std::fs::write(run.path().join("full/mine.txt"), "mine").unwrap();
+    for (arguments, told) in [
+        (&["export", "empty", "--format", "alpaca"][..], "holds no role data"),
+        (&["export", "nowhere", "--format", "messages"], "holds no role data"),
+        (&["export", "small.toml", "--format", "sharegpt"], "not a pipeline file"),
+        (&["export", "empty", "--format", "rolebench", "--limit", "1"], "are for runs"),
+        (&["export", "empty", "--format", "dpo"], "invalid value"),
+    ] {
+        let output = run.run(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+        assert!(errors.contains(told) && output.stdout.is_empty(), "{errors}");
+    }
+    run.build(&[], 0);
+    let output = run.run(&["export", "outputs/small", "--format", "alpaca", "--out", "full"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(std::fs::read_to_string(run.path().join("full/mine.txt")).unwrap(), "mine");
+    // A data set without its run, as somebody else's is.
+    std::fs::rename(run.path().join("outputs/small/dataset"), run.path().join("theirs")).unwrap();
+    std::fs::remove_dir_all(run.path().join("theirs/roles")).unwrap();
+    let output = run.run(&["export", "theirs", "--format", "messages", "--out", "made", "--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told["files"], json!(["test.jsonl", "train.jsonl"]));
+    assert!(told["lines"].as_u64() > Some(10), "{told}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,7 +14,6 @@ use super::chunk::UNREADABLE;
 use super::{Road, Tasks, chain, cores};
 use crate::event::Event;
 use crate::schema::{Book, Character, CharacterType, Distinctness, Language, Reject, Scene, slug};
-use crate::stages::export::RoleRows;
 use crate::stages::extract;
 use crate::stages::instruct::{self, Act, Role, Roles};
 use crate::stages::synthesize::established;
@@ -21,9 +21,52 @@ use crate::store::PoolIndex;
 
 /// The most people that one reject names.
 const MOST_NAMED: usize = 20;
+/// The fewest roles and sources that are worked on side by side, where there are so many.
+const LEAST_AT_ONCE: usize = 8;
+/// The most of them, however many requests there can be in flight: each holds its dialogue.
+const MOST_AT_ONCE: usize = 64;
+/// How many characters without a book make one source.
+const GIVEN_AT_ONCE: usize = 16;
+
+/// Where roles come from.
+#[derive(Debug, Clone)]
+enum Source {
+    /// Characters that are given, all of one book or none.
+    Given(Vec<Character>),
+    /// A file with scripts.
+    Script(PathBuf),
+    /// A book of the pool, by its slug.
+    Book(String),
+}
+
+/// A role that is taken.
+#[derive(Debug, Clone)]
+struct Taken {
+    /// The place of its source.
+    source: usize,
+    id: String,
+    language: Language,
+    /// The slug of its book or script.
+    book: String,
+    own_turns: u32,
+    /// None of one that is given.
+    grade: Option<Distinctness>,
+    /// How many calls it takes at least.
+    calls: u64,
+}
+
+/// What all roles of a run are told by.
+struct Cast {
+    given: Vec<Character>,
+    sources: Vec<Source>,
+    scenes: Arc<PoolIndex>,
+    /// What each of them carries out.
+    general: Vec<instruct::General>,
+}
 
 impl Road {
-    /// Makes role data of whoever is a role.
+    /// Makes role data of whoever is a role: picks roles source by source, then reads each source again and works on its roles.
+    /// Only those in work are in memory, however many there are.
     pub(super) async fn instruct(
         self: &Arc<Self>,
         books: &[Book],
@@ -31,189 +74,302 @@ impl Road {
         records: &mut Records,
     ) -> Result<(), RunError> {
         let params = &self.loaded.file.instruct;
-        let (Some(instructor), Some(player)) = (&self.models.instructor, &self.models.player) else {
+        if self.models.instructor.is_none() || self.models.player.is_none() {
             if self.options.until == Stage::Instruct {
                 let note = "`[instruct]` names neither roles nor scripts, so that nothing is made";
                 self.reporter.report(Event::Note(note.to_owned()));
             }
             return Ok(());
-        };
+        }
         self.start(Stage::Instruct, None);
         let threads = NonZeroUsize::new(cores()).unwrap_or(NonZeroUsize::MIN);
         let seed = self.loaded.file.seed;
-        let (found, rejects) = {
-            let (road, books, scenes) = (Arc::clone(self), books.to_vec(), Arc::clone(scenes));
-            let characters = records.characters.clone();
-            self.blocking(move || road.roles(&books, &scenes, &characters)).await?
-        };
-        self.reject(records, rejects);
-        let roles = self.graded(found, records).await?;
         let road = Arc::clone(self);
         let (general, rejects) = self
             .blocking(move || instruct::general(&road.loaded.file.instruct, &road.loaded.instructions, seed, threads))
             .await;
         self.reject(records, rejects);
-        let general = Arc::new(general);
-        let total = roles.iter().map(|(role, _)| instruct::calls(params, role, &general, seed)).sum();
-        let done = Arc::new(AtomicU64::new(0));
-        let mut tasks = Tasks::new(&self.desk);
-        for (role, grade) in roles {
-            let language = role.language;
-            let work = instruct::Work {
-                instructor: Arc::clone(instructor.get(language)),
-                player: Arc::clone(player.get(language)),
-                params: params.clone(),
-                seed,
-            };
-            let (road, general, done) = (Arc::clone(self), Arc::clone(&general), Arc::clone(&done));
-            tasks.spawn(async move {
-                let step = || {
-                    let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                    road.advance(Stage::Instruct, done.min(total), Some(total));
-                };
-                Ok(instruct::work(&work, &role, grade, &general, &step).await?)
-            });
-        }
-        let mut made = Vec::new();
-        for result in tasks.all().await {
-            match result {
-                Ok(one) => made.push(one),
-                Err(reject) => self.reject(records, [reject]),
-            }
-        }
-        tasks.ended()?;
-        let road = Arc::clone(self);
-        let harvest = self.blocking(move || instruct::harvest(&road.loaded.file.instruct, seed, made, threads)).await;
-        self.reject(records, harvest.rejects);
-        records.roles = RoleRows {
-            profiles: harvest.roles,
-            specific: harvest.specific,
-            general: harvest.general,
-            tallies: harvest.tallies,
-        };
-        let RoleRows { profiles, specific, general, .. } = &records.roles;
-        let (roles, specific, general) = (profiles.len(), specific.len(), general.len());
+        let cast = Arc::new(Cast { general, ..self.cast(books, scenes, &records.characters) });
+        let taken = self.taken(&cast, records).await?;
+        let harvest = instruct::Harvest::new(params.clone(), seed, threads);
+        let harvest = self.worked(&cast, taken, harvest, records).await?;
+        records.roles.sides = self.blocking(move || harvest.divide()).await;
+        self.reject(records, records.roles.sides.rejects().to_vec());
+        let [roles, specific, general] = records.roles.counts();
         self.end(Stage::Instruct, format!("{specific} specific and {general} general rows of {roles} roles"));
         Ok(())
     }
 
-    /// Gathers whoever may be a role: those of files, the run's characters, those of scripts, those of the pool. Whoever is
-    /// given stays as given; of the others those with enough turns.
-    fn roles(
-        &self,
-        books: &[Book],
-        scenes: &PoolIndex,
-        characters: &[Character],
-    ) -> Result<(Vec<Role>, Vec<Reject>), RunError> {
+    /// Lists where roles come from: characters of files and of the run, scripts, books of the pool.
+    fn cast(&self, books: &[Book], scenes: &Arc<PoolIndex>, characters: &[Character]) -> Cast {
         let params = &self.loaded.file.instruct;
         let mut given: Vec<Character> = self.loaded.roles.clone();
         if params.roles.has(Roles::CHARACTERS) {
-            given.extend(
-                characters.iter().filter(|one| !self.loaded.roles.iter().any(|role| role.id == one.id)).cloned(),
-            );
+            let is_new = |one: &&Character| !self.loaded.roles.iter().any(|role| role.id == one.id);
+            given.extend(characters.iter().filter(is_new).cloned());
         }
-        let (mut roles, mut rejects) = (Vec::new(), Vec::new());
-        let mut acts: BTreeMap<String, Vec<Act>> = BTreeMap::new();
+        let mut by_book: BTreeMap<&str, Vec<Character>> = BTreeMap::new();
         for character in &given {
-            let source = match (&character.book, character.kind) {
-                (Some(book), _) => book.clone(),
-                (None, CharacterType::Synthesized) => "synthesized".to_owned(),
-                (None, CharacterType::Established) => "file".to_owned(),
-            };
-            if let Some(book) = character.book.as_ref().filter(|book| !acts.contains_key(*book)) {
-                acts.insert(book.clone(), acts_of(&scenes.of_book(book)?, None));
-            }
-            let acts = character.book.as_ref().and_then(|book| acts.get(book)).map_or(&[][..], Vec::as_slice);
-            roles.push(Role::new(params, character, acts, &source, false));
+            by_book.entry(character.book.as_deref().unwrap_or_default()).or_default().push(character.clone());
         }
-        let mut chosen = Vec::new();
-        for path in &self.loaded.scripts {
-            match open_books(path, self.loaded.file.chunk.encoding.as_deref()) {
+        let of_one = |(book, given): (&str, Vec<Character>)| {
+            let size = if book.is_empty() { GIVEN_AT_ONCE } else { given.len() };
+            given.chunks(size).map(|given| Source::Given(given.to_vec())).collect::<Vec<_>>()
+        };
+        let mut sources: Vec<Source> = by_book.into_iter().flat_map(of_one).collect();
+        sources.extend(self.loaded.scripts.iter().cloned().map(Source::Script));
+        if params.roles.has(Roles::POOL) {
+            sources.extend(books.iter().map(|book| Source::Book(book.slug.clone())));
+        }
+        Cast { given, sources, scenes: Arc::clone(scenes), general: Vec::new() }
+    }
+
+    /// Returns how many sources or roles are worked on side by side.
+    fn roles_at_once(&self) -> usize {
+        (self.conversations_at_once() as usize / 8).clamp(LEAST_AT_ONCE, MOST_AT_ONCE)
+    }
+
+    /// Says who is taken: all that are given, and of the others the best of each book. With `--limit` the first of each language;
+    /// sources are then looked through one after the other, and no further than it takes.
+    async fn taken(self: &Arc<Self>, cast: &Arc<Cast>, records: &mut Records) -> Result<Vec<Taken>, RunError> {
+        let limit = self.options.limit.map_or(usize::MAX, |limit| limit as usize);
+        let at_once = if limit == usize::MAX { self.roles_at_once() } else { 1 };
+        let mut tasks = Tasks::new(&self.desk);
+        let mut found: Vec<Taken> = Vec::new();
+        let mut next = 0;
+        loop {
+            while next < cast.sources.len() && tasks.len() < at_once && !tasks.failed() {
+                let best = self.best(&found).0;
+                let is_full =
+                    |language: Language| best.iter().filter(|role| role.language == language).count() >= limit;
+                let wanted: Vec<Language> = Language::ALL.into_iter().filter(|language| !is_full(*language)).collect();
+                let (road, cast) = (Arc::clone(self), Arc::clone(cast));
+                if !wanted.is_empty() {
+                    let source = next;
+                    tasks.spawn(async move { road.picked(&cast, source, &wanted).await });
+                }
+                next += 1;
+            }
+            let Some((taken, rejects)) = tasks.next().await else { break };
+            self.reject(records, rejects);
+            found.extend(taken);
+            found.sort_by_key(|role| role.source);
+        }
+        tasks.ended()?;
+        let (mut best, rejects) = self.best(&found);
+        self.reject(records, rejects);
+        let mut counts: BTreeMap<Language, usize> = BTreeMap::new();
+        best.retain(|role| {
+            let count = counts.entry(role.language).or_default();
+            *count += 1;
+            *count <= limit
+        });
+        Ok(best)
+    }
+
+    /// Returns whom of those found so far would be taken, in the order of their sources, and names the others. A role that two
+    /// sources have, as a script that is a book of the run too, is the first one's.
+    fn best(&self, found: &[Taken]) -> (Vec<Taken>, Vec<Reject>) {
+        let mut known: BTreeSet<&str> = BTreeSet::new();
+        let (given, chosen): (Vec<&Taken>, Vec<&Taken>) =
+            found.iter().filter(|role| known.insert(&role.id)).partition(|role| role.grade.is_none());
+        let mut by_book: BTreeMap<&str, Vec<&Taken>> = BTreeMap::new();
+        for role in chosen {
+            by_book.entry(&role.book).or_default().push(role);
+        }
+        let most = usize::try_from(self.loaded.file.instruct.roles_per_book).unwrap_or(usize::MAX);
+        let mut best: Vec<Taken> = given.into_iter().cloned().collect();
+        let mut rejects = Vec::new();
+        let mut books: Vec<Vec<&Taken>> = by_book.into_values().collect();
+        books.sort_by_key(|roles| roles[0].source);
+        for mut roles in books {
+            roles.sort_by_key(|role| (Reverse(role.grade), Reverse(role.own_turns), &role.id));
+            for role in roles.split_off(most.min(roles.len())) {
+                let detail = format!(
+                    "its way of speaking is `{}` distinct and it has {} turns; {most} roles of its book go before it",
+                    role.grade.map_or("", Distinctness::name),
+                    role.own_turns
+                );
+                rejects.push(Reject::new("instruct", &role.id, "not_among_best", detail));
+            }
+            best.extend(roles.into_iter().cloned());
+        }
+        (best, rejects)
+    }
+
+    /// Has the chosen roles of a source graded, those of some languages; those that are given need no grade.
+    async fn picked(
+        self: &Arc<Self>,
+        cast: &Arc<Cast>,
+        source: usize,
+        wanted: &[Language],
+    ) -> Result<(Vec<Taken>, Vec<Reject>), RunError> {
+        let params = &self.loaded.file.instruct;
+        let instructor = self.models.instructor.as_ref().expect("who makes role data has an instructor");
+        let (roles, mut rejects) = self.roles(cast, source).await?;
+        let graded = roles.into_iter().filter(|role| wanted.contains(&role.language)).map(|role| async move {
+            let grade =
+                if role.is_chosen { Some(instruct::grade(instructor.get(role.language), &role).await?) } else { None };
+            let calls = instruct::calls(params, &role, &cast.general, self.loaded.file.seed);
+            let Role { id, language, source: book, own_turns, .. } = role;
+            Ok::<_, RunError>((Taken { source, id, language, book, own_turns, grade: None, calls }, grade))
+        });
+        let mut taken = Vec::new();
+        for graded in futures::future::join_all(graded).await {
+            let (role, grade) = graded?;
+            match grade {
+                None => taken.push(role),
+                Some(Ok(grade)) if grade < params.min_distinctness => {
+                    let (grade, least) = (grade.name(), params.min_distinctness.name());
+                    let detail = format!("its way of speaking is `{grade}` distinct, and `{least}` is the least");
+                    rejects.push(Reject::new("instruct", role.id, "indistinct", detail));
+                }
+                Some(Ok(grade)) => taken.push(Taken { grade: Some(grade), ..role }),
+                Some(Err(reject)) => rejects.push(reject),
+            }
+        }
+        Ok((taken, rejects))
+    }
+
+    /// Works on the roles that are taken, source by source, and keeps what comes of each.
+    async fn worked(
+        self: &Arc<Self>,
+        cast: &Arc<Cast>,
+        taken: Vec<Taken>,
+        mut harvest: instruct::Harvest,
+        records: &mut Records,
+    ) -> Result<instruct::Harvest, RunError> {
+        let total = taken.iter().map(|role| role.calls).sum();
+        let done = Arc::new(AtomicU64::new(0));
+        let mut by_source: BTreeMap<usize, BTreeMap<String, Option<Distinctness>>> = BTreeMap::new();
+        for role in taken {
+            by_source.entry(role.source).or_default().insert(role.id, role.grade);
+        }
+        let mut tasks = Tasks::new(&self.desk);
+        for (source, mut grades) in by_source {
+            if tasks.failed() {
+                break;
+            }
+            for role in self.roles(cast, source).await?.0 {
+                let Some(grade) = grades.remove(&role.id) else { continue };
+                while tasks.len() >= self.roles_at_once()
+                    && let Some(worked) = tasks.next().await
+                {
+                    self.keep(&mut harvest, records, worked)?;
+                }
+                if tasks.failed() {
+                    break;
+                }
+                let (road, cast, done) = (Arc::clone(self), Arc::clone(cast), Arc::clone(&done));
+                tasks.spawn(async move { road.work(role, grade, &cast.general, (&done, total)).await });
+            }
+            for id in grades.into_keys().filter(|_| !tasks.failed()) {
+                let detail = "its book or script is not what it was when the role was picked".to_owned();
+                self.reject(records, [Reject::new("instruct", id, UNREADABLE, detail)]);
+            }
+        }
+        while let Some(worked) = tasks.next().await {
+            self.keep(&mut harvest, records, worked)?;
+        }
+        tasks.ended()?;
+        Ok(harvest)
+    }
+
+    /// Asks all that is asked about a role, and gleans what comes of it. With the role come the calls of all roles that are
+    /// done, and how many there are at least.
+    async fn work(
+        self: &Arc<Self>,
+        role: Role,
+        grade: Option<Distinctness>,
+        general: &[instruct::General],
+        (done, total): (&AtomicU64, u64),
+    ) -> Result<Result<instruct::Gleaned, Reject>, RunError> {
+        let (params, seed) = (self.loaded.file.instruct.clone(), self.loaded.file.seed);
+        let part = "who makes role data has both parts";
+        let work = instruct::Work {
+            instructor: Arc::clone(self.models.instructor.as_ref().expect(part).get(role.language)),
+            player: Arc::clone(self.models.player.as_ref().expect(part).get(role.language)),
+            params: params.clone(),
+            seed,
+        };
+        let step = || {
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            self.advance(Stage::Instruct, done.min(total), Some(total));
+        };
+        Ok(match instruct::work(&work, &role, grade, general, &step).await? {
+            Ok(made) => Ok(self.blocking(move || instruct::glean(&params, made, NonZeroUsize::MIN)).await),
+            Err(reject) => Err(reject),
+        })
+    }
+
+    /// Keeps what came of a role: rows on the disk, and what sets roles beside each other.
+    fn keep(
+        &self,
+        harvest: &mut instruct::Harvest,
+        records: &mut Records,
+        worked: Result<instruct::Gleaned, Reject>,
+    ) -> Result<(), RunError> {
+        match worked {
+            Ok(mut gleaned) => {
+                self.reject(records, std::mem::take(&mut gleaned.rejects));
+                harvest.add(&gleaned);
+                records.roles.add(&gleaned).inspect_err(|_| self.desk.stop())?;
+            }
+            Err(reject) => self.reject(records, [reject]),
+        }
+        Ok(())
+    }
+
+    /// Reads the roles of a source.
+    async fn roles(self: &Arc<Self>, cast: &Arc<Cast>, source: usize) -> Result<(Vec<Role>, Vec<Reject>), RunError> {
+        let (road, cast) = (Arc::clone(self), Arc::clone(cast));
+        self.blocking(move || road.read_roles(&cast, &cast.sources[source])).await
+    }
+
+    fn read_roles(&self, cast: &Cast, source: &Source) -> Result<(Vec<Role>, Vec<Reject>), RunError> {
+        let params = &self.loaded.file.instruct;
+        let (mut roles, mut rejects) = (Vec::new(), Vec::new());
+        match source {
+            Source::Given(given) => {
+                // All are of one book.
+                let book = given.first().and_then(|character| character.book.as_ref());
+                let acts = match book {
+                    Some(book) => acts_of(&cast.scenes.of_book(book)?, None),
+                    None => Vec::new(),
+                };
+                for character in given {
+                    let source = match (&character.book, character.kind) {
+                        (Some(book), _) => book,
+                        (None, CharacterType::Synthesized) => "synthesized",
+                        (None, CharacterType::Established) => "file",
+                    };
+                    roles.push(Role::new(params, character, &acts, source, false));
+                }
+            }
+            Source::Script(path) => match open_books(path, self.loaded.file.chunk.encoding.as_deref()) {
                 Ok(scripts) => {
                     for script in scripts {
                         match script {
-                            Ok(script) => chosen.push(script_roles(params, &script, &mut rejects)),
+                            Ok(script) => roles.extend(script_roles(params, &script, &mut rejects)),
                             Err(error) => rejects.push(unreadable(path, &error)),
                         }
                     }
                 }
                 Err(error) => rejects.push(unreadable(path, &error)),
-            }
-        }
-        for book in books.iter().filter(|_| params.roles.has(Roles::POOL)) {
-            let scenes = scenes.of_book(&book.slug)?;
-            let picked = established::pick(&book.slug, &scenes, usize::MAX, &given);
-            let mut found = Vec::new();
-            for language in Language::ALL {
-                let acts = acts_of(&scenes, Some(language));
-                let own = picked.characters.iter().filter(|character| character.language == language);
-                found.extend(own.map(|character| Role::new(params, character, &acts, &book.slug, true)));
-            }
-            chosen.push(enough(params, &book.slug, found, &mut rejects));
-        }
-        let mut known: BTreeSet<String> = roles.iter().map(|role| role.id.clone()).collect();
-        for role in chosen.into_iter().flatten() {
-            // A script that is a book of the run too is read once.
-            if known.insert(role.id.clone()) {
-                roles.push(role);
+            },
+            Source::Book(slug) => {
+                let scenes = cast.scenes.of_book(slug)?;
+                let picked = established::pick(slug, &scenes, usize::MAX, &cast.given);
+                let mut found = Vec::new();
+                for language in Language::ALL {
+                    let acts = acts_of(&scenes, Some(language));
+                    let own = picked.characters.iter().filter(|character| character.language == language);
+                    found.extend(own.map(|character| Role::new(params, character, &acts, slug, true)));
+                }
+                roles = enough(params, slug, found, &mut rejects);
             }
         }
         Ok((roles, rejects))
-    }
-
-    /// Has chosen roles graded and keeps the best of each book; those that are given need no grade. With `--limit` the first
-    /// of each language stay.
-    async fn graded(
-        self: &Arc<Self>,
-        roles: Vec<Role>,
-        records: &mut Records,
-    ) -> Result<Vec<(Role, Option<Distinctness>)>, RunError> {
-        let params = &self.loaded.file.instruct;
-        let Some(instructor) = &self.models.instructor else { return Ok(Vec::new()) };
-        let (chosen, given): (Vec<Role>, Vec<Role>) = roles.into_iter().partition(|role| role.is_chosen);
-        let mut tasks = Tasks::new(&self.desk);
-        for role in chosen {
-            let model = Arc::clone(instructor.get(role.language));
-            tasks.spawn(async move {
-                let grade = instruct::grade(&model, &role).await?;
-                Ok((role, grade))
-            });
-        }
-        let mut by_book: BTreeMap<String, Vec<(Role, Distinctness)>> = BTreeMap::new();
-        for (role, grade) in tasks.all().await {
-            match grade {
-                Ok(grade) if grade < params.min_distinctness => {
-                    let (grade, least) = (grade.name(), params.min_distinctness.name());
-                    let detail = format!("its way of speaking is `{grade}` distinct, and `{least}` is the least");
-                    self.reject(records, [Reject::new("instruct", role.id, "indistinct", detail)]);
-                }
-                Ok(grade) => by_book.entry(role.source.clone()).or_default().push((role, grade)),
-                Err(reject) => self.reject(records, [reject]),
-            }
-        }
-        tasks.ended()?;
-        let most = usize::try_from(params.roles_per_book).unwrap_or(usize::MAX);
-        let mut kept: Vec<(Role, Option<Distinctness>)> = given.into_iter().map(|role| (role, None)).collect();
-        for mut roles in by_book.into_values() {
-            roles.sort_by_key(|(role, grade)| (Reverse(*grade), Reverse(role.own_turns), role.id.clone()));
-            for (role, grade) in roles.split_off(most.min(roles.len())) {
-                let detail = format!(
-                    "its way of speaking is `{}` distinct and it has {} turns; {most} roles of its book go before it",
-                    grade.name(),
-                    role.own_turns
-                );
-                self.reject(records, [Reject::new("instruct", role.id, "not_among_best", detail)]);
-            }
-            kept.extend(roles.into_iter().map(|(role, grade)| (role, Some(grade))));
-        }
-        let limit = self.options.limit.map_or(usize::MAX, |limit| limit as usize);
-        let mut counts: BTreeMap<Language, usize> = BTreeMap::new();
-        kept.retain(|(role, _)| {
-            let count = counts.entry(role.language).or_default();
-            *count += 1;
-            *count <= limit
-        });
-        Ok(kept)
     }
 }
 

@@ -71,7 +71,7 @@ impl Road {
 
     /// Returns how many conversations play at once, over all lanes: four times as many as there can be requests in flight, so that
     /// there is always one for whichever model has nothing to do, also while answers wait for the journal.
-    fn conversations_at_once(&self) -> u32 {
+    pub(super) fn conversations_at_once(&self) -> u32 {
         let names: BTreeSet<&str> = self.models.players().map(|model| model.name()).collect();
         let of = |name: &str| match &self.loaded.file.models[name] {
             ModelEntry::OpenAi(served) => served.concurrency as usize,

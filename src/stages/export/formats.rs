@@ -1,6 +1,7 @@
 //! Role data in the forms that others train on: `RoleBench`'s, Alpaca's, `ShareGPT`'s, and plain chat messages. Made of the tables
 //! of a data set, so that no run is needed; lines stand in the order of the rows.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use polars::prelude::DataFrame;
@@ -34,68 +35,82 @@ impl Format {
     }
 }
 
-/// The tables that forms are made of.
+/// The tables that forms are made of, that of the roles first.
 pub const CONFIGS: [&str; 3] = ["roles", "role_specific", "role_general"];
 
 /// A table of a data set: its config, its split and its rows.
 pub type Frame = (String, String, DataFrame);
 
-/// Returns the files of a form by their paths: JSON Lines, but for the descriptions of `RoleBench`. A column that a table lacks,
-/// as one of an older data set may, reads as null.
-#[must_use]
-pub fn format(format: Format, frames: &[Frame]) -> BTreeMap<String, String> {
-    let roles = Roles::new(frames);
-    let mut files: BTreeMap<String, String> = BTreeMap::new();
-    let mut add = |path: String, value: Value| {
-        let file = files.entry(path).or_default();
-        file.push_str(&value.to_string());
-        file.push('\n');
-    };
-    if format == Format::Rolebench {
-        for role in &roles.all {
-            for turn in &role.dialogue {
-                add(format!("profiles-{}/{}.jsonl", role.tongue(), slug(&role.name)), turn.clone());
+/// A form of a data set's role data on its way: told of the roles first, then of one table after the other.
+///
+/// What it makes goes to `add`, by the path of its file: JSON Lines, but for the descriptions of `RoleBench`. A column that a
+/// table lacks, as one of an older data set or of somebody else's may, reads as null; a role that no table of roles has is
+/// known by its name alone.
+pub struct Formed {
+    format: Format,
+    roles: Roles,
+}
+
+impl Formed {
+    /// Begins with the tables of roles, and gives what there is of them.
+    pub fn new<E>(
+        format: Format,
+        roles: &[DataFrame],
+        mut add: impl FnMut(&str, &str) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let mut all = Roles::new(roles);
+        if format == Format::Rolebench {
+            for role in &mut all.all {
+                let path = format!("profiles-{}/{}.jsonl", role.tongue(), slug(&role.name));
+                for turn in std::mem::take(&mut role.dialogue) {
+                    add(&path, &format!("{turn}\n"))?;
+                }
+            }
+            for tongue in ["eng", "zh"] {
+                let own = all.all.iter().filter(|role| role.tongue() == tongue);
+                let told: Map<String, Value> =
+                    own.map(|role| (role.name.clone(), Value::String(role.description.clone()))).collect();
+                if !told.is_empty() {
+                    let text = serde_json::to_string_pretty(&Value::Object(told)).expect("descriptions are JSON");
+                    add(&format!("profiles-{tongue}/desc.json"), &format!("{text}\n"))?;
+                }
             }
         }
+        Ok(Self { format, roles: all })
     }
-    for (config, split, frame) in frames.iter().filter(|(config, ..)| config != "roles") {
+
+    /// Gives a table's rows in their order, those of `role_specific` and `role_general`.
+    pub fn table<E>(
+        &self,
+        (config, split, frame): &Frame,
+        mut add: impl FnMut(&str, &str) -> Result<(), E>,
+    ) -> Result<(), E> {
         let columns = Columns(frame);
         for place in 0..frame.height() {
-            let id = columns.text("role_id", place).or_else(|| columns.text("role", place)).unwrap_or_default();
             let question = columns.text("question", place).unwrap_or_default();
             let generated = columns.texts("generated", place);
-            let Some(role) = roles.get(&id) else { continue };
-            if format == Format::Rolebench {
-                let mut row = json!({"role": role.name, "question": question, "generated": generated});
-                if config == "role_general" {
-                    row["answer"] = json!(columns.text("answer", place));
-                    row["baseline"] = json!(columns.text("baseline", place));
-                }
-                let kind = if config == "role_general" { "general" } else { "role_specific" };
-                let by = |what: &str, split: &str| format!("rolebench-{}/{what}/{kind}/{split}.jsonl", role.tongue());
-                add(by("instruction-generalization", split), row.clone());
-                if let Some(split) = columns.text("role_split", place) {
-                    add(by("role-generalization", &split), row);
+            let role = self.roles.get(&columns, place);
+            if self.format != Format::Rolebench {
+                for answer in generated {
+                    let line = line(self.format, &role.system, &question, &answer);
+                    add(&format!("{split}.jsonl"), &format!("{line}\n"))?;
                 }
                 continue;
             }
-            for answer in generated {
-                add(format!("{split}.jsonl"), line(format, &role.system, &question, &answer));
+            let mut row = json!({"role": role.name, "question": question, "generated": generated});
+            if config == "role_general" {
+                row["answer"] = json!(columns.text("answer", place));
+                row["baseline"] = json!(columns.text("baseline", place));
+            }
+            let kind = if config == "role_general" { "general" } else { "role_specific" };
+            let by = |what: &str, split: &str| format!("rolebench-{}/{what}/{kind}/{split}.jsonl", role.tongue());
+            add(&by("instruction-generalization", split), &format!("{row}\n"))?;
+            if let Some(split) = columns.text("role_split", place) {
+                add(&by("role-generalization", &split), &format!("{row}\n"))?;
             }
         }
+        Ok(())
     }
-    if format == Format::Rolebench {
-        for tongue in ["eng", "zh"] {
-            let own = roles.all.iter().filter(|role| role.tongue() == tongue);
-            let told: Map<String, Value> =
-                own.map(|role| (role.name.clone(), Value::String(role.description.clone()))).collect();
-            if !told.is_empty() {
-                let text = serde_json::to_string_pretty(&Value::Object(told)).expect("descriptions are JSON");
-                files.insert(format!("profiles-{tongue}/desc.json"), text + "\n");
-            }
-        }
-    }
-    files
 }
 
 /// Writes one exchange.
@@ -118,6 +133,7 @@ fn line(format: Format, system: &str, question: &str, answer: &str) -> Value {
 }
 
 /// A role as forms tell of it.
+#[derive(Clone)]
 struct Role {
     id: String,
     /// Its name; its id where two roles have one name.
@@ -130,6 +146,12 @@ struct Role {
 }
 
 impl Role {
+    fn new(id: String, name: String, is_chinese: bool, description: String) -> Self {
+        let system =
+            if is_chinese { format!("你是{name}。{description}") } else { format!("You are {name}. {description}") };
+        Self { id, name, is_chinese, description, system: system.trim_end().to_owned(), dialogue: Vec::new() }
+    }
+
     /// Returns the language as `RoleBench` calls it.
     const fn tongue(&self) -> &'static str {
         if self.is_chinese { "zh" } else { "eng" }
@@ -138,12 +160,16 @@ impl Role {
 
 struct Roles {
     all: Vec<Role>,
+    /// Places by id.
+    ids: BTreeMap<String, usize>,
+    /// Places by language and name, of names that one role has.
+    names: BTreeMap<(bool, String), usize>,
 }
 
 impl Roles {
-    fn new(frames: &[Frame]) -> Self {
+    fn new(frames: &[DataFrame]) -> Self {
         let mut all: Vec<Role> = Vec::new();
-        for (_, _, frame) in frames.iter().filter(|(config, ..)| config == "roles") {
+        for frame in frames {
             let columns = Columns(frame);
             for place in 0..frame.height() {
                 let text = |name| columns.text(name, place).unwrap_or_default();
@@ -156,14 +182,9 @@ impl Roles {
                     (false, true) => description.extend(["你常说：", &phrases.concat(), "。"]),
                     (false, false) => description.extend([" You often say ", &phrases.join(", "), "."]),
                 }
-                let system = if is_chinese {
-                    format!("你是{name}。{description}")
-                } else {
-                    format!("You are {name}. {description}")
-                };
                 let dialogue = columns.dialogue(place);
                 let id = columns.text("role_id", place).unwrap_or_else(|| name.clone());
-                all.push(Role { id, name, is_chinese, description, system, dialogue });
+                all.push(Role { dialogue, ..Role::new(id, name, is_chinese, description) });
             }
         }
         let mut seen = BTreeSet::new();
@@ -172,11 +193,22 @@ impl Roles {
         for role in all.iter_mut().filter(|role| twice.contains(&slug(&role.name))) {
             role.name.clone_from(&role.id);
         }
-        Self { all }
+        let ids = all.iter().enumerate().map(|(place, role)| (role.id.clone(), place)).collect();
+        let names = all.iter().enumerate().map(|(place, role)| ((role.is_chinese, role.name.clone()), place)).collect();
+        Self { all, ids, names }
     }
 
-    fn get(&self, id: &str) -> Option<&Role> {
-        self.all.iter().find(|role| role.id == id)
+    /// Returns the role of a row: by its id, else by its name where one role of the language has it.
+    fn get(&self, columns: &Columns<'_>, place: usize) -> Cow<'_, Role> {
+        let name = columns.text("role", place).unwrap_or_default();
+        let id = columns.text("role_id", place);
+        let is_chinese = columns.text("language", place).as_deref() == Some("zh");
+        let by_id = || id.as_ref().and_then(|id| self.ids.get(id)).map(|place| &self.all[*place]);
+        let by_name = || self.names.get(&(is_chinese, name.clone())).map(|place| &self.all[*place]);
+        match by_id().or_else(by_name) {
+            Some(role) => Cow::Borrowed(role),
+            None => Cow::Owned(Role::new(id.unwrap_or_else(|| name.clone()), name, is_chinese, String::new())),
+        }
     }
 }
 
@@ -217,12 +249,48 @@ impl Columns<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::roles::RoleRows;
-    use super::super::roles::tests::{frames, rows};
+    use super::super::roles::tests::{RoleRows, frames, rows};
     use super::*;
 
     fn made(form: Format, rows: &RoleRows) -> BTreeMap<String, String> {
-        format(form, &frames(rows))
+        of_frames(form, &frames(rows))
+    }
+
+    fn of_frames(form: Format, frames: &[Frame]) -> BTreeMap<String, String> {
+        let mut files: BTreeMap<String, String> = BTreeMap::new();
+        let mut add = |path: &str, text: &str| {
+            files.entry(path.to_owned()).or_default().push_str(text);
+            Ok::<(), std::convert::Infallible>(())
+        };
+        let (roles, others): (Vec<&Frame>, Vec<&Frame>) = frames.iter().partition(|frame| frame.0 == "roles");
+        let roles: Vec<DataFrame> = roles.into_iter().map(|(_, _, frame)| frame.clone()).collect();
+        let Ok(formed) = Formed::new(form, &roles, &mut add);
+        for frame in others {
+            let Ok(()) = formed.table(frame, &mut add);
+        }
+        files
+    }
+
+    #[test]
+    fn rows_of_a_foreign_data_set_lose_nothing() {
+        // No table of roles, no ids, no sides: only what RoleBench itself has.
+        let frames: Vec<Frame> = frames(&rows())
+            .into_iter()
+            .filter(|(config, ..)| config != "roles")
+            .map(|(config, split, frame)| (config, split, frame.drop_many(["role_id", "role_split", "model"])))
+            .collect();
+        let line = first(&of_frames(Format::Messages, &frames), "train.jsonl");
+        assert_eq!(line["messages"][0]["content"], "You are Ann.");
+        assert_eq!(of_frames(Format::Alpaca, &frames)["test.jsonl"].lines().count(), 2);
+        let files = of_frames(Format::Rolebench, &frames);
+        let row = first(&files, "rolebench-zh/instruction-generalization/general/test.jsonl");
+        assert_eq!(row["role"], "阿满");
+        // With a table of roles that has no ids either, they are found by name.
+        let mut frames = frames;
+        let (_, _, roles) = super::super::roles::tests::frames(&rows()).remove(0);
+        frames.push(("roles".to_owned(), "train".to_owned(), roles.drop_many(["role_id"])));
+        let line = first(&of_frames(Format::Messages, &frames), "train.jsonl");
+        assert_eq!(line["messages"][0]["content"], "You are Ann. You keep bees.");
     }
 
     fn first(files: &BTreeMap<String, String>, path: &str) -> Value {

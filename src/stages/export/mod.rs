@@ -21,11 +21,11 @@ mod tally;
 
 pub use amounts::{dollars, percent, thousands};
 pub use card::{About, AboutBook, AboutPart, card};
-pub use formats::{CONFIGS, Format, Frame, format};
+pub use formats::{CONFIGS, Format, Formed, Frame};
 pub use groups::{Row, table};
 pub use report::{Agreement, Charge, Figures, Reading, Report, report};
 pub use rights::Rights;
-pub use roles::{HeldOut, RoleRows};
+pub use roles::HeldOut;
 pub use tally::{Table, Tally};
 
 use polars::error::PolarsError;

@@ -11,21 +11,9 @@ use super::groups::Row;
 use super::tables::framed;
 use super::tally::Tally;
 use crate::schema::{
-    DialogueTurn, Distinctness, Form, Language, RoleGeneral, RoleProfile, RoleSpecific, RoleTally, Split, TripletKind,
+    DialogueTurn, Distinctness, Form, Language, Overlap, RoleGeneral, RoleProfile, RoleSpecific, RoleTally, Split,
+    TripletKind,
 };
-
-/// Rows about roles, sorted by id.
-#[derive(Debug, Clone, Default)]
-pub struct RoleRows {
-    /// Rows of `roles`.
-    pub profiles: Vec<RoleProfile>,
-    /// Rows of `role_specific`.
-    pub specific: Vec<RoleSpecific>,
-    /// Rows of `role_general`.
-    pub general: Vec<RoleGeneral>,
-    /// What the card tells, by language.
-    pub tallies: BTreeMap<Language, RoleTally>,
-}
 
 /// A row that is held out: of the split `test`, where the row alone is one of `train`.
 #[derive(Debug, Clone, PartialEq)]
@@ -170,16 +158,20 @@ pub(super) fn section(tallies: &BTreeMap<Language, RoleTally>) -> String {
         model made questions to each role out of stretches of its dialogue and out of its description, with answers and a \
         verdict on each; those of high confidence with a clean answer were de-duplicated by BM25. General instructions were \
         carried out in the part: `generated` passed the cleaning, `baseline` is one further reply, `answer` is plain. `train` \
-        and `test` are divided by question; `role_split` divides by role.\n\n\
-        | language | roles | held out | triplets | filtered | removed as duplicates | test rows alike to a training row: \
-        specific, general, by role |\n|---|---:|---:|---:|---:|---:|---|\n"
+        and `test` are divided by question; `role_split` divides by role. How alike test rows are to training rows was measured \
+        on the rows as they stand here, by BM25 each way over a row's score with itself: how many reach the likeness that \
+        `[instruct] near` names, of how many test rows, and the highest of any.\n\n\
+        | language | roles | held out | triplets | filtered | removed as duplicates | alike: specific | alike: general | \
+        alike: by role |\n|---|---:|---:|---:|---:|---:|---|---|---|\n"
         .to_owned();
     for (language, tally) in tallies {
         let RoleTally { roles, held_out, candidates, filtered, removed, .. } = tally;
-        let shared = [tally.shared_specific, tally.shared_general, tally.shared_by_role];
-        let shared = shared.map(|count| count.to_string()).join(", ");
-        let _ =
-            writeln!(text, "| {language} | {roles} | {held_out} | {candidates} | {filtered} | {removed} | {shared} |");
+        let told = |overlap: Overlap| format!("{} of {}, {:.2}", overlap.alike, overlap.test, overlap.highest);
+        let [specific, general, by_role] = [tally.specific, tally.general, tally.by_role].map(told);
+        let _ = writeln!(
+            text,
+            "| {language} | {roles} | {held_out} | {candidates} | {filtered} | {removed} | {specific} | {general} | {by_role} |"
+        );
     }
     text.push('\n');
     text
@@ -190,6 +182,14 @@ pub(super) mod tests {
     use super::super::features::notes;
     use super::*;
     use crate::schema::Confidence;
+
+    /// Rows about roles.
+    #[derive(Debug, Clone, Default)]
+    pub(crate) struct RoleRows {
+        pub(crate) profiles: Vec<RoleProfile>,
+        pub(crate) specific: Vec<RoleSpecific>,
+        pub(crate) general: Vec<RoleGeneral>,
+    }
 
     /// A role in each language, a question to the one and an instruction for the other.
     pub(crate) fn rows() -> RoleRows {
@@ -246,7 +246,7 @@ pub(super) mod tests {
             profile("阿满", Language::Zh, "你撑船。", &["水不骗人"]),
             profile("Ann", Language::En, "You keep bees.", &[]),
         ];
-        RoleRows { profiles, specific: vec![specific], general: vec![general], tallies: BTreeMap::new() }
+        RoleRows { profiles, specific: vec![specific], general: vec![general] }
     }
 
     /// Returns the tables of rows: config, split, rows.
@@ -299,13 +299,13 @@ pub(super) mod tests {
             candidates: 400,
             filtered: 120,
             removed: 180,
-            shared_specific: 0,
-            shared_general: 0,
-            shared_by_role: 3,
+            specific: Overlap { test: 40, alike: 0, highest: 0.512 },
+            general: Overlap { test: 30, alike: 0, highest: 0.2 },
+            by_role: Overlap { test: 20, alike: 3, highest: 1.0 },
         };
         assert!(
             section(&BTreeMap::from([(Language::En, tally)]))
-                .ends_with("| en | 9 | 1 | 400 | 120 | 180 | 0, 0, 3 |\n\n")
+                .ends_with("| en | 9 | 1 | 400 | 120 | 180 | 0 of 40, 0.51 | 0 of 30, 0.20 | 3 of 20, 1.00 |\n\n")
         );
         assert!(section(&BTreeMap::new()).is_empty());
     }

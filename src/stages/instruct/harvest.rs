@@ -4,80 +4,161 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use super::cleaning::fault;
-use super::splits::{self, Sides};
+use super::splits::{self, Gone};
 use super::{Made, Params, SplitRule};
 use crate::schema::{Confidence, Language, Reject, RoleGeneral, RoleProfile, RoleSpecific, RoleTally, Split};
 use crate::text::duplicates::{Keep, duplicates};
 use crate::text::{has_name, is_han, is_name};
 
-/// The rows of the stage.
-#[derive(Debug, Clone, Default)]
-pub struct Harvest {
-    /// Rows of `roles`.
-    pub roles: Vec<RoleProfile>,
-    /// Rows of `role_specific`.
+/// What is left of what was made about one role: the rows of its tables. Which side each is on is known when all roles are.
+#[derive(Debug, Clone)]
+pub struct Gleaned {
+    /// The row of `roles`.
+    pub profile: RoleProfile,
+    /// Rows of `role_specific`, sorted by id.
     pub specific: Vec<RoleSpecific>,
-    /// Rows of `role_general`.
+    /// Rows of `role_general`, sorted by id.
     pub general: Vec<RoleGeneral>,
     /// What was left out.
     pub rejects: Vec<Reject>,
-    /// Counts by language, of languages that have roles.
-    pub tallies: BTreeMap<Language, RoleTally>,
+    candidates: u64,
+    filtered: u64,
+    removed: u64,
 }
 
-/// Makes the rows. Depends on what is given alone, not on its order nor on the number of threads.
+/// Filters, cleans and de-duplicates what was made about a role. Depends on that alone, not on its order nor on the number of
+/// threads.
 #[must_use]
-pub fn harvest(params: &Params, seed: u64, mut made: Vec<Made>, threads: NonZeroUsize) -> Harvest {
-    made.sort_by(|a, b| a.profile.role_id.cmp(&b.profile.role_id));
-    let mut harvest = Harvest::default();
-    // What is compared: the questions of a role, or of all roles of a language.
-    let mut groups: BTreeMap<(Language, String), Vec<RoleSpecific>> = BTreeMap::new();
-    for made in made {
-        let language = made.profile.language;
-        let tally = harvest.tallies.entry(language).or_default();
+pub fn glean(params: &Params, made: Made, threads: NonZeroUsize) -> Gleaned {
+    let Made { profile, names, candidates, mut general, mut rejects } = made;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let (count, mut specific) = (candidates.len() as u64, Vec::new());
+    for row in candidates {
+        match filtered(&row, &names) {
+            Some((reason, detail)) => rejects.push(Reject::new("instruct", row.id, reason, detail)),
+            None => specific.push(row),
+        }
+    }
+    let filtered = count - specific.len() as u64;
+    let mut removed = 0;
+    if !params.across_roles {
+        let keys: Vec<Key<'_>> = specific.iter().map(Key::of).collect();
+        let fates = sift(params, &keys, threads);
+        removed = fates.iter().filter(|fate| !fate.is_kept).count() as u64;
+        rejects.extend(duplicate_rejects(&keys, &fates));
+        let sided = |(mut row, fate): (RoleSpecific, Fate)| {
+            row.similarity = fate.similarity;
+            row.split = fate.split?;
+            Some(row)
+        };
+        specific = specific.into_iter().zip(fates).filter_map(sided).collect();
+    }
+    specific.sort_by(|a, b| a.id.cmp(&b.id));
+    general.sort_by(|a, b| a.id.cmp(&b.id));
+    Gleaned { profile, specific, general, rejects, candidates: count, filtered, removed }
+}
+
+/// What is remembered of all roles so that they can be set beside each other: texts of questions, and which instructions a
+/// role has carried out. The rows themselves are the caller's to keep.
+#[derive(Debug)]
+pub struct Harvest {
+    pub(super) params: Params,
+    pub(super) seed: u64,
+    pub(super) threads: NonZeroUsize,
+    /// By role id.
+    pub(super) roles: BTreeMap<String, Language>,
+    pub(super) asked: Vec<Asked>,
+    /// Instructions: language, id, text.
+    pub(super) instructions: Vec<(Language, String, String)>,
+    numbers: BTreeMap<(Language, String), u32>,
+    /// By role id: the numbers of its instructions.
+    pub(super) carried_out: BTreeMap<String, Vec<u32>>,
+    pub(super) tallies: BTreeMap<Language, RoleTally>,
+}
+
+/// A question that may be a row.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) id: String,
+    pub(super) role_id: String,
+    pub(super) language: Language,
+    pub(super) question: String,
+    /// Empty where it settles nothing.
+    answer: String,
+    pub(super) similarity: Option<f64>,
+    pub(super) split: Split,
+}
+
+impl Harvest {
+    /// Begins without roles.
+    #[must_use]
+    pub const fn new(params: Params, seed: u64, threads: NonZeroUsize) -> Self {
+        Self {
+            params,
+            seed,
+            threads,
+            roles: BTreeMap::new(),
+            asked: Vec::new(),
+            instructions: Vec::new(),
+            numbers: BTreeMap::new(),
+            carried_out: BTreeMap::new(),
+            tallies: BTreeMap::new(),
+        }
+    }
+
+    /// Remembers a role. The order of roles does not matter.
+    pub fn add(&mut self, gleaned: &Gleaned) {
+        let RoleProfile { role_id, language, .. } = &gleaned.profile;
+        let tally = self.tallies.entry(*language).or_default();
         tally.roles += 1;
-        tally.candidates += made.candidates.len() as u64;
-        let names: Vec<&str> = made.names.iter().map(String::as_str).collect();
-        let group = if params.across_roles { String::new() } else { made.profile.role_id.clone() };
-        for row in made.candidates {
-            match filtered(&row, &names) {
-                Some((reason, detail)) => {
-                    tally.filtered += 1;
-                    harvest.rejects.push(Reject::new("instruct", row.id, reason, detail));
-                }
-                None => groups.entry((language, group.clone())).or_default().push(row),
+        tally.candidates += gleaned.candidates;
+        tally.filtered += gleaned.filtered;
+        tally.removed += gleaned.removed;
+        self.roles.insert(role_id.clone(), *language);
+        let across = self.params.across_roles;
+        self.asked.extend(gleaned.specific.iter().map(|row| Asked {
+            id: row.id.clone(),
+            role_id: row.role_id.clone(),
+            language: row.language,
+            question: row.question.clone(),
+            answer: if across { row.generated.concat() } else { String::new() },
+            similarity: row.similarity,
+            split: row.split,
+        }));
+        for row in &gleaned.general {
+            let next = u32::try_from(self.instructions.len()).expect("fewer than 2^32 instructions");
+            let number = *self.numbers.entry((row.language, row.instruction.clone())).or_insert_with(|| {
+                self.instructions.push((row.language, row.instruction.clone(), row.question.clone()));
+                next
+            });
+            self.carried_out.entry(row.role_id.clone()).or_default().push(number);
+        }
+    }
+
+    /// Removes the duplicates among the questions to all roles of a language, and returns what is told of them.
+    pub(super) fn sift_across(&mut self) -> Vec<Reject> {
+        let mut rejects = Vec::new();
+        let mut asked = std::mem::take(&mut self.asked);
+        for language in Language::ALL {
+            let (own, others): (Vec<Asked>, Vec<Asked>) = asked.into_iter().partition(|one| one.language == language);
+            asked = others;
+            let keys: Vec<Key<'_>> = own
+                .iter()
+                .map(|one| Key { id: &one.id, role_id: &one.role_id, question: &one.question, answer: &one.answer })
+                .collect();
+            let fates = sift(&self.params, &keys, self.threads);
+            rejects.extend(duplicate_rejects(&keys, &fates));
+            if let Some(tally) = self.tallies.get_mut(&language) {
+                tally.removed += fates.iter().filter(|fate| !fate.is_kept).count() as u64;
             }
-        }
-        harvest.rejects.extend(made.rejects);
-        harvest.general.extend(made.general);
-        harvest.roles.push(made.profile);
-    }
-    let mut removed = Vec::new();
-    for ((language, _), rows) in groups {
-        let tally = harvest.tallies.entry(language).or_default();
-        let (kept, duplicates) = de_duplicated(params, rows, threads);
-        tally.removed += duplicates.len() as u64;
-        harvest.specific.extend(kept);
-        removed.extend(duplicates);
-    }
-    let rejected = match params.split {
-        SplitRule::LeakFree => removed,
-        SplitRule::Paper => {
-            let (test, rest) = splits::least_alike(params, removed);
-            harvest.specific.extend(test.into_iter().map(|(mut row, _)| {
-                row.split = Split::Test;
-                row
+            self.asked.extend(own.into_iter().zip(fates).filter_map(|(mut one, fate)| {
+                one.similarity = fate.similarity;
+                one.split = fate.split?;
+                Some(one)
             }));
-            rest
         }
-    };
-    for (row, nearest) in rejected {
-        let similarity = row.similarity.unwrap_or_default();
-        let detail = format!("its question is alike to that of `{nearest}` ({similarity:.2}): {}", row.question);
-        harvest.rejects.push(Reject::new("instruct", row.id, "duplicate", detail));
+        rejects
     }
-    Sides::new(params, seed, threads).divide(&mut harvest);
-    harvest
 }
 
 /// Says why a triplet is no row, with what is wrong.
@@ -112,32 +193,82 @@ fn is_addressed(question: &str, names: &[&str], language: Language) -> bool {
     }
 }
 
-/// Rows with whatever each was too much like.
-pub(super) type Removed = Vec<(RoleSpecific, String)>;
+/// What the order among questions is taken from, and what is told of one.
+#[derive(Debug, Clone, Copy)]
+struct Key<'a> {
+    id: &'a str,
+    role_id: &'a str,
+    question: &'a str,
+    answer: &'a str,
+}
 
-/// Returns the rows of a group that are kept, and those that are removed with the ids of the nearest kept ones. Rows are
-/// taken by confidence, then by content, so that it does not matter which call made them.
-fn de_duplicated(params: &Params, mut rows: Vec<RoleSpecific>, threads: NonZeroUsize) -> (Vec<RoleSpecific>, Removed) {
-    rows.sort_by(|a, b| {
-        b.confidence
-            .cmp(&a.confidence)
-            .then_with(|| (&a.question, &a.generated, &a.id).cmp(&(&b.question, &b.generated, &b.id)))
-    });
-    let questions: Vec<&str> = rows.iter().map(|row| row.question.as_str()).collect();
+impl<'a> Key<'a> {
+    fn of(row: &'a RoleSpecific) -> Self {
+        let answer = row.generated.first().map_or("", String::as_str);
+        Self { id: &row.id, role_id: &row.role_id, question: &row.question, answer }
+    }
+}
+
+/// What becomes of a question.
+#[derive(Debug, Clone, Copy)]
+struct Fate {
+    is_kept: bool,
+    similarity: Option<f64>,
+    /// The place of the nearest kept one.
+    nearest: Option<usize>,
+    /// Where it goes; none where it is no row.
+    split: Option<Split>,
+}
+
+/// Says of each question of a group what becomes of it. All are of the highest confidence by now; they are taken by their
+/// content, so that it does not matter which call made them.
+fn sift(params: &Params, keys: &[Key<'_>], threads: NonZeroUsize) -> Vec<Fate> {
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_by_key(|place| (keys[*place].question, keys[*place].answer, keys[*place].id));
+    let questions: Vec<&str> = order.iter().map(|place| keys[*place].question).collect();
     let keep = params.threshold.map_or(Keep::Share(params.keep), Keep::Threshold);
     let found = duplicates(&questions, keep, threads);
-    let ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
-    let (mut kept, mut removed) = (Vec::new(), Vec::new());
-    for (mut row, verdict) in rows.into_iter().zip(found.verdicts) {
-        row.similarity = verdict.nearest.map(|_| verdict.similarity);
-        if verdict.kept {
-            kept.push(row);
-        } else {
-            let nearest = verdict.nearest.map_or_else(String::new, |nearest| ids[nearest].clone());
-            removed.push((row, nearest));
+    let mut fates = vec![Fate { is_kept: false, similarity: None, nearest: None, split: None }; keys.len()];
+    for (place, verdict) in order.iter().zip(found.verdicts) {
+        fates[*place] = Fate {
+            is_kept: verdict.kept,
+            similarity: verdict.nearest.map(|_| verdict.similarity),
+            nearest: verdict.nearest.map(|nearest| order[nearest]),
+            split: verdict.kept.then_some(Split::Train),
+        };
+    }
+    if params.split == SplitRule::Paper {
+        let gone: Vec<Gone<'_>> = (0..keys.len())
+            .filter(|place| !fates[*place].is_kept)
+            .map(|place| Gone {
+                place,
+                role_id: keys[place].role_id,
+                text: (keys[place].question, keys[place].id),
+                similarity: fates[place].similarity.unwrap_or_default(),
+            })
+            .collect();
+        for place in splits::least_alike(params, gone) {
+            fates[place].split = Some(Split::Test);
         }
     }
-    (kept, removed)
+    fates
+}
+
+fn duplicate_rejects<'a>(keys: &'a [Key<'_>], fates: &'a [Fate]) -> impl Iterator<Item = Reject> + 'a {
+    keys.iter().zip(fates).filter(|(_, fate)| fate.split.is_none()).map(|(key, fate)| {
+        let nearest = fate.nearest.map_or("", |nearest| keys[nearest].id);
+        let detail = match fate.similarity {
+            Some(similarity) => {
+                format!("its question is alike to that of `{nearest}` ({similarity:.2}): {}", key.question)
+            }
+            // A share can be so small that even what is like nothing goes.
+            None => format!(
+                "its question is alike to none, and more are kept already than `keep` asks for: {}",
+                key.question
+            ),
+        };
+        Reject::new("instruct", key.id, "duplicate", detail)
+    })
 }
 
 #[cfg(test)]
@@ -198,16 +329,46 @@ pub(super) mod tests {
         Made { profile, names: vec![role.to_owned()], candidates, general: general.collect(), rejects: Vec::new() }
     }
 
-    pub(crate) fn harvested(params: &Params, made: Vec<Made>) -> Harvest {
-        harvest(params, 7, made, NonZeroUsize::MIN)
+    /// The rows of all roles, with their sides.
+    pub(crate) struct Harvested {
+        pub(crate) roles: Vec<RoleProfile>,
+        pub(crate) specific: Vec<RoleSpecific>,
+        pub(crate) general: Vec<RoleGeneral>,
+        pub(crate) rejects: Vec<Reject>,
+        pub(crate) tallies: BTreeMap<Language, RoleTally>,
     }
 
-    fn reasons(harvest: &Harvest) -> Vec<&str> {
+    pub(crate) fn harvested(params: &Params, made: Vec<Made>) -> Harvested {
+        let mut harvest = Harvest::new(params.clone(), 7, NonZeroUsize::MIN);
+        let all: Vec<Gleaned> = made.into_iter().map(|made| glean(params, made, NonZeroUsize::MIN)).collect();
+        for gleaned in &all {
+            harvest.add(gleaned);
+        }
+        let sides = harvest.divide();
+        let mut rows = Harvested {
+            roles: Vec::new(),
+            specific: Vec::new(),
+            general: Vec::new(),
+            rejects: sides.rejects().to_vec(),
+            tallies: sides.tallies().clone(),
+        };
+        for gleaned in all {
+            rows.roles.push(sides.profile(gleaned.profile));
+            rows.specific.extend(sides.specific(gleaned.specific));
+            rows.general.extend(sides.general(gleaned.general));
+            rows.rejects.extend(gleaned.rejects);
+        }
+        rows.specific.sort_by(|a, b| a.id.cmp(&b.id));
+        assert_eq!(rows.specific.len() as u64, sides.specific_rows());
+        rows
+    }
+
+    fn reasons(harvest: &Harvested) -> Vec<&str> {
         harvest.rejects.iter().map(|reject| reject.reason.as_str()).collect()
     }
 
     #[test]
-    fn only_the_highest_confidence_stays() {
+    fn appendix_c_only_the_highest_confidence_stays() {
         let rows = vec![
             row("ann", 0, "Ann, where is the lamp?", Confidence::High),
             row("ann", 1, "Ann, who rang the bell at noon?", Confidence::Low),
@@ -242,7 +403,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_third_of_the_questions_is_kept_by_default() {
+    fn appendix_c_a_third_of_the_questions_is_kept_by_default() {
         assert!((Params::default().keep - 0.34).abs() < 1e-9, "what is left of 66 % removed");
         let things = ["lamp", "ferry", "ledger", "bell", "umbrella", "causeway", "barrel", "hymn", "anchor"];
         let rows: Vec<RoleSpecific> = things

@@ -2,13 +2,14 @@
 //!
 //! A [`Role`] has a profile (description, catchphrases, dialogue in rounds). [`work()`] asks a model for triplets of question,
 //! confidence and answer on segments of the dialogue and on the description, and has another carry out general instructions in
-//! the part. [`harvest()`] sets the roles beside each other: filter, cleaning, de-duplication, splits. The stage sees no file;
-//! what it makes of a role depends on that role alone, but for duplicates across roles and splits.
+//! the part. [`glean`] filters, cleans and de-duplicates what came of a role, and a [`Harvest`] of all of them gives each row its
+//! [`Sides`]. The stage sees no file; what it makes of a role depends on that role alone, but for duplicates across roles and splits.
 
 mod cleaning;
 mod general;
 mod harvest;
 mod offline;
+mod overlap;
 mod params;
 mod phrases;
 mod play;
@@ -22,13 +23,14 @@ mod work;
 
 pub use cleaning::{Fault, fault};
 pub use general::{General, general};
-pub use harvest::{Harvest, harvest};
+pub use harvest::{Gleaned, Harvest, glean};
 pub use params::{Params, Roles, SplitRule};
 pub use phrases::Phrase;
 pub use play::{Behind, Exchange, PlayRole};
 pub use portrait::{AddressRole, Catchphrases, ChooseCatchphrases, DescribeRole, Grade, GradeVoice};
 pub use role::{Act, Role, Spoken};
 pub use segments::{Segment, segments};
+pub use splits::Sides;
 pub use triplets::{AskDescription, AskSegment, Triplet, Triplets};
 pub use work::{Made, Work, calls, grade, work};
 

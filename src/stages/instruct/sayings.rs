@@ -52,6 +52,59 @@ const ZH_BACK: [&str; 19] = [
     "再",
 ];
 
+/// Words that show that an English sentence says something: without one it is an answer to what was asked.
+const EN_SAYS: [&str; 49] = [
+    "i",
+    "my",
+    "i'm",
+    "i've",
+    "i'll",
+    "i'd",
+    "we",
+    "we're",
+    "we've",
+    "is",
+    "isn't",
+    "are",
+    "aren't",
+    "am",
+    "was",
+    "wasn't",
+    "were",
+    "be",
+    "been",
+    "has",
+    "hasn't",
+    "have",
+    "haven't",
+    "had",
+    "do",
+    "don't",
+    "does",
+    "doesn't",
+    "did",
+    "didn't",
+    "will",
+    "won't",
+    "would",
+    "wouldn't",
+    "can",
+    "can't",
+    "could",
+    "couldn't",
+    "should",
+    "shouldn't",
+    "must",
+    "may",
+    "might",
+    "never",
+    "nobody",
+    "there's",
+    "what's",
+    "you've",
+    "you're",
+];
+
 /// The sayings of a role, ready to be looked up.
 pub(super) struct Sayings {
     all: Vec<String>,
@@ -105,7 +158,7 @@ impl Sayings {
 /// Whether a sentence can be said on another occasion: neither short nor long, whole, pointing back at nothing and calling
 /// nobody.
 fn stands(sentence: &str, others: &BTreeSet<&str>, language: Language) -> bool {
-    let bounds = if language == Language::Zh { 5..=26 } else { 3..=16 };
+    let bounds = if language == Language::Zh { 6..=26 } else { 4..=16 };
     let quotes = |c: char| matches!(c, '“' | '”' | '"' | '‘' | '「' | '」' | '『' | '』' | ':' | '：');
     bounds.contains(&length(sentence, language))
         && sentence.ends_with(['.', '!', '。', '！'])
@@ -119,6 +172,7 @@ fn stands(sentence: &str, others: &BTreeSet<&str>, language: Language) -> bool {
                 };
                 sentence.starts_with(char::is_uppercase)
                     && !EN_BACK.contains(&plain(words[0]).as_str())
+                    && words.iter().any(|word| EN_SAYS.contains(&plain(word).replace('’', "'").as_str()))
                     && !words[1..].iter().any(is_name)
             }
             Language::Zh => {
@@ -127,7 +181,7 @@ fn stands(sentence: &str, others: &BTreeSet<&str>, language: Language) -> bool {
                     has_name(sentence, name)
                         || (given.chars().filter(|c| is_han(*c)).count() > 1 && sentence.contains(&given))
                 };
-                let called = sentence.split(['，', '！', '、']).next().is_some_and(|first| is_title(first));
+                let called = sentence.split(['，', '！', '、']).next().is_some_and(is_title);
                 !ZH_BACK.iter().any(|word| sentence.starts_with(word))
                     && !called
                     && !others.iter().any(|name| names(&name))
@@ -144,7 +198,7 @@ mod tests {
     fn only_what_stands_by_itself_is_a_saying() {
         let acts = [act(&[
             "Bo: Is the lamp lit?",
-            "Ann: (turns) The lamp is lit and the oil is low. He said so. Ask the miller, Bo.",
+            "Ann: (turns) The lamp is lit and the oil is low. On the shelf by the door. He said so. Ask the miller, Bo.",
             "Bo: Did you sell the boat?",
             "Ann: A boat is never sold, only lent. Did you think otherwise? But no.",
         ])];

@@ -7,10 +7,12 @@ use super::questions::{Questions, to_u32};
 use super::threads::each;
 
 /// Returns the family of each question: the place of the first of those that are at least so alike, directly or over
-/// others between them. Questions of different families are all less alike than that.
+/// others between them. Questions of different families are all less alike than that. Questions of one pattern count as
+/// alike here although they share no rare word: who learns from one must not be tested by the other.
 #[must_use]
 pub fn families<T: AsRef<str>>(questions: &[T], at_least: f64, threads: NonZeroUsize) -> Vec<usize> {
     let (distinct, numbers, firsts) = Questions::new(questions);
+    let distinct = distinct.of_one_pattern();
     let all = Postings::new(&distinct, (0..to_u32(distinct.len())).collect());
     let search = || Search::new(&distinct);
     let at_least = at_least.clamp(super::LEAST, 1.0);

@@ -6,8 +6,9 @@ use super::postings::{Postings, Search};
 use super::questions::{Questions, to_u32};
 use super::threads::each;
 
-/// How many questions are looked up at once. A block's own pairs are all found, so a larger one costs more of them.
-const BLOCK: usize = 1024;
+/// How many questions are looked up at once. A block's own pairs are all found, so a larger one costs more of them; tests have few
+/// questions, and want several blocks.
+const BLOCK: usize = if cfg!(test) { 32 } else { 4096 };
 
 /// Returns the kept questions, sorted: each that no kept one before it is at least so alike to.
 ///

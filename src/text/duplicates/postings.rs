@@ -15,7 +15,7 @@
 
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::questions::{APART, Questions};
+use super::questions::{Questions, to_u32};
 
 /// What a bound is raised by, against rounding: of the likeness to millionths and of shares to 24 bits.
 const SLACK: f64 = 1e-5;
@@ -33,75 +33,85 @@ struct Posting {
 pub(super) struct Postings {
     /// The questions, sorted.
     numbers: Vec<u32>,
-    /// The lists of questions that gain about as much, which is those of about the same length.
-    classes: Vec<Class>,
-}
-
-/// Questions whose gains differ by less than a tenth, so that one bound holds well for all of them.
-struct Class {
-    /// The most that any of the questions makes of a term's weight.
-    gain: f64,
-    /// Where each rank's list begins, and where the last one ends.
+    /// Where each rank's segments begin, and where the last one ends.
     starts: Vec<u32>,
+    segments: Vec<Segment>,
     list: Vec<Posting>,
 }
+
+/// Questions of a term's list that gain about as much, which is those of about the same length: one bound holds well for all
+/// of them. A short list is one segment.
+struct Segment {
+    /// The most that any of the questions makes of a term's weight.
+    gain: f64,
+    /// Where its postings begin, and where they end.
+    range: [u32; 2],
+}
+
+/// A list of no more than so many is read as a whole.
+const SHORT: usize = 8;
 
 impl Postings {
     /// Lists questions, given in order.
     pub(super) fn new(questions: &Questions, numbers: Vec<u32>) -> Self {
-        let mut classes: BTreeMap<i32, Vec<u32>> = BTreeMap::new();
+        let mut ends = vec![0_u32; questions.vocabulary() + 1];
+        let mut classes: BTreeMap<i8, Vec<u32>> = BTreeMap::new();
         for number in &numbers {
-            #[expect(clippy::cast_possible_truncation, reason = "a gain lies between 0 and 2.2")]
-            let class = (questions.scales(*number).0.ln() / 0.1).floor() as i32;
-            classes.entry(class).or_default().push(*number);
+            classes.entry(questions.class(*number)).or_default().push(*number);
+            for term in questions.terms(*number) {
+                ends[term.rank as usize + 1] += 1;
+            }
         }
-        let classes = classes.into_values().map(|numbers| Class::new(questions, &numbers)).collect();
-        Self { numbers, classes }
+        for rank in 1..ends.len() {
+            ends[rank] += ends[rank - 1];
+        }
+        let size = ends.last().map_or(0, |end| *end as usize);
+        let mut list = vec![Posting { number: 0, left: 0.0, marks: 0 }; size];
+        // Class by class, so that those of a class stand together in every list. What was where a list begins is where it ends
+        // when all are in.
+        for number in classes.into_values().flatten() {
+            let terms = questions.terms(number);
+            let marks = terms.iter().fold(0, |marks, term| marks | mark(term.rank));
+            let mut left = 0.0;
+            for term in terms.iter().rev() {
+                left += questions.weight(*term);
+                let at = &mut ends[term.rank as usize];
+                list[*at as usize] = Posting { number, left: narrow(left / questions.own(number)), marks };
+                *at += 1;
+            }
+        }
+        let mut starts = Vec::with_capacity(ends.len());
+        let mut segments: Vec<Segment> = Vec::new();
+        let mut start = 0;
+        for end in &ends[..ends.len() - 1] {
+            starts.push(to_u32(segments.len()));
+            let of_rank = &mut list[start as usize..*end as usize];
+            let is_short = of_rank.len() <= SHORT;
+            for part in of_rank
+                .chunk_by_mut(|one, other| is_short || questions.class(one.number) == questions.class(other.number))
+            {
+                part.sort_unstable_by(|one, other| other.left.total_cmp(&one.left).then(one.number.cmp(&other.number)));
+                let gain = part.iter().map(|posting| questions.scales(posting.number).0).fold(0.0, f64::max);
+                let end = start + to_u32(part.len());
+                segments.push(Segment { gain, range: [start, end] });
+                start = end;
+            }
+        }
+        starts.push(to_u32(segments.len()));
+        Self { numbers, starts, segments, list }
     }
 
     /// Returns the questions, sorted.
     pub(super) fn numbers(&self) -> &[u32] {
         &self.numbers
     }
-}
 
-impl Class {
-    fn new(questions: &Questions, numbers: &[u32]) -> Self {
-        let mut starts = vec![0_u32; questions.vocabulary() + 1];
-        let mut gain = 0.0_f64;
-        for number in numbers {
-            for term in questions.terms(*number) {
-                starts[term.rank as usize + 1] += 1;
-            }
-            gain = gain.max(questions.scales(*number).0);
-        }
-        for rank in 1..starts.len() {
-            starts[rank] += starts[rank - 1];
-        }
-        let size = starts.last().map_or(0, |end| *end as usize);
-        let mut list = vec![Posting { number: 0, left: 0.0, marks: 0 }; size];
-        let mut next = starts.clone();
-        for &number in numbers {
-            let terms = questions.terms(number);
-            let marks = terms.iter().fold(0, |marks, term| marks | mark(term.rank));
-            let mut left = 0.0;
-            for term in terms.iter().rev() {
-                left += questions.weight(*term);
-                let at = &mut next[term.rank as usize];
-                list[*at as usize] = Posting { number, left: narrow(left / questions.own(number)), marks };
-                *at += 1;
-            }
-        }
-        drop(next);
-        for ends in starts.windows(2) {
-            let list = &mut list[ends[0] as usize..ends[1] as usize];
-            list.sort_unstable_by(|one, other| other.left.total_cmp(&one.left).then(one.number.cmp(&other.number)));
-        }
-        Self { gain, starts, list }
+    fn segments(&self, rank: u32) -> &[Segment] {
+        &self.segments[self.starts[rank as usize] as usize..self.starts[rank as usize + 1] as usize]
     }
 
-    fn of(&self, rank: u32) -> &[Posting] {
-        &self.list[self.starts[rank as usize] as usize..self.starts[rank as usize + 1] as usize]
+    fn of(&self, segment: &Segment) -> &[Posting] {
+        &self.list[segment.range[0] as usize..segment.range[1] as usize]
     }
 }
 
@@ -164,16 +174,16 @@ impl<'a> Search<'a> {
         for term in self.questions.terms(number) {
             // Where the rarest shared term is none of the asking question's rare ones, likeness is cut down.
             let is_common = !self.questions.is_rare(term.rank);
-            let factor = if has_rare && is_common { APART } else { 1.0 };
+            let factor = if has_rare && is_common { self.questions.apart() } else { 1.0 };
             let sought = 2.0 * (at_least - SLACK) / factor;
-            for class in &postings.classes {
-                let ask = class.gain / self.own;
+            for segment in postings.segments(term.rank) {
+                let ask = segment.gain / self.own;
                 let there = (ask * rest).min(1.0);
                 if there + 1.0 < sought {
                     continue;
                 }
                 let cut = (sought - there) / self.gain;
-                for posting in class.of(term.rank) {
+                for posting in postings.of(segment) {
                     let left = f64::from(posting.left);
                     if left < cut {
                         break;
@@ -193,7 +203,7 @@ impl<'a> Search<'a> {
                     let weight: f64 = terms.iter().map(|term| self.asked[term.rank as usize]).sum();
                     let bound = (gain * weight / self.own).min(1.0) + (self.gain * weight * scale).min(1.0);
                     let apart = is_common && (has_rare || self.questions.has_rare(posting.number));
-                    let bound = if apart { bound * APART } else { bound };
+                    let bound = if apart { bound * self.questions.apart() } else { bound };
                     if bound >= 2.0 * (at_least - SLACK) {
                         self.candidates.push((to_order(bound), posting.number));
                     }

@@ -30,6 +30,10 @@ pub(super) struct Questions {
     own: Vec<f64>,
     /// By question: what [`Questions::scales`] returns.
     scales: Vec<(f32, f32)>,
+    /// By question: what [`Questions::class`] returns.
+    classes: Vec<i8>,
+    /// What is left of the likeness of questions that share none of their rare terms.
+    apart: f64,
 }
 
 impl Questions {
@@ -92,10 +96,32 @@ impl Questions {
         for length in &mut lengths {
             *length = K1 * (1.0 - B + B * *length / average);
         }
-        let mut made = Self { terms, weights, rare: to_u32(rare), lengths, own: Vec::new(), scales: Vec::new() };
+        let mut made = Self {
+            terms,
+            weights,
+            rare: to_u32(rare),
+            lengths,
+            own: Vec::new(),
+            scales: Vec::new(),
+            classes: Vec::new(),
+            apart: APART,
+        };
         made.own = (0..to_u32(questions)).map(|number| made.score(number, number)).collect();
         made.scales = (0..to_u32(questions)).map(|number| made.scale(number)).collect();
+        #[expect(clippy::cast_possible_truncation, reason = "a gain lies between 0 and 2.2")]
+        let class = |(gain, _): &(f32, f32)| (gain.ln() / 0.1).floor() as i8;
+        made.classes = made.scales.iter().map(class).collect();
         made
+    }
+
+    /// Makes the same of them, but that rare terms tell nothing apart.
+    pub(super) fn of_one_pattern(self) -> Self {
+        Self { apart: 1.0, ..self }
+    }
+
+    /// Returns what is left of the likeness of questions that share none of their rare terms.
+    pub(super) const fn apart(&self) -> f64 {
+        self.apart
     }
 
     /// Returns how many there are.
@@ -136,6 +162,11 @@ impl Questions {
         (gain.into(), scale.into())
     }
 
+    /// Returns a number that questions share whose gains differ by less than a tenth.
+    pub(super) fn class(&self, number: u32) -> i8 {
+        self.classes[number as usize]
+    }
+
     #[expect(clippy::cast_possible_truncation, reason = "bounds have slack")]
     fn scale(&self, number: u32) -> (f32, f32) {
         let count = self.terms(number).iter().map(|term| term.count).max().unwrap_or(1);
@@ -174,7 +205,7 @@ impl Questions {
         let likeness = f64::midpoint((there / self.own(one)).min(1.0), (back / self.own(other)).min(1.0));
         let apart = !self.is_rare(rarest) && (self.has_rare(one) || self.has_rare(other));
         // Cut to what is written, so that what is read and what was decided agree.
-        ((if apart { likeness * APART } else { likeness }) * 1e6).round() / 1e6
+        ((if apart { likeness * self.apart } else { likeness }) * 1e6).round() / 1e6
     }
 }
 
@@ -183,8 +214,8 @@ const RARE: usize = 100;
 /// How many questions may share a term that is rare in any group: so many may ask about one thing.
 const FEW: usize = 10;
 
-/// What is left of the likeness of questions that share none of their rare terms.
-pub(super) const APART: f64 = 0.7;
+/// What is left of the likeness of questions that share none of their rare terms, where duplicates are sought.
+const APART: f64 = 0.7;
 
 /// Hands on the terms that two lists share.
 fn shared(one: &[Term], other: &[Term], mut term: impl FnMut(Term, Term)) {
@@ -261,6 +292,12 @@ impl Reader {
             });
             self.of_text.push(Term { rank, count: 1 });
         });
+        if self.of_text.is_empty() && !text.trim().is_empty() {
+            // Pictures and marks alone: alike is what is the same. No word begins so.
+            let next = to_u32(self.numbers.len());
+            let rank = *self.numbers.entry(format!("\0{}", text.trim())).or_insert(next);
+            self.of_text.push(Term { rank, count: 1 });
+        }
         self.of_text.sort_unstable_by_key(|term| term.rank);
         self.of_text.dedup_by(|later, first| {
             let same = later.rank == first.rank;

@@ -19,7 +19,7 @@ static HER: LazyLock<Regex> =
 /// A further verb of one subject: `keeps bees, sells the honey and is late`.
 static FURTHER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?P<before>(?:,|\band|\bor|\bbut|, and)\s+)(?:(?P<aux>is|has|was)\b|(?P<verb>[a-z]+[a-rt-z]s)(?P<after>\s+(?:the|an?|his|her|your|each|every|nobody|everybody|everything|nothing|anyone|them|it|him|what|back|again|first|[a-z]+ly|braver|generally)\b))",
+        r"(?P<before>(?:,|\band|\bor|\bbut|, and)\s+)(?:(?P<aux>is|has|was)\b|(?P<verb>[a-z]+[a-rt-z]s)(?P<after>\s+(?:the|an?|his|her|your|each|every|nobody|everybody|everything|nothing|anyone|them|it|him|what|back|again|first|[a-z]+ly|light|braver|generally)\b))",
     )
     .expect("a valid pattern")
 });

@@ -188,7 +188,10 @@ pub(in super::super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) 
     let mut matters: Vec<(String, String)> = own
         .iter()
         .filter(fits)
-        .flat_map(|text| topics(text, ask.language).into_iter().map(|topic| (topic.phrase, (*text).to_owned())))
+        .flat_map(|text| {
+            let things = topics(text, ask.language).into_iter().filter(|topic| is_thing(&topic.noun, text));
+            things.map(|topic| (topic.phrase, (*text).to_owned()))
+        })
         .collect();
     matters.shuffle(rng);
     let made = |frames: Frames, slot: &str, with: &str, rng: &mut ChaCha8Rng| {
@@ -211,7 +214,7 @@ pub(in super::super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) 
     }
     let wanted = content_words(&ask.angle);
     // A single character or a short word is in many a line.
-    let long = if ask.language == Language::Zh { 2 } else { 4 };
+    let long = if ask.language == Language::Zh { 2 } else { 5 };
     let shared = |text: &str| {
         content_words(text).iter().filter(|word| word.chars().count() >= long && wanted.contains(word)).count()
     };
@@ -226,6 +229,16 @@ pub(in super::super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) 
         drafts.push(Draft { question, answer: whole(text, ask.language), confidence, weight: 0 });
     }
     finish(drafts, ask.language, false)
+}
+
+/// Whether a phrase is a thing: not `everyone`, nor `brother keeps` of `my brother keeps my accounts`.
+fn is_thing(noun: &str, text: &str) -> bool {
+    const NOBODY: [&str; 6] = ["everyone", "everybody", "nobody", "somebody", "anyone", "anybody"];
+    const AFTER: [&str; 12] = ["my", "the", "a", "an", "his", "her", "your", "our", "their", "it", "me", "him"];
+    let text = text.to_lowercase();
+    let is_verb =
+        noun.contains(' ') && noun.ends_with('s') && AFTER.iter().any(|word| text.contains(&format!("{noun} {word} ")));
+    !is_verb && !NOBODY.contains(&noun)
 }
 
 /// Returns a text as whole sentences.

@@ -1,0 +1,116 @@
+//! How alike test rows are to training rows, measured on the rows as they are written.
+//!
+//! It knows nothing of how rows were divided: tantivy ranks the training rows for every test row, and what it gives is
+//! normalised both ways by the asking row's score with itself, ½ (s(a, b) / s(a, a) + s(b, a) / s(b, b)). That rare words may
+//! tell two questions of one pattern apart counts for nothing here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::schema::Overlap;
+use crate::text::bm25::Index;
+
+/// How many training rows are compared with a test row: those that BM25 ranks first.
+const FIRST: usize = 20;
+/// How many rows are ranked for a row, so that it is among them itself.
+const RANKED: usize = 256;
+
+/// Measures test rows against training rows, by their texts.
+pub(super) fn overlap(test: &[&str], train: &[&str], near: f64) -> Overlap {
+    let mut overlap = Overlap { test: test.len() as u64, ..Overlap::default() };
+    if test.is_empty() || train.is_empty() {
+        return overlap;
+    }
+    let trained: BTreeSet<&str> = train.iter().copied().collect();
+    let mut rows: BTreeMap<&str, u64> = BTreeMap::new();
+    for text in test {
+        *rows.entry(text).or_default() += 1;
+    }
+    let texts: Vec<&str> =
+        trained.iter().copied().chain(rows.keys().copied().filter(|text| !trained.contains(text))).collect();
+    let places: BTreeMap<&str, usize> = texts.iter().enumerate().map(|(place, text)| (*text, place)).collect();
+    let mut ranks = Ranks { index: Index::new(&texts), texts: &texts, known: BTreeMap::new() };
+    for (text, count) in rows {
+        let place = places[text];
+        let highest = if trained.contains(text) { 1.0 } else { ranks.highest(place, trained.len()) };
+        overlap.alike += if highest >= near { count } else { 0 };
+        overlap.highest = overlap.highest.max(highest);
+    }
+    overlap
+}
+
+/// What each text ranks.
+struct Ranks<'a> {
+    index: Index,
+    texts: &'a [&'a str],
+    known: BTreeMap<usize, Scores>,
+}
+
+/// What a text gives to others, over its score with itself.
+#[derive(Default)]
+struct Scores {
+    shares: BTreeMap<usize, f64>,
+    /// What a text can have at most that is not among them.
+    rest: f64,
+}
+
+impl Ranks<'_> {
+    /// Returns the likeness of a text to the most alike of those before a bound.
+    fn highest(&mut self, place: usize, bound: usize) -> f64 {
+        let mut first: Vec<(usize, f64)> = self
+            .scores(place)
+            .shares
+            .iter()
+            .map(|(other, share)| (*other, *share))
+            .filter(|(other, _)| *other < bound)
+            .collect();
+        first.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        first.truncate(FIRST);
+        let likeness = |(other, there): (usize, f64)| {
+            let scores = self.scores(other);
+            f64::midpoint(there, scores.shares.get(&place).copied().unwrap_or(scores.rest))
+        };
+        first.into_iter().map(likeness).fold(0.0, f64::max)
+    }
+
+    fn scores(&mut self, place: usize) -> &Scores {
+        let (index, texts) = (&self.index, self.texts);
+        self.known.entry(place).or_insert_with(|| {
+            let ranked = index.nearest(texts[place], RANKED);
+            let last = ranked.last().map_or(1.0, |(_, score)| *score);
+            // Whoever is not among its own first has many that are as good.
+            let own = ranked.iter().find(|(other, _)| *other == place).map_or(last, |(_, score)| *score);
+            let share = |score: f32| f64::from(score / own).min(1.0);
+            let rest = if ranked.len() < RANKED { 0.0 } else { share(last) };
+            Scores { shares: ranked.iter().map(|(other, score)| (*other, share(*score))).collect(), rest }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_alike_is_seen_in_both_languages() {
+        let train = [
+            "Ann, where did you bury the old lamp?",
+            "Ann, who taught the miller to sing?",
+            "Ann, what does a winter in the hills cost?",
+            "阿满，账是谁改的？",
+            "阿满，渡口夜里谁收船钱？",
+        ];
+        let near = |text: &str| overlap(&[text], &train, 0.6);
+        assert!((near("Ann, where did you bury the old lamp?").highest - 1.0).abs() < 1e-9);
+        let seen = near("Ann, where did you bury that old lamp?");
+        assert_eq!((seen.test, seen.alike), (1, 1), "{seen:?}");
+        assert_eq!(near("阿满，这账是谁改的？").alike, 1);
+        let seen = near("Ann, why is the ferry late?");
+        assert!(seen.alike == 0 && seen.highest > 0.0 && seen.highest < 0.4, "{seen:?}");
+        assert_eq!(overlap(&["Why?"], &[], 0.5), Overlap { test: 1, ..Overlap::default() });
+        assert_eq!(overlap(&[], &train, 0.5), Overlap::default());
+        // Each row counts, and a row that many others equal is no less alike.
+        let many: Vec<String> = (0..400).map(|n| format!("Ann, is it late{}?", " now".repeat(n % 3))).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(overlap(&["Ann, is it so late now?"; 3], &many, 0.6).alike, 3);
+    }
+}
