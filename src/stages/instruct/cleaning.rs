@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_1_a_reply_without_a_final_mark_is_incomplete() {
+    fn appendix_d_5_rule_1_a_reply_without_a_final_mark_is_incomplete() {
         check("The tide is at four.", None);
         check("The tide is at", Some(Fault::Incomplete));
         check("  ", Some(Fault::Incomplete));
@@ -65,14 +65,14 @@ mod tests {
     }
 
     #[test]
-    fn rule_2_a_reply_that_reveals_a_model_is_dropped() {
+    fn appendix_d_5_rule_2_a_reply_that_reveals_a_model_is_dropped() {
         check("As an AI language model, I have no ferry.", Some(Fault::RevealsModel));
         check("作为一个AI，我没有船。", Some(Fault::RevealsModel));
         check("As an honest woman, I have one ferry.", None);
     }
 
     #[test]
-    fn rule_3_a_reply_with_the_name_in_front_is_dropped() {
+    fn appendix_d_5_rule_3_a_reply_with_the_name_in_front_is_dropped() {
         check("Keziah Marl: A penny either way.", Some(Fault::NameInFront));
         check("**Kez:** A penny.", Some(Fault::NameInFront));
         check("薛嵩：久仰。", Some(Fault::NameInFront));
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_4_a_reply_that_refuses_is_dropped() {
+    fn appendix_d_5_rule_4_a_reply_that_refuses_is_dropped() {
         check("I'm sorry, but I cannot provide that.", Some(Fault::Refuses));
         check("抱歉，我无法回答这个问题。", Some(Fault::Refuses));
         check("I’ll not tell you that, and you know why.", None);

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instruction_is_below_100_words_with_its_answer() {
+    fn appendix_d_3_an_instruction_is_below_100_words_with_its_answer() {
         let answer = |words: usize| "word ".repeat(words);
         let (kept, rejects) = taken(
             &Params::default(),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn instructions_are_de_duplicated_whatever_their_order() {
+    fn appendix_d_3_instructions_are_de_duplicated_whatever_their_order() {
         let given = [
             instruction("Name three rivers of Europe.", "Rhine, Loire, Po."),
             instruction("Name three rivers of Europe!", "Elbe, Don, Po."),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_instructions_are_taken_than_wanted() {
+    fn appendix_d_3_no_more_instructions_are_taken_than_wanted() {
         let given = [
             instruction("Why is the sky blue?", "Air."),
             instruction("Name a river.", "The Po."),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_exchanges_come_last() {
+    fn section_3_2_the_nearest_exchanges_come_last() {
         let acts = [act(&[
             "Bo: Is the lamp lit?",
             "Ann: The lamp is lit and the oil is low.",

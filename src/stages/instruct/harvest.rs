@@ -368,7 +368,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn only_the_highest_confidence_stays() {
+    fn appendix_c_only_the_highest_confidence_stays() {
         let rows = vec![
             row("ann", 0, "Ann, where is the lamp?", Confidence::High),
             row("ann", 1, "Ann, who rang the bell at noon?", Confidence::Low),
@@ -403,7 +403,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_third_of_the_questions_is_kept_by_default() {
+    fn appendix_c_a_third_of_the_questions_is_kept_by_default() {
         assert!((Params::default().keep - 0.34).abs() < 1e-9, "what is left of 66 % removed");
         let things = ["lamp", "ferry", "ledger", "bell", "umbrella", "causeway", "barrel", "hymn", "anchor"];
         let rows: Vec<RoleSpecific> = things

@@ -223,7 +223,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_round_ends_with_the_role_and_within_its_act() {
+    fn appendix_d_2_a_round_ends_with_the_role_and_within_its_act() {
         let acts = [
             act(&["-: It rained.", "Bo: Who is there?", "Ann: Only me.", "Ann: And the dog.", "Bo: Come in."]),
             act(&["Bo: Nobody came.", "Cy: No."]),

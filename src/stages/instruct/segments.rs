@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_1_turns_stay_whole() {
+    fn appendix_c_rule_1_turns_stay_whole() {
         let role = spoken(Language::En, &[130; 12]);
         let (segments, rejects) = segments(&Params::default(), &role, 7);
         let turns: Vec<DialogueTurn> = segments.iter().flat_map(|segment| segment.turns.clone()).collect();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_2_a_segment_has_its_least_length_and_turns() {
+    fn appendix_c_rule_2_a_segment_has_its_least_length_and_turns() {
         // 500 words are reached with two turns, four turns only with more.
         let role = spoken(Language::En, &[250; 8]);
         assert_eq!(sizes(&segments(&Params::default(), &role, 7).0, Language::En), [[250; 4]; 2]);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_3_a_turn_beyond_its_length_is_dropped() {
+    fn appendix_c_rule_3_a_turn_beyond_its_length_is_dropped() {
         for (language, most) in [(Language::En, 500), (Language::Zh, 500)] {
             let role = spoken(language, &[most, most, most + 1, most, most, most]);
             let (found, rejects) = segments(&Params::default(), &role, 7);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_4_more_segments_are_sampled() {
+    fn appendix_c_rule_4_more_segments_are_sampled() {
         let params = Params { max_segments: 3, ..Params::default() };
         let role = spoken(Language::En, &[125; 40]);
         let (all, _) = segments(&Params::default(), &role, 7);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_5_a_segment_ends_within_its_length() {
+    fn appendix_c_rule_5_a_segment_ends_within_its_length() {
         let params = Params { min_segment_turns: 6, ..Params::default() };
         let role = spoken(Language::En, &[450; 6]);
         let found = segments(&params, &role, 7).0;
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_6_acts_are_no_borders() {
+    fn appendix_c_rule_6_acts_are_no_borders() {
         let long = format!("Bo: {}", "word ".repeat(130));
         let own = format!("Ann: {}", "word ".repeat(130));
         let acts: Vec<_> = (0..4).map(|_| act(&[&long, &own])).collect();

@@ -110,6 +110,10 @@ fn the_figures_are_the_papers() {
         Params::default();
     assert_eq!((test_every_instruction, test_every_role, held_out_general), (5, 9, 500));
     assert_eq!((few_shot, replies, form), (5, 6, Form::FewShotDialogue));
+    let Params { max_instructions, min_distinctness, keep, .. } = Params::default();
+    assert_eq!((max_instructions.en, max_instructions.zh), (1_500, 1_479));
+    assert_eq!(min_distinctness, crate::schema::Distinctness::Very, "the two best of four grades (Appendix D, 1)");
+    assert!((keep - 0.34).abs() < 1e-9);
 }
 
 #[test]
@@ -166,6 +170,23 @@ fn appendix_c_3_of_a_segment_and_10_of_a_call_until_there_are_enough() {
 }
 
 #[test]
+fn appendix_d_2_described_without_the_name_then_addressed() {
+    for language in Language::ALL {
+        let journal: Arc<Memory> = Arc::default();
+        let made = worked(&small(), language, &journal);
+        let records = journal.0.lock().unwrap();
+        let prompt = |ask: &str| {
+            let record = records.values().find(|record| record.ask == ask).expect("it is asked");
+            record.request.messages.iter().map(|message| message.content.as_str()).collect::<String>()
+        };
+        let portrait = &made.profile.portrait;
+        assert!(prompt("instruct/address").contains(portrait) && !portrait.contains(&made.profile.role), "{portrait}");
+        assert!(prompt("instruct/general").contains(&made.profile.description), "{language}");
+        assert!(prompt("instruct/script_based").contains(&made.profile.description), "{language}");
+    }
+}
+
+#[test]
 fn a_second_look_asks_nothing_and_draws_differ() {
     let journal: Arc<Memory> = Arc::default();
     let made = worked(&small(), Language::Zh, &journal);
@@ -177,7 +198,7 @@ fn a_second_look_asks_nothing_and_draws_differ() {
 }
 
 #[test]
-fn role_gpt_has_three_forms() {
+fn section_3_2_role_gpt_has_three_forms() {
     for (form, messages) in [(Form::ZeroShot, 2), (Form::FewShotPrompt, 2), (Form::FewShotDialogue, 12)] {
         let journal: Arc<Memory> = Arc::default();
         worked(&Params { form, ..small() }, Language::En, &journal);

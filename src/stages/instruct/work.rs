@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::{StreamExt as _, stream};
 
-use super::cleaning::fault;
+use super::cleaning::{Fault, fault};
 use super::general::{Exchanges, General};
 use super::play::{Behind, PlayRole};
 use super::portrait::{AddressRole, ChooseCatchphrases, DescribeRole, GradeVoice};
@@ -319,13 +319,12 @@ async fn replies(
         // Without one, what became of each is told already.
         let Some(answers) = answers.remove(&place) else { continue };
         for (n, reply) in answers {
-            // With one reply there is no other to compare it with.
-            if params.replies > 1 && n + 1 == params.replies {
-                baseline = Some(reply);
-            } else if let Some(fault) = fault(&reply, &names) {
-                rejects.push(Reject::new("instruct", format!("{id}/{n}"), fault.name(), reply));
-            } else {
-                generated.push(reply);
+            match judged(params.replies, n, &reply, &names) {
+                Judged::Baseline => baseline = Some(reply),
+                Judged::Unclean(fault) => {
+                    rejects.push(Reject::new("instruct", format!("{id}/{n}"), fault.name(), reply));
+                }
+                Judged::Clean => generated.push(reply),
             }
         }
         if generated.is_empty() {
@@ -352,6 +351,23 @@ async fn replies(
     Ok(rows)
 }
 
+/// What a reply to an instruction is.
+#[derive(Debug, PartialEq, Eq)]
+enum Judged {
+    /// The last one, whatever it is: only the others are cleaned (Appendix D, 4 and 5).
+    Baseline,
+    Unclean(Fault),
+    Clean,
+}
+
+/// Says what the n-th of so many replies is. With one reply there is no other to compare it with.
+fn judged(replies: u32, n: u32, reply: &str, names: &[&str]) -> Judged {
+    if replies > 1 && n + 1 == replies {
+        return Judged::Baseline;
+    }
+    fault(reply, names).map_or(Judged::Clean, Judged::Unclean)
+}
+
 /// Returns an answer; what does not end the run is a reject.
 fn answered<T>(answer: Result<T, AskError>, id: &str, rejects: &mut Vec<Reject>) -> Result<Option<T>, AskError> {
     match answer {
@@ -361,5 +377,20 @@ fn answered<T>(answer: Result<T, AskError>, id: &str, rejects: &mut Vec<Reject>)
             rejects.push(Reject::new("instruct", id, error.reason(), error.detail()));
             Ok(None)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn appendix_d_4_of_six_replies_one_is_the_baseline_and_only_five_are_cleaned() {
+        let of = |replies, reply: &str| (0..replies).map(|n| judged(replies, n, reply, &["Ann"])).collect::<Vec<_>>();
+        let unclean = of(6, "As an AI language model, I have no boat.");
+        assert_eq!(unclean[5], Judged::Baseline, "a baseline is not cleaned");
+        assert!(unclean[..5].iter().all(|one| *one == Judged::Unclean(Fault::RevealsModel)));
+        assert_eq!(of(6, "我没有船。")[4..], [Judged::Clean, Judged::Baseline]);
+        assert_eq!(of(1, "I have no boat."), [Judged::Clean]);
     }
 }
