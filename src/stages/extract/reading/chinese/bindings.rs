@@ -30,7 +30,8 @@ pub(super) fn bound(text: &[char], names: &Names) -> Places {
         let before = &text[mention.start.saturating_sub(4)..mention.start];
         let length = CHINESE.roles.tail(before);
         // `弓兵X`; not `丫鬟X`, of whom there are many, unless that noun is said of one alone.
-        if length > 1 && !another && (CHINESE.surnames.head(form) > 0 || matches!(form[0], '老' | '小' | '阿')) {
+        let surname = CHINESE.surnames.head(form);
+        if length > 1 && !another && ((1..form.len()).contains(&surname) || matches!(form[0], '老' | '小' | '阿')) {
             bound.entry(before[before.len() - length..].to_vec()).or_default().push((mention.start, person));
         }
     }

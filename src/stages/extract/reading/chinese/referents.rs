@@ -135,6 +135,8 @@ impl<'a> Referents<'a> {
             }
             Nominal::Role(noun) => match self.short(noun) {
                 Some(person) => Referent::Sure(person),
+                // The end of a name whose bearer is not about is nobody's noun: `所谓`, `起身进道`.
+                None if self.is_short(noun) => Referent::Pronoun(Gender::Unknown),
                 None => self.noun(noun),
             },
         }
@@ -266,7 +268,7 @@ impl<'a> Referents<'a> {
     /// Returns the person whom a lone character means: the last of those to be named whose name ends in it.
     fn short(&self, noun: &Noun) -> Option<usize> {
         let c = self.text[noun.bare];
-        if noun.to != noun.bare + 1 || role(&[c]) || c == '人' {
+        if !lone(c, noun) {
             return None;
         }
         let before = self.names.between(noun.from.saturating_sub(NEAR), noun.from);
@@ -275,6 +277,12 @@ impl<'a> Referents<'a> {
             form.last() == Some(&c) && full(form).is_some()
         };
         before.iter().rev().find(ends).map(|mention| self.names.people[mention.name])
+    }
+
+    /// Whether a noun is a lone character that some full name of the book ends in.
+    fn is_short(&self, noun: &Noun) -> bool {
+        let c = self.text[noun.bare];
+        lone(c, noun) && self.names.short(c)
     }
 
     fn own(&mut self, phrase: &str, gender: Gender) -> usize {
@@ -393,4 +401,9 @@ impl<'a> Referents<'a> {
         }
         people
     }
+}
+
+/// Whether a noun is one character that is no word for a person.
+fn lone(c: char, noun: &Noun) -> bool {
+    noun.to == noun.bare + 1 && !role(&[c]) && c != '人'
 }
