@@ -27,6 +27,11 @@ pub(super) fn summary(summary: &Summary, on: &str) -> String {
             summary.short.iter().map(|(code, lanes)| format!("{} {}", thousands(*lanes), visible(code))).collect();
         let _ = writeln!(text, "{:>13}  lanes that ended before τ, by dimension: {}", "short", lanes.join(", "));
     }
+    if !summary.turn_faults.is_empty() {
+        let turns = summary.turn_faults.iter().map(|(fault, turns)| format!("{} {fault}", thousands(*turns)));
+        let turns: Vec<String> = turns.collect();
+        let _ = writeln!(text, "{:>13}  turns with a fault, mended or not: {}", "form", turns.join(", "));
+    }
     let calls = &summary.calls;
     let failed = if calls.failed > 0 { format!(", {} failed", thousands(calls.failed)) } else { String::new() };
     let (made, journal) = (thousands(calls.made), thousands(calls.journal));
@@ -159,6 +164,7 @@ mod tests {
             per_sample: Some(PerSample { calls: 31.46, billed: 16_400.72, cacheable: 11_475.41 }),
             short: of(&[("CR", 2), ("FR", 1)]),
             role_data: BTreeMap::new(),
+            turn_faults: of(&[("cut_ending", 1), ("own_name:mended", 1_200)]),
             rejected: BTreeMap::from([("extract".to_owned(), of(&[("no_dialogue", 3), ("ungrounded", 1)]))]),
             wall_s: 12.34,
         };
@@ -167,6 +173,7 @@ mod tests {
           scenes  22 train
         left out  extract: 3 no_dialogue, 1 ungrounded
            short  lanes that ended before τ, by dimension: 2 CR, 1 FR
+            form  turns with a fault, mended or not: 1 cut_ending, 1,200 own_name:mended
            calls  12,345 made, 0 from the journal, 2 failed
           faults  作者: 12 bad_reply, 640 rate_limited
          re-asks  12 replies of no use, asked for again
@@ -186,6 +193,7 @@ mod tests {
         left.rows.clear();
         left.per_sample = None;
         left.short.clear();
+        left.turn_faults.clear();
         insta::assert_snapshot!(summary(&left, "dramaturg synthesize pipelines/demo.toml"), @r"
         left out  extract: 3 no_dialogue, 1 ungrounded
            calls  12,345 made, 0 from the journal, 2 failed

@@ -44,8 +44,8 @@ impl Records {
     }
 
     fn keeping(kept: Option<(Spool, Spool)>) -> Self {
-        let (conversations, samples, rejects) = Default::default();
-        let played = Arc::new(PlayedRecords { kept, conversations, samples, rejects });
+        let (conversations, samples, rejects, turn_faults) = Default::default();
+        let played = Arc::new(PlayedRecords { kept, conversations, samples, rejects, turn_faults });
         let (characters, rejects, roles, short) = Default::default();
         Self { characters, rejects, roles, short, played }
     }
@@ -190,12 +190,18 @@ pub(super) struct PlayedRecords {
     conversations: AtomicU64,
     samples: AtomicU64,
     rejects: Mutex<Vec<Reject>>,
+    turn_faults: Mutex<BTreeMap<String, u64>>,
 }
 
 impl PlayedRecords {
     /// Adds what came of a conversation.
     pub(super) fn add(&self, played: Played) -> Result<(), StoreError> {
         let Played { conversation, samples, rejects } = played;
+        let mut turn_faults = self.turn_faults.lock().unwrap_or_else(PoisonError::into_inner);
+        for fault in conversation.iter().flat_map(|conversation| &conversation.turns).flat_map(|turn| &turn.faults) {
+            *turn_faults.entry(fault.clone()).or_default() += 1;
+        }
+        drop(turn_faults);
         if let Some((conversations, all_samples)) = &self.kept {
             for sample in &samples {
                 all_samples.add(&sample.id, sample)?;
@@ -213,6 +219,11 @@ impl PlayedRecords {
     /// Returns how many conversations there are.
     pub(super) fn conversations(&self) -> u64 {
         self.conversations.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many turns had a fault of form, mended or not, and how many a speaker whom the director did not plainly name.
+    pub(super) fn turn_faults(&self) -> BTreeMap<String, u64> {
+        self.turn_faults.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns how many samples there are.

@@ -84,6 +84,7 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
     let mut summary = Summary::new(folder.path(), &road.desk.ledger, &records.rejects);
     summary.short.clone_from(&records.short);
     summary.role_data.clone_from(records.roles.sides.tallies());
+    summary.turn_faults = records.played.turn_faults();
     if road.options.until == Stage::Export {
         road.start(Stage::Export, None);
         let (index, pool_hash) = pool.expect("who exports has extracted");

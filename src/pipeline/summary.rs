@@ -186,6 +186,8 @@ pub struct Summary {
     /// What became of roles and their questions, by language, and how alike test rows are to training rows.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub role_data: BTreeMap<Language, RoleTally>,
+    /// How many turns had a fault of form, mended or not, by its name; also those whose speaker the director did not plainly name.
+    pub turn_faults: BTreeMap<String, u64>,
     /// Rejects by stage and reason; in JSON by stage alone.
     #[serde(serialize_with = "by_stage")]
     pub rejected: BTreeMap<String, BTreeMap<String, u64>>,
@@ -283,7 +285,8 @@ mod tests {
             "calls": {"made": 0, "journal": 0, "failed": 0}, "requests": 0, "reasks": 0, "faults": {}, "asks": [],
             "tokens": {"prompt": 0, "cached": 0, "cacheable": 0, "completion": 0, "reasoning": 0, "estimated": 0},
             "usd": null,
-            "rows": {"samples": {"test": 4}}, "per_sample": null, "short": {}, "rejected": {"extract": 5}, "wall_s": 0.0,
+            "rows": {"samples": {"test": 4}}, "per_sample": null, "short": {}, "turn_faults": {},
+            "rejected": {"extract": 5}, "wall_s": 0.0,
         });
         assert_eq!(serde_json::to_value(summary).unwrap(), expected);
     }

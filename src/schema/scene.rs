@@ -74,6 +74,9 @@ pub struct SceneHead {
     pub lines: u32,
     /// The share of its lines of speech that were found in the book.
     pub grounding: Option<f64>,
+    /// Whether somebody wrote it for the pool; only who reads a pool knows.
+    #[serde(skip)]
+    pub is_custom: bool,
 }
 
 impl From<Scene> for SceneHead {
@@ -92,6 +95,7 @@ impl From<Scene> for SceneHead {
             cast,
             lines: u32::try_from(scene.dialogue.len()).unwrap_or(u32::MAX),
             grounding: scene.grounding,
+            is_custom: false,
         }
     }
 }

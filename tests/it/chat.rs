@@ -279,7 +279,7 @@ async fn a_judge_with_a_bias_ends_nothing_and_is_told() {
     let server = ScriptedServer::ruled(move |_, body| answer(body, judge)).await;
     let run = served(&server.url());
     let sets =
-        ["--set", "simulate.count='accepted'", "--set", "simulate.tau=2", "--set", "simulate.max_conversations=9"];
+        ["--set", "simulate.count='accepted'", "--set", "simulate.tau=2", "--set", "simulate.max_conversations=16"];
     let only_english = ["--set", "synthesize.count={ en = 0, zh = 0 }"];
     let left = run.build(&[&sets[..], &only_english[..]].concat(), 0);
     let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/simulate.jsonl")).expect("rejects");
@@ -321,7 +321,13 @@ async fn a_director_who_cannot_spell_stops_no_conversation() {
         Some(Scripted::content(&json!({"reason": "so", "next": next_up}).to_string()))
     };
     let judge = |body: &Value, codes: &[Value]| (codes[lot(body, codes.len())].clone(), 2);
-    let rule = Arc::new(move |body: &Value| director(body).unwrap_or_else(|| answer(body, judge)));
+    // Now and then somebody goes on to speak for others.
+    let speaker = |body: &Value| {
+        (body.get("response_format").is_none() && lot(&json!([body]), 5) == 0)
+            .then(|| Scripted::content("(nods) I thought of it.\nNarrator: It rained all night."))
+    };
+    let rule =
+        Arc::new(move |body: &Value| director(body).or_else(|| speaker(body)).unwrap_or_else(|| answer(body, judge)));
     let server = ScriptedServer::ruled(move |_, body| rule(body)).await;
     let run = served(&server.url());
     // Calls without an answer are told; nothing is missing for them.
@@ -331,9 +337,13 @@ async fn a_director_who_cannot_spell_stops_no_conversation() {
     let turns = conversations.column("turns").unwrap().list().unwrap().get_inner();
     let faults = turns.struct_().unwrap().field_by_name("faults").unwrap().list().unwrap().get_inner();
     let faults: Vec<&str> = faults.str().unwrap().iter().flatten().collect();
-    for fault in ["director:matched", "director:by_lot"] {
+    for fault in ["director:matched", "director:by_lot", "speaks_for_others:mended"] {
         assert!(faults.contains(&fault), "no {fault}");
     }
+    let mut counted: BTreeMap<&str, u64> = BTreeMap::new();
+    faults.iter().for_each(|fault| *counted.entry(fault).or_default() += 1);
+    assert_eq!(left["turn_faults"], json!(counted));
+    assert!(server.bodies().iter().all(|body| !body.to_string().contains("It rained")), "nobody hears what was cut");
     let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/simulate.jsonl")).expect("rejects");
     assert!(rejects.contains("/director\"") && rejects.contains("drawn by lot"), "{rejects}");
     assert!(table(&run, "samples", "test").height() > 0, "conversations go on, and are kept");

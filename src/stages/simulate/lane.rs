@@ -279,7 +279,7 @@ mod tests {
     use crate::llm::{Ask as _, Record};
     use crate::schema::{Candidate, EndedBy, Language, Quality};
     use crate::stages::simulate::TestReply;
-    use crate::stages::simulate::conversation::line;
+    use crate::stages::simulate::conversation::{BY_LOT, line};
     use crate::stages::simulate::fixtures::{House, MemoryJournal, Shelf, character, pool, prompts, scene};
 
     fn params() -> Params {
@@ -315,7 +315,7 @@ mod tests {
             samples.extend(played.samples);
             rejects.extend(played.rejects);
         }
-        let number = |id: &str| -> u32 { id.split('#').next().unwrap().rsplit('/').next().unwrap().parse().unwrap() };
+        let number = |id: &str| -> u32 { id.split(['/', '#']).nth(2).unwrap().parse().unwrap() };
         conversations.sort_by_key(|conversation| number(&conversation.id));
         samples.sort_by_key(|sample: &Sample| (number(&sample.conversation_id), sample.turn));
         rejects.sort_by_key(|reject: &Reject| number(&reject.id));
@@ -583,6 +583,26 @@ mod tests {
         let rejects: Vec<_> = after.rejects.iter().filter(|reject| reject.reason == "content_filter").collect();
         assert_eq!(rejects.iter().map(|reject| reject.id.as_str()).collect::<Vec<_>>(), ["tess/source/1"]);
         assert!(after.counts.met(4), "others make up for it");
+    }
+
+    #[tokio::test]
+    async fn a_lot_stays_in_the_record_though_its_conversation_fails() {
+        let (house, params) = (house(), params());
+        let (stage, scenes) = (house.stage(&params), pool(Language::En, 30));
+        let play = || lane(&house, &stage, Language::En, &scenes);
+        play().await;
+        house.journal.change("tess/source/1/0/director", |record| record.reply.text = "whoever".to_owned());
+        // What follows is asked anew, and no reply of the base comes through.
+        play().await;
+        for record in house.journal.records.lock().unwrap().values_mut() {
+            if record.draw.starts_with("tess/source/1/") && record.draw.ends_with("/base") {
+                record.reply.finish = Some("content_filter".to_owned());
+            }
+        }
+        let played = play().await;
+        let rejects = played.rejects.iter().filter(|reject| reject.id.starts_with("tess/source/1"));
+        let rejects: Vec<(&str, &str)> = rejects.map(|reject| (reject.id.as_str(), reject.reason.as_str())).collect();
+        assert_eq!(rejects, [("tess/source/1/0/director", BY_LOT), ("tess/source/1", "content_filter")]);
     }
 
     #[tokio::test]

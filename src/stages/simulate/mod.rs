@@ -100,6 +100,8 @@ pub struct Params {
     /// Whether a character may meet scenes of its own book. Silent, only one that was picked out of the pool may, and only
     /// where no other book has a scene of its language.
     pub own_book: Option<bool>,
+    /// Whether a lane plays the scenes that people wrote for the pool before those of books.
+    pub custom_first: bool,
     /// The most sentences of a reply; more is a format fault (the paper's replies have one or two).
     #[schemars(range(min = 1))]
     pub max_sentences: u32,
@@ -121,6 +123,7 @@ impl Default for Params {
             max_conversations: 40,
             max_cast: 5,
             own_book: None,
+            custom_first: false,
             max_sentences: 3,
             example_lines: 24,
         }

@@ -35,9 +35,10 @@ pub fn meets_own_book<'a>(
 }
 
 /// Returns the places of the scenes that a lane plays, in its own order: language, own book, then a hash of lane and scene, so that a
-/// scene more or less moves no other. Ids are unique in a pool; the id breaks a tie of hashes.
+/// scene more or less moves no other. Ids are unique in a pool; the id breaks a tie of hashes. With `custom_first` those that people
+/// wrote come before the others, in the same order.
 ///
-/// The first of them is the first in this order that opens its book: a first look at the books' beginnings (`--limit 1`)
+/// Else the first of them is the first in this order that opens its book: a first look at the books' beginnings (`--limit 1`)
 /// then plays the conversations that a full run begins with.
 #[must_use]
 pub fn drawn<'a>(
@@ -55,13 +56,17 @@ pub fn drawn<'a>(
         .map(|(place, head)| (seeded(seed, &["simulate", "scenes", lane, &head.id]).next_u64(), head, place))
         .collect();
     order.sort_by(|(one, a, _), (other, b, _)| one.cmp(other).then_with(|| a.id.cmp(&b.id)));
+    if params.custom_first {
+        order.sort_by_key(|(_, head, _)| !head.is_custom);
+    }
+    let custom = params.custom_first && order.first().is_some_and(|(_, head, _)| head.is_custom);
     let mut openings: BTreeMap<&str, (Option<u32>, &str)> = BTreeMap::new();
     for (_, head, _) in order.iter().filter(|(_, head, _)| head.start.is_some()) {
         let opening = openings.entry(&head.book).or_insert((head.start, &head.id));
         *opening = (*opening).min((head.start, &head.id));
     }
     let opens = |head: &SceneHead| openings.get(head.book.as_str()).is_some_and(|(_, id)| *id == head.id);
-    if let Some(first) = order.iter().position(|(_, head, _)| opens(head)) {
+    if let Some(first) = order.iter().position(|(_, head, _)| opens(head)).filter(|_| !custom) {
         order[..=first].rotate_right(1);
     }
     order.into_iter().map(|(_, _, place)| place).collect()
@@ -74,6 +79,33 @@ mod tests {
     use super::*;
     use crate::schema::Language;
     use crate::stages::simulate::fixtures::{Shelf, character, pool, scene};
+
+    #[test]
+    fn scenes_that_people_wrote_come_first_when_asked() {
+        for language in Language::ALL {
+            let (scenes, tess) = (pool(language, 20), character(language));
+            let heads: Vec<SceneHead> = scenes
+                .iter()
+                .enumerate()
+                .map(|(n, scene)| SceneHead { is_custom: n % 5 == 0, ..Scene::clone(scene).into() })
+                .collect();
+            let order = |custom_first| -> Vec<u32> {
+                let params = Params { custom_first, ..Params::default() };
+                drawn(7, "tess/source", &tess, heads.iter(), &params)
+            };
+            let is_custom = |place: &u32| heads[*place as usize].is_custom;
+            let (mixed, asked) = (order(false), order(true));
+            assert!(asked[..4].iter().all(is_custom) && !mixed[..4].iter().all(is_custom), "{mixed:?} {asked:?}");
+            // The order of each part stays as it is, but for the book's beginning, which comes first where nothing else does.
+            for custom in [true, false] {
+                let part = |order: &[u32]| -> Vec<u32> {
+                    order.iter().copied().filter(|place| *place != mixed[0] && is_custom(place) == custom).collect()
+                };
+                assert_eq!(part(&asked), part(&mixed));
+            }
+            assert_eq!(asked.len(), mixed.len());
+        }
+    }
 
     #[test]
     fn one_scene_more_moves_no_other() {

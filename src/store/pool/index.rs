@@ -25,7 +25,10 @@ impl PoolIndex {
     /// Of two edits with one id the later wins; elsewhere the same id twice is a slip, and the first counts.
     pub(super) fn read(files: Vec<PoolFile>, takes: impl Fn(SceneKind, &SceneHead) -> bool) -> (Self, Vec<StoreError>) {
         let read = |file: &PoolFile, text: Result<&str, PieceFault>| match text {
-            Ok(text) => scene(file, text).map(SceneHead::from),
+            Ok(text) => {
+                let is_custom = file.kind == SceneKind::Custom;
+                scene(file, text).map(|scene| SceneHead { is_custom, ..scene.into() })
+            }
             Err(fault) => Err(unreadable(file, fault)),
         };
         let (mut entries, mut faults) = (Vec::new(), Vec::new());
