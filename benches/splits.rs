@@ -19,7 +19,7 @@ use dramaturg::schema::{
     SceneCharacter, Turn, TurnKind, Visibility,
 };
 use dramaturg::seed::seeded;
-use dramaturg::stages::export::{self, About, ExportError, Form, Params as ExportParams, Row, Table};
+use dramaturg::stages::export::{self, About, ExportError, Form, Params as ExportParams, Rights, Row, Table};
 use dramaturg::stages::split::{NEAR, Params, Part, Relation, Size};
 use dramaturg::store::{DatasetPlace, LineLimits, NewDataset, SHARD_BYTES, StoreError};
 use process::{cpu_seconds, peak_megabytes};
@@ -188,7 +188,8 @@ impl From<ExportError> for Fault {
 
 fn write<T: Row>(dataset: &mut NewDataset, rows: impl IntoIterator<Item = T>) -> Option<Table> {
     let mut file = dataset.table(T::CONFIG, T::SPLIT);
-    let table = export::table(rows.into_iter().map(Ok), |group| {
+    let rights = Rights::new(&ExportParams::default(), 0);
+    let table = export::table(&rights, rows.into_iter().map(Ok), |group| {
         file.write(group).map_err(|source| Fault::Store { _source: source })
     });
     dataset.end(file).expect("it is written");
@@ -294,6 +295,9 @@ fn conversation(number: usize) -> Conversation {
             base_reply: None,
             kept_reply: None,
             faults: Vec::new(),
+            score_source_first: None,
+            score_base_first: None,
+            verdicts: Vec::new(),
         }
     });
     Conversation {
@@ -369,6 +373,8 @@ fn sample(number: usize, at: usize, scene: &Scene, character: &Character, lines:
         judge_model: "judge".into(),
         conversation_id: conversation_id(number),
         turn: u32::try_from(at).expect("few"),
+        verdicts: Vec::new(),
+        edited: None,
         id,
     }
 }

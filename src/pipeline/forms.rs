@@ -42,7 +42,8 @@ pub fn forms(forms: &Forms) -> Result<BTreeMap<String, usize>, RunError> {
         if !is_wanted {
             continue;
         }
-        let folder = if forms.form.config().is_some() { whole.place().to_owned() } else { whole.place().join(&table.config) };
+        let folder =
+            if forms.form.config().is_some() { whole.place().to_owned() } else { whole.place().join(&table.config) };
         let name = if is_list { "test_set" } else { &table.split };
         let mut files: Option<LineFiles> = None;
         let mut rows = 0;
