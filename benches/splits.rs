@@ -188,7 +188,8 @@ impl From<ExportError> for Fault {
 
 fn write<T: Row>(dataset: &mut NewDataset, rows: impl IntoIterator<Item = T>) -> Option<Table> {
     let mut file = dataset.table(T::CONFIG, T::SPLIT);
-    let table = export::table(&Rights::new(&ExportParams::default(), 0), rows.into_iter().map(Ok), |group| {
+    let rights = Rights::new(&ExportParams::default(), 0);
+    let table = export::table(&rights, rows.into_iter().map(Ok), |group| {
         file.write(group).map_err(|source| Fault::Store { _source: source })
     });
     dataset.end(file).expect("it is written");
@@ -372,8 +373,8 @@ fn sample(number: usize, at: usize, scene: &Scene, character: &Character, lines:
         judge_model: "judge".into(),
         conversation_id: conversation_id(number),
         turn: u32::try_from(at).expect("few"),
-        edited: None,
         verdicts: Vec::new(),
+        edited: None,
         id,
     }
 }
