@@ -490,7 +490,7 @@ impl OrdersTold {
         let lean = mean(&orders.base_first).zip(mean(&orders.source_first)).map(|(base, source)| base - source);
         let lean = match lean {
             None => String::new(),
-            Some(lean) if lean.abs() < 0.05 => "The place makes no difference that shows in the means.".to_owned(),
+            Some(lean) if lean.abs() < 0.1 => "The place makes no difference that shows in the means.".to_owned(),
             Some(lean) => {
                 let place = if lean > 0.0 { "first" } else { "second" };
                 format!("Whoever is shown {place} gains {:.2} of σ by it, in the mean.", lean.abs() / 2.0)
