@@ -26,6 +26,7 @@ Examples:
   dramaturg split outputs/mine --test 0.2 --dev 0.1   other splits of a data set that is there
   dramaturg status outputs/mine --watch               how it stands, and what is still missing
   dramaturg journal stats outputs/mine                what was asked so far, and what it took
+  dramaturg diff outputs/mine outputs/mine-2          what changed from one run to another
 
 Exit codes:
   0  done                            4    the model API
@@ -142,6 +143,28 @@ Examples:
   dramaturg export outputs/mine --format jsonl --config samples
   dramaturg export outputs/mine --format batch --model gpt-5 --out requests
   dramaturg export outputs/mine --format messages --config samples --out evaluation
+";
+
+const SELECT_EXAMPLES: &str = "\
+Examples:
+  dramaturg select outputs/mine --judge strong --dry-run      what it will ask and cost
+  dramaturg select outputs/mine --judge strong
+  dramaturg select outputs/demo --judge offline               the offline engine's plain judge
+  dramaturg select outputs/mine --judge new --set 'models.new={provider=\"openai\", model=\"m\"}'
+  dramaturg select outputs/mine --judge strong --json | jq .agreement
+
+Given a run's folder it goes the road again with the run's own configuration and journal, so run it where the run was
+started: books and character files have to be there. To keep a judge in later builds, put it into the pipeline file as
+`[cast] judges = [\"strong\"]`. docs/review.md tells more.
+";
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  dramaturg diff outputs/mine outputs/mine-2
+  dramaturg diff outputs/mine outputs/mine-2 --json | jq '.tables.samples.added'
+
+Rows are the same when their ids are; a row has changed when any of its columns has. Both runs need a data set, and neither
+its books.
 ";
 
 const EXTRACT_EXAMPLES: &str = "\
@@ -263,6 +286,13 @@ pub(super) enum Command {
     Synthesize(RunArguments),
     /// Goes on to the conversations: test characters meet scenes, and a judge picks replies.
     Simulate(RunArguments),
+    /// Judges the replies of a run again, with another model of its pipeline file, or offline.
+    ///
+    /// Each further judge is shown the same pairs of replies with the same history, and changes nothing in them. What it says
+    /// stands in the column `verdicts` of `samples` and of the turns of `conversations`; how far it agrees with the first
+    /// judge is printed. Calls are in the run's journal, so that running again is how it is resumed.
+    #[command(after_help = SELECT_EXAMPLES)]
+    Select(SelectArguments),
     /// Goes on to role data: roles are asked about themselves, and carry out instructions.
     ///
     /// Roles need no conversation, so that none is played. `dedup` judges the questions of any file of JSON Lines.
@@ -274,6 +304,21 @@ pub(super) enum Command {
     /// scenes, or its role data as others train on it.
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportArguments),
+    /// Says what changed from one run to another.
+    ///
+    /// It compares configuration, books, prompts, models, rows, balance and cost, and the rows of every config by their ids.
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff {
+        /// The folder of the one run.
+        #[arg(value_name = "RUN")]
+        before: PathBuf,
+        /// The folder of the other.
+        #[arg(value_name = "RUN")]
+        after: PathBuf,
+        /// Prints one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
     /// Divides the rows of a data set into splits anew: by share, character, book, source model, role. No model is asked.
     #[command(after_help = super::split::EXAMPLES)]
     Split(super::split::SplitArguments),
@@ -299,6 +344,22 @@ pub(super) enum Command {
         #[arg(long)]
         check: bool,
     },
+}
+
+/// What `select` takes.
+#[derive(Debug, Clone, Args)]
+pub(super) struct SelectArguments {
+    /// The run's folder, whose own configuration is taken, or a pipeline file.
+    #[arg(value_name = "RUN|PIPELINE", help_heading = "Arguments")]
+    pub(super) run: PathBuf,
+    /// A model of the run's pipeline file, or `offline`; can be given again.
+    #[arg(long = "judge", value_name = "MODEL", required = true, help_heading = "Options of the run")]
+    pub(super) judges: Vec<String>,
+    /// Asks no server and writes nothing: prints what the verdicts will ask and cost.
+    #[arg(long, help_heading = "Options of the run")]
+    pub(super) dry_run: bool,
+    #[command(flatten)]
+    pub(super) options: RunOptions,
 }
 
 /// What `export` takes.

@@ -74,6 +74,9 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
         RunError::Aliases(_) => format!(
             "`schemas/aliases.schema.json` describes who is who in a book; mend the file, or remove it to have it written anew, and {again}"
         ),
+        RunError::Vetoes(_) => {
+            format!("`docs/review.md` tells what can be vetoed; all answers are kept: mend the file and {again}")
+        }
         RunError::Books { .. } => {
             "books are plain text, Markdown, HTML, EPUB, Fountain or JSON Lines, in any usual encoding".to_owned()
         }

@@ -38,6 +38,7 @@ impl From<&RunError> for Exit {
             // What people write into a pool is theirs to mend, as their files are; and who has the folder is theirs to see.
             RunError::Invalid(_)
             | RunError::Aliases(_)
+            | RunError::Vetoes(_)
             | RunError::Prompts(_)
             | RunError::Books { .. }
             | RunError::Store(StoreError::InUse { .. } | StoreError::Scene { .. } | StoreError::TwoScenes { .. }) => {

@@ -4,27 +4,37 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::arguments::RunArguments;
+use super::arguments::{RunArguments, RunOptions};
 use super::controls::visible;
 use super::summary::{dollars, percent, thousands};
-use super::{Exit, Terminal, failed, progress, table, to_stdout, variables};
+use super::{Exit, Journey, Terminal, failed, progress, table, to_stdout, variables};
 use crate::event::Reporter;
-use crate::pipeline::{self, AskForecast, Basis, Endpoints, Forecast, ForecastOptions, RunError};
+use crate::pipeline::{self, AskForecast, Basis, Endpoints, Environment, Forecast, ForecastOptions, RunError};
 
 /// Rehearses a run and prints what it will ask.
 pub(super) fn forecast(arguments: &RunArguments, latency: Option<Duration>) -> Exit {
+    let options = &arguments.options;
+    rehearse(options, latency, |environment| {
+        let loaded = pipeline::load(&arguments.pipeline, &options.sets, environment, Endpoints::Unneeded)?;
+        Ok(Journey { loaded, out: options.out.clone(), limit: options.limit })
+    })
+}
+
+/// Rehearses whatever is loaded and prints what it will ask.
+pub(super) fn rehearse(
+    options: &RunOptions,
+    latency: Option<Duration>,
+    load: impl FnOnce(&Environment) -> Result<Journey, RunError>,
+) -> Exit {
     let terminal = Terminal::new();
     let environment = match variables(&terminal) {
         Ok(environment) => environment,
         Err(exit) => return exit,
     };
-    let options = &arguments.options;
     let progress = progress(options.quiet, &terminal);
     let reporter: Arc<dyn Reporter> = Arc::<super::Progress>::clone(&progress);
-    let loaded = pipeline::load(&arguments.pipeline, &options.sets, &environment, Endpoints::Unneeded);
-    let result = loaded.map_err(RunError::Invalid).and_then(|loaded| {
-        let options = ForecastOptions { out: options.out.clone(), limit: options.limit, latency };
-        pipeline::forecast(loaded, &options, reporter)
+    let result = load(&environment).and_then(|Journey { loaded, out, limit }| {
+        pipeline::forecast(loaded, &ForecastOptions { out, limit, latency }, reporter)
     });
     progress.clear();
     match result {

@@ -9,6 +9,7 @@ mod books;
 mod check;
 mod controls;
 mod diagnostics;
+mod differences;
 mod environment;
 mod exit;
 mod forecast;
@@ -23,6 +24,7 @@ mod progress;
 mod quotes;
 mod scenes;
 mod schemas;
+mod select;
 mod split;
 mod status;
 mod summary;
@@ -31,6 +33,7 @@ mod table;
 pub use exit::Exit;
 
 use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -66,10 +69,12 @@ fn command(command: Command) -> Exit {
         Command::Check { path, probe, sets, json } => check::check(&path, probe, &sets, json),
         Command::Status { run, watch, json, no_estimate } => status::status(&run, watch, json, no_estimate),
         Command::Chunk(chunk) => books::chunk(chunk),
+        Command::Diff { before, after, json } => differences::diff(&before, &after, json),
         Command::Journal(command) => journal::journal(&command),
         Command::Extract(extract) => quotes::extract(extract),
         Command::Synthesize(run) => road(&run, false, Stage::Synthesize),
         Command::Simulate(run) => road(&run, false, Stage::Simulate),
+        Command::Select(arguments) => select::select(&arguments),
         Command::Instruct(instruct) => instruct::instruct(instruct),
         Command::Export(arguments) => match arguments.format {
             Some(format) => formats::formats(&arguments, format),
@@ -83,14 +88,36 @@ fn command(command: Command) -> Exit {
 
 /// Goes the road up to and including a stage, and tells how it went.
 fn road(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
+    let endpoints = if replay { Endpoints::Unneeded } else { Endpoints::Needed };
+    let options = &arguments.options;
+    travel(options, until, replay, |environment| {
+        let loaded = pipeline::load(&arguments.pipeline, &options.sets, environment, endpoints)?;
+        Ok(Journey { loaded, out: options.out.clone(), limit: options.limit })
+    })
+}
+
+/// What a road needs beside what the command line says of it.
+struct Journey {
+    loaded: Loaded,
+    out: Option<PathBuf>,
+    limit: Option<u32>,
+}
+
+/// Goes the road of whatever is loaded, and tells how it went.
+fn travel(
+    options: &arguments::RunOptions,
+    until: Stage,
+    replay: bool,
+    load: impl FnOnce(&Environment) -> Result<Journey, RunError>,
+) -> Exit {
     let terminal = Terminal::new();
     let environment = match variables(&terminal) {
         Ok(environment) => environment,
         Err(exit) => return exit,
     };
-    let progress = progress(arguments.options.quiet, &terminal);
+    let progress = progress(options.quiet, &terminal);
     let writer = progress.writer();
-    let filter = environment.get("RUST_LOG").unwrap_or(if arguments.options.quiet { "error" } else { "warn" });
+    let filter = environment.get("RUST_LOG").unwrap_or(if options.quiet { "error" } else { "warn" });
     // Another subscriber, as a test has it, stays.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))
@@ -98,20 +125,14 @@ fn road(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
         .with_writer(move || writer.clone())
         .try_init();
 
-    let endpoints = if replay { Endpoints::Unneeded } else { Endpoints::Needed };
-    let result = match pipeline::load(&arguments.pipeline, &arguments.options.sets, &environment, endpoints) {
-        Ok(loaded) => {
-            let (sender, stop) = watch::channel(false);
-            let (out, limit) = (arguments.options.out.clone(), arguments.options.limit);
-            let options = RunOptions { out, limit, replay, until, stop };
-            run(loaded, options, &progress, sender)
-        }
-        Err(error) => Err(RunError::Invalid(error)),
-    };
+    let result = load(&environment).and_then(|Journey { loaded, out, limit }| {
+        let (sender, stop) = watch::channel(false);
+        run(loaded, RunOptions { out, limit, replay, until, stop }, &progress, sender)
+    });
     progress.clear();
     match &result {
-        Ok(left) => tell(left, arguments, until),
-        Err(RunError::Failures { summary: left, .. }) => tell(left, arguments, until),
+        Ok(left) => tell(left, options, until),
+        Err(RunError::Failures { summary: left, .. }) => tell(left, options, until),
         Err(_) => {}
     }
     let Err(error) = result else { return Exit::Done };
@@ -130,7 +151,8 @@ fn progress(quiet: bool, terminal: &Terminal) -> Arc<Progress> {
 /// Tells why a run, or something like it, did not do what it was asked.
 fn failed(error: &RunError, terminal: &Terminal) -> Exit {
     if let RunError::Invalid(PipelineError::Invalid { sources, problems })
-    | RunError::Aliases(PipelineError::Invalid { sources, problems }) = error
+    | RunError::Aliases(PipelineError::Invalid { sources, problems })
+    | RunError::Vetoes(PipelineError::Invalid { sources, problems }) = error
     {
         to_stderr(&diagnostics::problems(sources, problems, terminal.color));
     }
@@ -165,11 +187,11 @@ fn run(
 }
 
 /// Tells what a run left.
-fn tell(left: &Summary, arguments: &RunArguments, until: Stage) {
-    if arguments.options.json {
+fn tell(left: &Summary, options: &arguments::RunOptions, until: Stage) {
+    if options.json {
         let json = serde_json::to_string(left).expect("a summary is JSON");
         to_stdout(&format!("{json}\n"));
-    } else if !arguments.options.quiet {
+    } else if !options.quiet {
         let following = Stage::ALL.into_iter().find(|stage| *stage > until);
         to_stdout(&summary::summary(left, &invocation::invocation(std::env::args_os(), following.map(Stage::verb))));
     }

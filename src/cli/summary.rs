@@ -22,6 +22,17 @@ pub(super) fn summary(summary: &Summary, on: &str) -> String {
             reasons.iter().map(|(reason, count)| format!("{} {reason}", thousands(*count))).collect();
         let _ = writeln!(text, "{:>13}  {stage}: {}", "left out", reasons.join(", "));
     }
+    for (judge, agreement) in &summary.agreement {
+        let kappa = agreement.kappa.map_or_else(|| "not to be told".to_owned(), |kappa| format!("{kappa:.2}"));
+        let _ = writeln!(
+            text,
+            "{:>13}  {}: {} turns, {:.0} % the same dimension, κ of σ {kappa}",
+            "agreement",
+            visible(judge),
+            thousands(agreement.turns),
+            agreement.same_dimension * 100.0
+        );
+    }
     if !summary.short.is_empty() {
         let lanes: Vec<String> =
             summary.short.iter().map(|(code, lanes)| format!("{} {}", thousands(*lanes), visible(code))).collect();
@@ -122,7 +133,7 @@ fn whole(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::{AskSummary, Calls};
+    use crate::pipeline::{AgreementSummary, AskSummary, Calls};
 
     fn ask(name: &str, prompt: u64, cacheable: u64) -> AskSummary {
         let tokens = Tokens { prompt, cacheable, ..Tokens::default() };
@@ -162,6 +173,10 @@ mod tests {
                 ("scenes".to_owned(), of(&[("train", 22)])),
             ]),
             per_sample: Some(PerSample { calls: 31.46, billed: 16_400.72, cacheable: 11_475.41 }),
+            agreement: BTreeMap::from([(
+                "second".to_owned(),
+                AgreementSummary { turns: 456, same_dimension: 0.61, kappa: Some(0.4217) },
+            )]),
             short: of(&[("CR", 2), ("FR", 1)]),
             role_data: BTreeMap::new(),
             turn_faults: of(&[("cut_ending", 1), ("own_name:mended", 1_200)]),
@@ -172,6 +187,7 @@ mod tests {
          samples  61 test
           scenes  22 train
         left out  extract: 3 no_dialogue, 1 ungrounded
+       agreement  second: 456 turns, 61 % the same dimension, κ of σ 0.42
            short  lanes that ended before τ, by dimension: 2 CR, 1 FR
             form  turns with a fault, mended or not: 1 cut_ending, 1,200 own_name:mended
            calls  12,345 made, 0 from the journal, 2 failed
@@ -194,6 +210,7 @@ mod tests {
         left.per_sample = None;
         left.short.clear();
         left.turn_faults.clear();
+        left.agreement.clear();
         insta::assert_snapshot!(summary(&left, "dramaturg synthesize pipelines/demo.toml"), @r"
         left out  extract: 3 no_dialogue, 1 ungrounded
            calls  12,345 made, 0 from the journal, 2 failed

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Loaded;
 use super::models::Models;
+use crate::llm::Desk;
 use crate::schema::{Book, Language, RoleTally};
-use crate::stages::export::{About, AboutBook, AboutPart};
+use crate::stages::export::{About, AboutBook, AboutPart, Charge};
 
 /// Gathers what the card tells of a run.
 pub(super) fn about(
@@ -13,6 +14,8 @@ pub(super) fn about(
     limit: Option<u32>,
     books: &[Book],
     models: &Models,
+    desk: &Desk,
+    charges: Vec<Charge>,
     roles: BTreeMap<Language, RoleTally>,
 ) -> About {
     let file = &loaded.file;
@@ -34,6 +37,8 @@ pub(super) fn about(
             .map(|(part, model)| AboutPart { part, name: model.name().to_owned(), model: model.id().to_owned() })
             .collect(),
         dimensions: loaded.dimensions.clone(),
+        prompts: desk.prompts.hashes().clone(),
+        charges,
         tau: file.simulate.tau,
         emphasis: file.simulate.emphasis,
         wave: file.simulate.wave,

@@ -18,6 +18,9 @@ pub enum RunError {
     /// The file of the pool that says who is who in a book is wrong. What was done before it was read is kept.
     #[error(transparent)]
     Aliases(PipelineError),
+    /// The file of vetoes names what is not there. No data set was written; what was answered is kept.
+    #[error(transparent)]
+    Vetoes(PipelineError),
     /// A prompt template that the pipeline file puts in place of the program's is wrong. Nothing was run.
     #[error(transparent)]
     Prompts(#[from] PromptError),

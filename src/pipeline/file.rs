@@ -263,6 +263,10 @@ pub struct Cast {
     pub base: Member,
     /// Says which of two replies is better, on which dimension, and rates whole conversations.
     pub judge: Member,
+    /// Further judges, who are shown the same pairs of replies and change nothing in what is played: what they say stands in
+    /// the column `verdicts`. `dramaturg select RUN --judge MODEL` adds one to a run.
+    #[serde(default, skip_serializing_if = "Members::is_empty")]
+    pub judges: Members,
     /// Describes the roles of `instruct`, and makes questions and answers about them; the extractor when silent.
     #[serde(default)]
     pub instructor: Option<Member>,
@@ -316,7 +320,19 @@ pub enum Members {
     ByLanguage(ByLanguage<Vec<String>>),
 }
 
+impl Default for Members {
+    fn default() -> Self {
+        Self::Same(Vec::new())
+    }
+}
+
 impl Members {
+    /// Says whether nobody plays the part.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        Language::ALL.into_iter().all(|language| self.get(language).is_empty())
+    }
+
     /// Returns the names of the models that play the part in a language.
     #[must_use]
     pub fn get(&self, language: Language) -> &[String] {

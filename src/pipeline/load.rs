@@ -10,6 +10,7 @@ use super::characters::GivenCharacters;
 use super::document::Document;
 use super::problems::{At, PipelineError, Problem};
 use super::reader::Reader;
+use super::vetoes::Vetoes;
 use super::{BookPath, Environment, ModelEntry, PipelineFile, checks, paths};
 use crate::llm::{AskError, Desk, Endpoint, Model, Secret};
 use crate::schema::{Character, Dimension, Instruction, Language};
@@ -48,6 +49,8 @@ pub struct Loaded {
     pub prompts: BTreeMap<String, String>,
     /// The dimensions: those of the file that `[select] dimensions` names, else the paper's.
     pub dimensions: Vec<Dimension>,
+    /// What people take out of the data set by hand, and put right in it.
+    pub vetoes: Option<Vetoes>,
     /// How the served models of the cast are reached. The keys show themselves nowhere.
     pub endpoints: BTreeMap<String, Endpoint>,
     /// Text of the pipeline file.
@@ -69,7 +72,7 @@ impl Loaded {
             if self.file.instruct.is_on() {
                 names.extend([cast.instructor().get(language), cast.player().get(language)]);
             }
-            let several = [&cast.synthesizers, &cast.sources];
+            let several = [&cast.synthesizers, &cast.sources, &cast.judges];
             names.extend(several.iter().flat_map(|members| members.get(language)).map(String::as_str));
         }
         names
@@ -139,6 +142,7 @@ pub(super) fn load_text(
     let instructions = reader.instructions(&document);
     let prompts = reader.prompts(&document);
     let dimensions = reader.dimensions(&document);
+    let vetoes = reader.vetoes(&document, path);
 
     let mut typed: Option<PipelineFile> = None;
     if reader.problems.is_empty() {
@@ -149,6 +153,8 @@ pub(super) fn load_text(
     }
     let Some(mut file) = typed else { return Err(reader.invalid()) };
     let endpoints = resolve(&mut file, reached);
+    // A run that is looked at later is looked at with the vetoes that it was made with.
+    file.export.vetoes = vetoes.as_ref().map(|vetoes| vetoes.path.display().to_string());
     let effective = effective(&file, unexpanded);
     let source = reader.sources.swap_remove(0).1;
     let path = path.to_owned();
@@ -164,6 +170,7 @@ pub(super) fn load_text(
         instructions,
         prompts,
         dimensions,
+        vetoes,
         endpoints,
         source,
         overrides: sets.iter().filter(|set| !only_pace(set)).cloned().collect(),

@@ -29,6 +29,9 @@ pub(super) struct Manifest {
     prompts: BTreeMap<String, String>,
     /// blake3 of the table of dimensions.
     dimensions: String,
+    /// blake3 of the file of vetoes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vetoes: Option<String>,
     /// blake3 of the roles' character files and the general instructions; none where no role is asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
     roles: Option<String>,
@@ -135,6 +138,7 @@ impl Manifest {
             cast: models.parts().into_iter().map(|(part, model)| ManifestPart::new(part, &model)).collect(),
             prompts: desk.prompts.hashes().clone(),
             dimensions: blake3::hash(&dimensions).to_hex().to_string(),
+            vetoes: loaded.vetoes.as_ref().map(super::Vetoes::hash),
             roles: loaded.file.instruct.is_on().then(|| {
                 let given = serde_json::to_vec(&(&loaded.roles, &loaded.instructions)).expect("plain data is JSON");
                 blake3::hash(&given).to_hex().to_string()

@@ -24,6 +24,8 @@ pub(super) struct Models {
     pub base: ByLanguage<Arc<Model>>,
     /// Compares the two and rates whole conversations.
     pub judge: ByLanguage<Arc<Model>>,
+    /// Further judges.
+    pub judges: ByLanguage<Vec<Arc<Model>>>,
     /// Describes roles and asks about them; none where there are no roles.
     pub instructor: Option<ByLanguage<Arc<Model>>>,
     /// Plays roles; none where there are no roles.
@@ -62,14 +64,16 @@ impl Models {
         };
         let synthesizers = several(&cast.synthesizers)?;
         let sources = several(&cast.sources)?;
-        Ok(Self { extractor, synthesizers, director, scene, sources, base, judge, instructor, player })
+        let judges = several(&cast.judges)?;
+        Ok(Self { extractor, synthesizers, director, scene, sources, base, judge, judges, instructor, player })
     }
 
     /// Returns those who have a part in conversations, some of them more than once.
     pub(super) fn players(&self) -> impl Iterator<Item = &Arc<Model>> {
         let parts = [&self.director, &self.scene, &self.base, &self.judge];
         let one = parts.into_iter().flat_map(|part| [&part.en, &part.zh]);
-        one.chain(self.sources.en.iter()).chain(self.sources.zh.iter())
+        let several = [&self.sources, &self.judges].into_iter().flat_map(|part| part.en.iter().chain(&part.zh));
+        one.chain(several)
     }
 
     /// Returns (part, model) in the order of the cast; a part that languages divide is named once for each.
@@ -86,6 +90,7 @@ impl Models {
             ("sources", self.sources.clone()),
             ("base", one(&self.base)),
             ("judge", one(&self.judge)),
+            ("judges", self.judges.clone()),
         ];
         let optional = [("instructor", &self.instructor), ("player", &self.player)];
         cast.extend(optional.into_iter().filter_map(|(part, models)| Some((part, one(models.as_ref()?)))));

@@ -1,13 +1,14 @@
 //! What a run makes on its way to the data set: characters and rejects in memory, conversations, their samples and the rows of
 //! roles on the disk, so that a run takes no more memory the longer it goes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::de::DeserializeOwned;
 
 use super::RunError;
+use super::vetoes::Barred;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Split};
 use crate::stages::export::{self, Figures, HeldOut, Reading, Rights, Row, Table};
 use crate::stages::instruct::{Gleaned, Sides};
@@ -25,6 +26,8 @@ pub(super) struct Records {
     pub(super) roles: RoleRecords,
     /// How many lanes ended before a dimension had its τ counts, by dimension.
     pub(super) short: BTreeMap<String, u64>,
+    /// What people take out of the tables, and put right in them.
+    pub(super) barred: Barred,
     /// The conversations and their samples.
     pub(super) played: Arc<PlayedRecords>,
 }
@@ -46,8 +49,8 @@ impl Records {
     fn keeping(kept: Option<(Spool, Spool)>) -> Self {
         let (conversations, samples, rejects, turn_faults) = Default::default();
         let played = Arc::new(PlayedRecords { kept, conversations, samples, rejects, turn_faults });
-        let (characters, rejects, roles, short) = Default::default();
-        Self { characters, rejects, roles, short, played }
+        let (characters, rejects, roles, short, barred) = Default::default();
+        Self { characters, rejects, roles, short, barred, played }
     }
 
     /// Takes over what was left out of the conversations.
@@ -65,9 +68,11 @@ impl Records {
         figures: &mut Figures,
     ) -> Result<Vec<Table>, RunError> {
         let (conversations, samples) = self.kept();
-        let samples = samples.records().map(|sample| Ok(sample?));
+        let samples = samples.records().map(|sample| Ok(self.barred.sample(sample?))).filter_map(Result::transpose);
         let conversations = conversations.records().map(|conversation| Ok(conversation?));
-        let all_scenes = (0..scenes.len()).map(|place| Ok(scenes.scene(place)?));
+        let conversations = kept(conversations, |one: &Conversation| self.barred.has_conversation(&one.id));
+        let all_scenes = (0..scenes.len()).filter(|&place| self.barred.has_scene(&scenes.head(place).id));
+        let all_scenes = all_scenes.map(|place| Ok(scenes.scene(place)?));
         let characters = self.characters.iter().cloned().map(Ok);
         let tables = [
             write(rights, dataset, samples.inspect(seen(|sample| figures.sample(sample))))?,
@@ -81,19 +86,24 @@ impl Records {
     }
 
     /// Returns the conversations that the report shows.
-    pub(super) fn readings(&self, scenes: &PoolIndex, figures: &Figures) -> Result<Vec<Reading>, RunError> {
+    pub(super) fn readings(
+        &self,
+        rights: &Rights,
+        scenes: &PoolIndex,
+        figures: &Figures,
+    ) -> Result<Vec<Reading>, RunError> {
         let mut readings = Vec::new();
         for id in figures.shown() {
             let Some(conversation) = self.kept().0.get::<Conversation>(&id)? else { continue };
             let scene = scenes.find(&conversation.scene_id).map(|place| scenes.scene(place)).transpose()?;
             let character = self.characters.iter().find(|character| character.id == conversation.character_id);
-            readings.push(Reading::new(&conversation, scene.as_ref(), character));
+            readings.push(Reading::new(&conversation, scene.as_ref(), character, rights));
         }
         Ok(readings)
     }
 
     /// Returns the conversations and samples of a run that writes.
-    fn kept(&self) -> &(Spool, Spool) {
+    pub(super) fn kept(&self) -> &(Spool, Spool) {
         self.played.kept.as_ref().expect("a run that writes keeps what is played")
     }
 
@@ -101,8 +111,14 @@ impl Records {
     fn write_roles(&self, rights: &Rights, dataset: &mut NewDataset) -> Result<[Option<Table>; 5], RunError> {
         let [profiles, specific, general] = self.roles.kept.as_ref().expect("a run that writes keeps its roles");
         let sides = &self.roles.sides;
-        let of_specific = |split| rows(specific, move |rows| of_split(sides.specific(rows), split, |row| row.split));
-        let of_general = |split| rows(general, move |rows| of_split(sides.general(rows), split, |row| row.split));
+        let of_specific = |split| {
+            let rows = rows(specific, move |rows| of_split(sides.specific(rows), split, |row| row.split));
+            kept(rows, |row: &RoleSpecific| self.barred.has_row(&row.id))
+        };
+        let of_general = |split| {
+            let rows = rows(general, move |rows| of_split(sides.general(rows), split, |row| row.split));
+            kept(rows, |row: &RoleGeneral| self.barred.has_row(&row.id))
+        };
         Ok([
             write(rights, dataset, profiles.records().map(|profile| Ok(sides.profile(profile?))))?,
             write(rights, dataset, of_specific(Split::Train))?,
@@ -111,6 +127,14 @@ impl Records {
             write(rights, dataset, of_general(Split::Test).map(|row| Ok(HeldOut(row?))))?,
         ])
     }
+}
+
+/// Leaves out rows; what could not be read is none that is left out.
+fn kept<T>(
+    rows: impl Iterator<Item = Result<T, RunError>>,
+    has: impl Fn(&T) -> bool,
+) -> impl Iterator<Item = Result<T, RunError>> {
+    rows.filter(move |row| row.as_ref().map_or(true, &has))
 }
 
 /// Looks at the rows that could be read.
@@ -163,6 +187,14 @@ impl RoleRecords {
             all_general.add(&id, general)?;
         }
         Ok(())
+    }
+
+    /// Returns the ids of all specific and general rows.
+    pub(super) fn row_ids(&self) -> Result<BTreeSet<String>, RunError> {
+        let Some([_, specific, general]) = &self.kept else { return Ok(BTreeSet::new()) };
+        let specific = rows(specific, |rows| self.sides.specific(rows)).map(|row: Result<RoleSpecific, _>| Ok(row?.id));
+        let general = rows(general, |rows| self.sides.general(rows)).map(|row: Result<RoleGeneral, _>| Ok(row?.id));
+        specific.chain(general).collect()
     }
 
     /// Returns how many rows there are of roles, specific and general ones.

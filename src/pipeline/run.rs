@@ -27,7 +27,7 @@ use super::records::Records;
 use super::rights::rights;
 use super::shelf::Shelf;
 use super::status::{Watch, spent};
-use super::{Loaded, RunError, RunOptions, Stage, Summary};
+use super::{AgreementSummary, Loaded, RunError, RunOptions, Stage, Summary};
 use crate::event::{Event, Reporter};
 use crate::llm::{AskError, Desk, Rehearsal};
 use crate::prompt::Prompts;
@@ -73,10 +73,17 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
     let mut records = Records::new(folder)?;
     let walked = road.walk(&mut records).await;
     records.take_rejects();
+    let vetoed = match (&walked, &road.loaded.vetoes) {
+        (Ok(Walked { pool: Some((index, _)), .. }), Some(vetoes)) if road.options.until == Stage::Export => {
+            records.veto(vetoes, index, road.options.limit.is_some())
+        }
+        _ => Ok(()),
+    };
     records.rejects.sort();
     records.rejects.dedup();
     folder.write_rejected(&records.rejects)?;
     let Walked { books, chunks, pool } = walked?;
+    vetoed?;
     if !matches!(road.options.until, Stage::Chunk | Stage::Extract) {
         store::write_characters(folder.path(), &records.characters)?;
     }
@@ -92,12 +99,14 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
         let rights = rights(&road.loaded);
         let mut figures = Figures::new(road.loaded.file.seed);
         let tables = records.write(&rights, &index, &mut dataset, &mut figures)?;
-        let about =
-            about(&road.loaded, road.options.limit, &books, &road.models, records.roles.sides.tallies().clone());
+        let (charges, tallies) = (summary.charges(), records.roles.sides.tallies().clone());
+        let limit = road.options.limit;
+        let about = about(&road.loaded, limit, &books, &road.models, &road.desk, charges, tallies);
         let card = export::card(&road.loaded.file.export, &about, &tables);
         summary.count(&tables);
+        summary.agreement =
+            figures.judges().iter().map(|(name, own)| (name.clone(), AgreementSummary::of(own))).collect();
         let files = dataset.finish(&card)?;
-        let limit = road.options.limit;
         let manifest =
             Manifest::new(&road.loaded, limit, &books, &road.models, &road.desk, Some(pool_hash), &summary, files);
         folder.write_manifest(&manifest)?;
@@ -109,9 +118,9 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
             chunks,
             rejects: &records.rejects,
             short: &records.short,
-            charges: &summary.charges(),
+            rights: &rights,
             each_sample: summary.per_sample.map(|each| (each.calls, each.billed)),
-            readings: &records.readings(&index, &figures)?,
+            readings: &records.readings(&rights, &index, &figures)?,
         }))?;
         summary.dataset = Some(folder.dataset());
         road.end(Stage::Export, format!("{} rows in {}", summary.total_rows(), folder.dataset().display()));

@@ -5,7 +5,7 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
-use super::PipelineFile;
+use super::{PipelineFile, VetoFile};
 use crate::schema::{CharacterFile, Conversation, Sample, Scene};
 use crate::stages;
 use crate::stages::extract::aliases::Aliases;
@@ -18,6 +18,7 @@ pub fn schemas() -> Vec<(String, String)> {
         record::<Scene>("scene"),
         record::<Aliases>("aliases"),
         record::<CharacterFile>("character"),
+        record::<VetoFile>("vetoes"),
         record::<Sample>("sample"),
         record::<Conversation>("conversation"),
     ];

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::Stage;
 use crate::llm::{Account, Ledger, Totals};
 use crate::schema::{Language, Reject, RoleTally, Sample};
-use crate::stages::export::{Charge, Row as _, Table};
+use crate::stages::export::{Agreement, Charge, Row as _, Table};
 
 /// What the command line says about a run, beside the pipeline file.
 #[derive(Debug, Clone)]
@@ -138,6 +138,26 @@ impl PerSample {
     }
 }
 
+/// How a further judge agrees with the first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct AgreementSummary {
+    /// Turns that both have judged.
+    pub turns: u64,
+    /// The share of them for which both found the same dimension, 0 to 1.
+    pub same_dimension: f64,
+    /// Cohen's kappa of σ with quadratic weights; null where chance alone would make them agree.
+    pub kappa: Option<f64>,
+}
+
+impl AgreementSummary {
+    /// Sums up an agreement.
+    pub(super) fn of(agreement: &Agreement) -> Self {
+        let kappa = agreement.kappa().map(|kappa| (kappa * 10_000.0).round() / 10_000.0);
+        let same_dimension = shared_out(agreement.same_dimension, agreement.turns.max(1));
+        Self { turns: agreement.turns, same_dimension, kappa }
+    }
+}
+
 /// Divides with two decimals.
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
 fn shared_out(sum: u64, parts: u64) -> f64 {
@@ -181,6 +201,9 @@ pub struct Summary {
     pub rows: BTreeMap<String, BTreeMap<String, u64>>,
     /// What each sample took; null without a data set, and without samples.
     pub per_sample: Option<PerSample>,
+    /// How further judges agree with the first, by name; absent where there are none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub agreement: BTreeMap<String, AgreementSummary>,
     /// How many lanes ended before a dimension had its τ counts, by dimension.
     pub short: BTreeMap<String, u64>,
     /// What became of roles and their questions, by language, and how alike test rows are to training rows.

@@ -135,11 +135,12 @@ pub struct Turn {
     pub score_source_first: Option<u8>,
     /// σ as the judge gave it where the base model's reply was shown first; null where it never was.
     pub score_base_first: Option<u8>,
-    /// What further judges say of the same two replies, in the order of `[select] judges`.
+    /// What further judges say of the same two replies, in the order of `[cast] judges`.
     pub verdicts: Vec<Verdict>,
 }
 
-/// What a further judge says of the two replies of a turn. It changes nothing in the conversation.
+/// What a further judge says of the two replies of a turn. It changes nothing in the conversation. Replies that are the same
+/// word for word have none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// The name of the judge in the pipeline file.

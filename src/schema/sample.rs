@@ -69,7 +69,7 @@ pub struct Sample {
     pub conversation_id: String,
     /// Its turn in the conversation, from 0 over all utterances.
     pub turn: u32,
-    /// What further judges say of reference and baseline, in the order of `[select] judges`.
+    /// What further judges say of reference and baseline, in the order of `[cast] judges`.
     pub verdicts: Vec<Verdict>,
     /// Why somebody has put another text in the reference's place; null where it is the source model's own.
     pub edited: Option<String>,

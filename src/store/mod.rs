@@ -6,6 +6,7 @@
 mod atomic;
 mod characters;
 mod dataset;
+mod digests;
 mod error;
 mod journal;
 mod lines;
@@ -19,6 +20,7 @@ mod tables;
 pub use atomic::write;
 pub use characters::{characters, characters_path, is_run, write_characters};
 pub use dataset::{NewFolder, StoredTable, tables};
+pub use digests::{Digests, RowDigest, digests};
 pub use error::StoreError;
 pub use journal::{FileJournal, JournalOptions, JournalView};
 pub use lines::{LineFiles, LineLimits};

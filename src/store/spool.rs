@@ -4,7 +4,7 @@
 //! A spool lives as long as its run. What a crash leaves of one is removed when the folder is opened again: all that is in
 //! it comes back from the journal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -98,6 +98,12 @@ impl Spool {
         let places: Vec<Place> =
             self.state.lock().unwrap_or_else(PoisonError::into_inner).places.values().copied().collect();
         places.into_iter().map(|place| self.read(place))
+    }
+
+    /// Returns the ids.
+    #[must_use]
+    pub fn ids(&self) -> BTreeSet<String> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).places.keys().cloned().collect()
     }
 
     /// Reads the record of an id; none where there is none.

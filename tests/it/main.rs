@@ -25,6 +25,7 @@ mod money;
 mod pool;
 mod probe;
 mod reading;
+mod review;
 mod schemas;
 mod served;
 mod support;

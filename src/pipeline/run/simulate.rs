@@ -104,6 +104,7 @@ impl Road {
                 scene: self.models.scene.get(language),
                 base: self.models.base.get(language),
                 judge: self.models.judge.get(language),
+                judges: self.models.judges.get(language),
                 params: &params,
                 select: &self.loaded.file.select,
                 dimensions: &self.loaded.dimensions,

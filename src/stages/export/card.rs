@@ -1,5 +1,6 @@
 //! The data set card: front matter, then what the data set is, how to read it and how it was made, in short. It tells nothing
-//! that a second run from the same journal would tell otherwise: no time, no cost, no count of calls, no address of a server.
+//! that a second run from the same journal would tell otherwise: no time, no count that
+//! depends on where an answer came from, no address of a server.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use super::features::notes;
 use super::front::{configs, front, languages};
 use super::roles;
 use super::tally::Tally;
-use super::{Params, Rights, Table};
+use super::{Charge, Params, Rights, Table, dollars, percent, thousands};
 use crate::schema::{Dimension, Language, RoleTally};
 
 /// What the card tells of a run beside its tables.
@@ -43,6 +44,10 @@ pub struct About {
     pub keep_source: u8,
     /// The largest σ at which a turn becomes a sample.
     pub sample: u8,
+    /// blake3 of each prompt template, by name.
+    pub prompts: BTreeMap<String, String>,
+    /// What was asked, by ask and model.
+    pub charges: Vec<Charge>,
     /// What became of roles and questions by language; none where no roles were made.
     pub roles: BTreeMap<Language, RoleTally>,
 }
@@ -84,6 +89,7 @@ pub fn card(params: &Params, about: &About, tables: &[Table]) -> String {
         card.push_str(&columns(tables));
     }
     card.push_str(&made(about, tables));
+    card.push_str(&cost(&about.charges));
     card.push_str(&limits(params, about));
     card.push_str(&pipeline(about));
     card
@@ -176,6 +182,43 @@ fn made(about: &About, tables: &[Table]) -> String {
             _ => {}
         }
     }
+    text.push_str(&prompts(about));
+    text
+}
+
+/// Tells what was asked of whom, by stage.
+fn cost(charges: &[Charge]) -> String {
+    if charges.is_empty() {
+        return String::new();
+    }
+    let head = "| stage | calls | prompt tokens | completion tokens | cost |\n|---|---:|---:|---:|---:|\n";
+    let mut text = format!("## Cost\n\n{head}");
+    let all = Charge::sum(charges);
+    let stages = Charge::by_stage(charges);
+    for (stage, charge) in stages.iter().map(|(stage, charge)| (*stage, charge)).chain([("all", &all)]) {
+        let (calls, cost) = (thousands(charge.calls), dollars(charge.usd));
+        let (prompt, completion) = (thousands(charge.prompt), thousands(charge.completion));
+        let _ = writeln!(text, "| {stage} | {calls} | {prompt} | {completion} | {cost} |");
+    }
+    if all.estimated > 0 {
+        let share = percent(all.estimated, all.prompt + all.completion);
+        let _ = write!(text, "\n{share} of the tokens are estimated, since no server counted them.\n");
+    }
+    text.push('\n');
+    text
+}
+
+/// Lists the prompt templates by their hashes, folded.
+fn prompts(about: &About) -> String {
+    if about.prompts.is_empty() {
+        return String::new();
+    }
+    let mut text = "<details><summary>Prompt templates, each with its blake3</summary>\n\n".to_owned();
+    text.push_str("| template | blake3 |\n|---|---|\n");
+    for (name, hash) in &about.prompts {
+        let _ = writeln!(text, "| {} | `{hash}` |", cell(name));
+    }
+    text.push_str("\n</details>\n\n");
     text
 }
 
@@ -226,6 +269,13 @@ fn balance(about: &About, table: &Table) -> String {
         let _ = write!(text, " {count} |");
     }
     let _ = writeln!(text, " {} |\n", groups.values().sum::<usize>());
+    if table.tally.edited > 0 {
+        let _ = writeln!(
+            text,
+            "{} of them have a reference that was edited by hand; the column `edited` tells why.\n",
+            table.tally.edited
+        );
+    }
     text
 }
 
@@ -417,8 +467,13 @@ mod tests {
                 "| dimension | en, established | zh, synthesized | all |\n|---|---:|---:|---:|\n\
                  | CR | 2 | 0 | 2 |\n| FR | 0 | 0 | 0 |\n| PA | 0 | 1 | 1 |\n| all | 2 | 1 | 3 |\n",
                 "| σ | 1 | 2 | 3 | 4 | 5 |\n|---|---:|---:|---:|---:|---:|\n| turns | 0 | 1 | 0 | 0 | 0 |\n",
+                "1 of them have a reference that was edited by hand",
                 "| extract | no_dialogue | 2 |\n| simulate | quality | 1 |\n",
                 "simulate.tau=2\n",
+                "## Cost\n\n| stage | calls | prompt tokens | completion tokens | cost |\n|---|---:|---:|---:|---:|\n\
+                 | extract | 2 | 700 | 90 | unpriced |\n| select | 1,009 | 4,000 | 500 | $0.50 |\n\
+                 | all | 1,011 | 4,700 | 590 | unpriced |\n\n50 % of the tokens are estimated",
+                "| select/judge.en | `0123abcd` |\n\n</details>\n",
             ],
         );
     }

@@ -3,7 +3,7 @@
 use polars::frame::DataFrame;
 
 use super::groups::{Row, table};
-use super::{About, AboutBook, AboutPart, ExportError, Params, Rights, Table};
+use super::{About, AboutBook, AboutPart, Charge, ExportError, Params, Rights, Table};
 use crate::schema::{
     Attribute, ByLanguage, Candidate, CastMember, Character, CharacterType, Conversation, Dimension, EndedBy, Grounded,
     Language, Line, Message, Motivation, Quality, Reject, Sample, Scene, SceneCharacter, Turn, TurnKind, Utterance,
@@ -314,6 +314,28 @@ pub(super) fn about() -> About {
         wave: 4,
         keep_source: 3,
         sample: 2,
+        prompts: std::collections::BTreeMap::from([("select/judge.en".to_owned(), "0123abcd".to_owned())]),
+        charges: vec![
+            Charge {
+                ask: "select/judge".into(),
+                model: "strong".into(),
+                calls: 1009,
+                prompt: 4000,
+                cacheable: 3000,
+                completion: 500,
+                estimated: 2645,
+                usd: Some(0.5),
+                ..Charge::default()
+            },
+            Charge {
+                ask: "extract/scenes".into(),
+                model: "plain".into(),
+                calls: 2,
+                prompt: 700,
+                completion: 90,
+                ..Charge::default()
+            },
+        ],
         roles: std::collections::BTreeMap::new(),
     }
 }

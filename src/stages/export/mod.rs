@@ -85,11 +85,14 @@ pub struct Params {
     /// model was trained on the data set: one of your own, such as a GUID. None when silent.
     #[schemars(length(min = 8))]
     pub canary: Option<String>,
+    /// A file of vetoes: ids of what is taken out of the data set, and references that are put right, each with a reason.
+    /// When silent `vetoes.toml` beside the pipeline file, if there is one.
+    pub vetoes: Option<String>,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        let (pretty_name, license, tags, max_quote_chars, canary) = Default::default();
-        Self { pretty_name, license, tags, max_quote_chars, text: true, canary }
+        let (pretty_name, license, tags, max_quote_chars, canary, vetoes) = Default::default();
+        Self { pretty_name, license, tags, max_quote_chars, text: true, canary, vetoes }
     }
 }

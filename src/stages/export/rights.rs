@@ -100,6 +100,11 @@ impl Rights {
         self.applied(config, frame).map_err(|source| ExportError::Frame { config, source })
     }
 
+    /// Returns a text in which no stretch of a book is longer than allowed.
+    pub(super) fn shortened<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.stretches.as_ref().map_or(Cow::Borrowed(text), |stretches| stretches.shortened(text))
+    }
+
     fn applied(&self, config: &str, mut frame: DataFrame) -> PolarsResult<DataFrame> {
         if self.stretches.is_some() || !self.text {
             let own = OWN_TEXT.iter().find(|(known, _)| !self.text && *known == config).map_or(&[][..], |own| own.1);

@@ -43,6 +43,7 @@ impl Row for Sample {
     fn count(&self, tally: &mut Tally) {
         tally.language(self.language);
         tally.sample(&self.dimension, self.language, self.character_type);
+        tally.edited += usize::from(self.edited.is_some());
     }
 }
 

@@ -47,6 +47,8 @@ pub struct Tally {
     pub(super) languages: BTreeSet<&'static str>,
     /// Samples by dimension, then by language and type of character.
     pub(super) samples: BTreeMap<String, BTreeMap<(&'static str, &'static str), usize>>,
+    /// Samples whose reference was edited by hand.
+    pub(super) edited: usize,
     /// Judged turns by σ.
     pub(super) scores: BTreeMap<u8, usize>,
     /// Rejects by stage and reason.

@@ -1,11 +1,14 @@
 //! A lane: one test character with one source model, from its first conversation to τ.
 
+use std::sync::Arc;
+
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::conversation::play;
 use super::filter::rate;
+use super::panel::verdicts;
 use super::sample::samples;
 use super::scenes::{Scenes, drawn};
 use super::setting::Setting;
@@ -26,6 +29,8 @@ pub struct Stage<'a> {
     pub base: &'a Model,
     /// Who compares replies and rates conversations.
     pub judge: &'a Model,
+    /// Further judges, who are shown the same replies and change nothing.
+    pub judges: &'a [Arc<Model>],
     /// The table `[simulate]`.
     pub params: &'a Params,
     /// The table `[select]`.
@@ -227,6 +232,7 @@ async fn one(
         }
     };
     rejects.extend(rate(stage, setting, &mut conversation).await?);
+    rejects.extend(verdicts(stage, setting, &mut conversation).await?);
     let (samples, faulty) = samples(stage, setting, &conversation)?;
     rejects.extend(faulty);
     Ok(Played { conversation: Some(conversation), samples, rejects })
@@ -273,7 +279,7 @@ fn short(lane: &str, stage: &Stage<'_>, counts: &Counts, begun: u32, at_most: bo
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Mutex;
 
     use super::*;
     use crate::llm::{Ask as _, Record};

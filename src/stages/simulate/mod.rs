@@ -10,6 +10,7 @@ mod filter;
 mod floor;
 mod lane;
 mod offline;
+mod panel;
 mod reply;
 mod sample;
 mod scenes;

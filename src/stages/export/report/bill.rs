@@ -60,6 +60,17 @@ impl Charge {
         })
     }
 
+    /// Sums charges by stage, in the order in which they ask.
+    #[must_use]
+    pub fn by_stage(charges: &[Self]) -> Vec<(&'static str, Self)> {
+        let order = ["chunk", "extract", "synthesize", "simulate", "select", "instruct"];
+        let of = |stage: &'static str| {
+            let own: Vec<&Self> = charges.iter().filter(|charge| charge.stage() == stage).collect();
+            (!own.is_empty()).then(|| (stage, Self::sum(own)))
+        };
+        order.into_iter().filter_map(of).collect()
+    }
+
     /// Returns the stage that asked.
     #[must_use]
     pub fn stage(&self) -> &str {

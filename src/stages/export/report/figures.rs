@@ -292,8 +292,11 @@ impl Queue<'_> {
 impl Orders {
     fn add(&mut self, turn: &Turn) {
         let (source_first, base_first) = (turn.score_source_first, turn.score_base_first);
-        source_first.into_iter().for_each(|score| add(&mut self.source_first, score));
-        base_first.into_iter().for_each(|score| add(&mut self.base_first, score));
+        for (scores, score) in [(&mut self.source_first, source_first), (&mut self.base_first, base_first)] {
+            if let Some(score) = score {
+                add(scores, score);
+            }
+        }
         match (source_first, base_first) {
             (None, None) => self.equal += 1,
             (Some(one), Some(other)) => {
@@ -349,7 +352,9 @@ mod tests {
 
     fn shown(seed: u64, conversations: &[Conversation]) -> Vec<String> {
         let mut figures = Figures::new(seed);
-        conversations.iter().for_each(|conversation| figures.conversation(conversation));
+        for conversation in conversations {
+            figures.conversation(conversation);
+        }
         figures.shown()
     }
 

@@ -20,7 +20,7 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 
 use super::amounts::thousands;
-use super::{About, Params, Table};
+use super::{About, Params, Rights, Table};
 use crate::prompt::block_lines;
 use crate::schema::Reject;
 use page::Page;
@@ -32,6 +32,8 @@ pub struct Report<'a> {
     pub params: &'a Params,
     /// What the card tells of the run too.
     pub about: &'a About,
+    /// What may be shown of the books' own words.
+    pub rights: &'a Rights,
     /// The tables of the data set.
     pub tables: &'a [Table],
     /// What was counted in their rows.
@@ -42,8 +44,6 @@ pub struct Report<'a> {
     pub rejects: &'a [Reject],
     /// How many lanes ended before a dimension had its τ counts, by dimension.
     pub short: &'a BTreeMap<String, u64>,
-    /// What was asked, by ask and model.
-    pub charges: &'a [Charge],
     /// Calls by the conversations for each sample, and the tokens billed for them; none without samples.
     pub each_sample: Option<(f64, f64)>,
     /// The conversations to read.
@@ -84,41 +84,29 @@ mod tests {
         let mut records = records();
         change(&mut records);
         let mut figures = Figures::new(7);
-        records.samples.iter().for_each(|sample| figures.sample(sample));
-        records.conversations.iter().for_each(|conversation| figures.conversation(conversation));
-        records.scenes.iter().for_each(|scene| figures.scene(scene));
-        records.characters.iter().for_each(|character| figures.character(character));
+        for sample in &records.samples {
+            figures.sample(sample);
+        }
+        for conversation in &records.conversations {
+            figures.conversation(conversation);
+        }
+        for scene in &records.scenes {
+            figures.scene(scene);
+        }
+        for character in &records.characters {
+            figures.character(character);
+        }
         let readings: Vec<Reading> = figures.shown().iter().map(|id| reading(&records, id)).collect();
         records.rejects.sort();
         report(&Report {
             params: &Params::default(),
             about: &about(),
+            rights: &Rights::new(&Params::default(), 0),
             tables: &tables(&records),
             figures: &figures,
             chunks: 5,
             rejects: &records.rejects,
             short: &BTreeMap::from([("FR".to_owned(), 1)]),
-            charges: &[
-                Charge {
-                    ask: "select/judge".into(),
-                    model: "strong".into(),
-                    calls: 9,
-                    prompt: 4000,
-                    cacheable: 3000,
-                    completion: 500,
-                    usd: Some(0.5),
-                    ..Charge::default()
-                },
-                Charge {
-                    ask: "extract/scenes".into(),
-                    model: "plain".into(),
-                    calls: 2,
-                    prompt: 700,
-                    completion: 90,
-                    usd: Some(0.0),
-                    ..Charge::default()
-                },
-            ],
             each_sample: Some((3.66, 1500.2)),
             readings: &readings,
         })
@@ -128,7 +116,7 @@ mod tests {
         let conversation = records.conversations.iter().find(|one| one.id == id).expect("it was counted");
         let scene = records.scenes.iter().find(|scene| scene.id == conversation.scene_id);
         let character = records.characters.iter().find(|one| one.id == conversation.character_id);
-        Reading::new(conversation, scene, character)
+        Reading::new(conversation, scene, character, &Rights::new(&Params::default(), 0))
     }
 
     /// Reads HTML as a browser does and returns the names of its elements and of their attributes.

@@ -9,7 +9,7 @@ use super::figures::{Agreement, Figures, OfCharacter, OfLanguage, Scores, mean};
 use super::plots::{self, AMOUNT, SCORES, TOKENS};
 use super::readings::Reading;
 use super::shown::{Shown, line, shown};
-use super::{About, Report};
+use super::{About, Report, Rights};
 use crate::schema::{Language, Reject, RoleTally};
 use crate::stages::export::amounts::{dollars, percent, thousands};
 
@@ -189,7 +189,7 @@ impl<'a> Page<'a> {
         let codes = codes(about, figures);
         let every = |of: fn(&OfCharacter) -> &BTreeMap<String, u64>| by_character(figures, &codes, of);
         let (sources, sources_more) = sources(figures);
-        let (left_out, left_out_more) = left_out(report.rejects);
+        let (left_out, left_out_more) = left_out(report.rejects, report.rights);
         let all: Scores = figures.dimensions.values().fold([0; 5], |sum, scores| plus(&sum, scores));
         let by_dimension: Vec<(String, Vec<u64>)> = codes
             .iter()
@@ -245,10 +245,10 @@ impl<'a> Page<'a> {
             orders: OrdersTold::new(figures),
             judges: figures.judges.iter().map(|(name, agreement)| Judge::new(name, agreement)).collect(),
             grounding: figures.languages.iter().filter_map(|(language, of)| Grounding::new(*language, of)).collect(),
-            stages: by_stage(report.charges),
-            asks: report.charges.iter().map(|charge| Bill::new(&charge.ask, charge)).collect(),
-            total: (!report.charges.is_empty()).then(|| Bill::new("all", &Charge::sum(report.charges))),
-            token_plot: token_plot(report.charges),
+            stages: by_stage(&about.charges),
+            asks: about.charges.iter().map(|charge| Bill::new(&charge.ask, charge)).collect(),
+            total: (!about.charges.is_empty()).then(|| Bill::new("all", &Charge::sum(&about.charges))),
+            token_plot: token_plot(&about.charges),
             edited: figures.edited,
             vetoed,
             readings: report.readings,
@@ -307,18 +307,18 @@ fn tiles(report: &Report<'_>) -> Vec<Tile> {
             format!("{} specific, {} general rows", thousands(rows("role_specific")), thousands(rows("role_general")));
         tiles.push(tile(rows("roles"), "roles", note));
     }
-    let all = Charge::sum(report.charges);
+    let all = Charge::sum(&about.charges);
     tiles.push(tile(
         all.calls,
         "calls",
         match report.each_sample {
-            Some((calls, _)) => format!("{calls:.1} by the conversations for each sample"),
+            Some((calls, _)) => format!("{calls:.1} for each sample, by the conversations"),
             None => String::new(),
         },
     ));
     let tokens = all.prompt + all.completion;
     let estimated =
-        if all.estimated > 0 { format!(", {} estimated", percent(all.estimated, tokens)) } else { String::new() };
+        if all.estimated > 0 { format!("; {} estimated", percent(all.estimated, tokens)) } else { String::new() };
     let note = format!("{} of prompts cacheable{estimated}", percent(all.cacheable, all.prompt));
     tiles.push(tile(tokens, "tokens billed", note));
     let each = report.each_sample.map_or(String::new(), |(_, billed)| format!("{billed:.0} tokens for each sample"));
@@ -408,7 +408,7 @@ fn questions(roles: &BTreeMap<Language, RoleTally>) -> Option<String> {
 }
 
 /// Gathers what was left out by stage and reason, each with its first entry.
-fn left_out(rejects: &[Reject]) -> (Vec<LeftOut>, usize) {
+fn left_out(rejects: &[Reject], rights: &Rights) -> (Vec<LeftOut>, usize) {
     let mut reasons: BTreeMap<(&str, &str), (u64, &Reject)> = BTreeMap::new();
     for reject in rejects {
         reasons.entry((&reject.stage, &reject.reason)).or_insert((0, reject)).0 += 1;
@@ -419,7 +419,7 @@ fn left_out(rejects: &[Reject]) -> (Vec<LeftOut>, usize) {
         reason: line(reason, NAME),
         count,
         id: line(&first.id, NAME),
-        detail: shown(&first.detail),
+        detail: shown(&rights.shortened(&first.detail)),
     });
     (rows.collect(), more)
 }
@@ -490,7 +490,7 @@ impl OrdersTold {
         let lean = mean(&orders.base_first).zip(mean(&orders.source_first)).map(|(base, source)| base - source);
         let lean = match lean {
             None => String::new(),
-            Some(lean) if lean.abs() < 0.05 => "The place makes no difference that shows in the means.".to_owned(),
+            Some(lean) if lean.abs() < 0.1 => "The place makes no difference that shows in the means.".to_owned(),
             Some(lean) => {
                 let place = if lean > 0.0 { "first" } else { "second" };
                 format!("Whoever is shown {place} gains {:.2} of σ by it, in the mean.", lean.abs() / 2.0)
@@ -550,18 +550,8 @@ impl Bill {
     }
 }
 
-/// Sums charges by stage, in the order in which they ask.
-fn stages_of(charges: &[Charge]) -> Vec<(&str, Charge)> {
-    let order = ["chunk", "extract", "synthesize", "simulate", "select", "instruct"];
-    let of = |stage: &'static str| {
-        let own: Vec<&Charge> = charges.iter().filter(|charge| charge.stage() == stage).collect();
-        (!own.is_empty()).then(|| (stage, Charge::sum(own)))
-    };
-    order.into_iter().filter_map(of).collect()
-}
-
 fn by_stage(charges: &[Charge]) -> Vec<Bill> {
-    stages_of(charges).iter().map(|(stage, charge)| Bill::new(stage, charge)).collect()
+    Charge::by_stage(charges).iter().map(|(stage, charge)| Bill::new(stage, charge)).collect()
 }
 
 fn token_plot(charges: &[Charge]) -> Option<String> {
@@ -569,7 +559,7 @@ fn token_plot(charges: &[Charge]) -> Option<String> {
         let fresh = charge.prompt.saturating_sub(charge.cacheable);
         ((*stage).to_owned(), vec![charge.cacheable, fresh, charge.completion])
     };
-    let rows: Vec<(String, Vec<u64>)> = stages_of(charges).iter().map(row).collect();
+    let rows: Vec<(String, Vec<u64>)> = Charge::by_stage(charges).iter().map(row).collect();
     (!rows.is_empty()).then(|| plots::stacks(&rows, TOKENS, false))
 }
 

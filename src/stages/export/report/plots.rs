@@ -53,12 +53,12 @@ pub(super) fn columns(bars: &[(String, u64)], axis: &str, of: &str) -> String {
             .margin_right(8)
             .x_label_area_size(44)
             .y_label_area_size(56)
-            .build_cartesian_2d((0..bars.len()).into_segmented(), 0..most + most.div_ceil(20))?;
+            .build_cartesian_2d((0..bars.len().saturating_sub(1)).into_segmented(), 0..most + most.div_ceil(20))?;
         let label = |value: &SegmentValue<usize>| match value {
             SegmentValue::CenterOf(at) => bars.get(*at).map_or(String::new(), |(label, _)| label.clone()),
             _ => String::new(),
         };
-        let ink = font(13, INK);
+        let ink = font(15, INK);
         chart
             .configure_mesh()
             .disable_x_mesh()
@@ -75,7 +75,8 @@ pub(super) fn columns(bars: &[(String, u64)], axis: &str, of: &str) -> String {
             .y_desc(of)
             .draw()?;
         chart.draw_series(bars.iter().enumerate().map(|(at, (_, count))| {
-            let place = [(SegmentValue::Exact(at), 0), (SegmentValue::Exact(at + 1), *count)];
+            let end = if at + 1 == bars.len() { SegmentValue::Last } else { SegmentValue::Exact(at + 1) };
+            let place = [(SegmentValue::Exact(at), 0), (end, *count)];
             let mut bar = Rectangle::new(place, ONE.filled());
             bar.set_margin(0, 0, 2, 2);
             bar
@@ -97,7 +98,7 @@ pub(super) fn stacks(rows: &[(String, Vec<u64>)], palette: Palette, are_shares: 
         for (top, (label, parts)) in (0..).step_by(28).zip(rows) {
             let middle = top + ROW / 2;
             let sum: u64 = parts.iter().sum();
-            root.draw(&Text::new(short(label), (LABELS - 8, middle), at(font(15, INK), HPos::Right)))?;
+            root.draw(&Text::new(short(label), (LABELS - 8, middle), at(&font(17, INK), HPos::Right)))?;
             let whole = if are_shares { sum.max(1) } else { most };
             let mut before = 0;
             for (part, (colour, is_dark)) in parts.iter().zip(palette).filter(|(part, _)| **part > 0) {
@@ -108,11 +109,15 @@ pub(super) fn stacks(rows: &[(String, Vec<u64>)], palette: Palette, are_shares: 
                 if are_shares && right - left > 34 {
                     let ink = if *is_dark { ON_DARK } else { ON_PALE };
                     let place = (i32::midpoint(left, right), middle);
-                    root.draw(&Text::new(format!("{share} %"), place, at(font(13, ink), HPos::Center)))?;
+                    root.draw(&Text::new(format!("{share} %"), place, at(&font(15, ink), HPos::Center)))?;
                 }
             }
             let end = if are_shares { along(1, 1) } else { along(sum, most) } + 6;
-            root.draw(&Text::new(super::super::amounts::thousands(sum), (end, middle), at(font(13, INK), HPos::Left)))?;
+            root.draw(&Text::new(
+                super::super::amounts::thousands(sum),
+                (end, middle),
+                at(&font(15, INK), HPos::Left),
+            ))?;
         }
         root.present()
     };
@@ -131,7 +136,7 @@ fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
     ("sans-serif", size).into_font().color(&colour)
 }
 
-fn at(style: TextStyle<'static>, place: HPos) -> TextStyle<'static> {
+fn at(style: &TextStyle<'static>, place: HPos) -> TextStyle<'static> {
     style.pos(Pos::new(place, VPos::Center))
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::shown::{Room, Shown, line};
 use crate::schema::{Attribute, Candidate, Character, Conversation, Scene, Turn, TurnKind, Visibility};
+use crate::stages::export::Rights;
 
 /// So many code points of a conversation are shown.
 const ROOM: usize = 60_000;
@@ -81,10 +82,16 @@ struct ReadVerdict {
 }
 
 impl Reading {
-    /// Makes a conversation ready to be shown, with what is known of its scene and test character.
+    /// Makes a conversation ready to be shown, with what is known of its scene and test character, and no more of the books'
+    /// own words than may leave.
     #[must_use]
-    pub fn new(conversation: &Conversation, scene: Option<&Scene>, character: Option<&Character>) -> Self {
-        let mut room = Room(ROOM);
+    pub fn new(
+        conversation: &Conversation,
+        scene: Option<&Scene>,
+        character: Option<&Character>,
+        rights: &Rights,
+    ) -> Self {
+        let mut room = Room::new(ROOM, rights);
         let profile: &[Attribute] = character.map_or(&[], |character| &character.profile);
         let profile = profile.iter().map(|attribute| Trait {
             key: name(&attribute.key),
@@ -130,7 +137,7 @@ impl Reading {
 }
 
 impl ReadTurn {
-    fn new(conversation: &Conversation, turn: &Turn, room: &mut Room) -> Self {
+    fn new(conversation: &Conversation, turn: &Turn, room: &mut Room<'_>) -> Self {
         let judged = turn.dimension.as_deref().zip(turn.score).map(|(dimension, score)| {
             let mut candidate = |part, model: &str, reply: &Option<String>, of| ReadCandidate {
                 part,

@@ -1,7 +1,11 @@
 //! Texts as the report shows them: nothing in them steers the page, and none is without end. Markup is made harmless by the
 //! template, which escapes all that it is given.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
+
+use crate::stages::export::Rights;
 
 /// So many code points of a text stand open; the rest is folded.
 const OPEN: usize = 700;
@@ -21,19 +25,26 @@ pub(super) struct Shown {
 
 /// How much of a conversation can still be shown, in code points.
 #[derive(Debug)]
-pub(super) struct Room(pub(super) usize);
+pub(super) struct Room<'a> {
+    left: usize,
+    rights: &'a Rights,
+}
 
-impl Room {
+impl<'a> Room<'a> {
+    /// Begins with so much room; of the books' own words is shown what may leave.
+    pub(super) const fn new(left: usize, rights: &'a Rights) -> Self {
+        Self { left, rights }
+    }
+
     /// Says whether nothing more can be shown.
     pub(super) const fn is_spent(&self) -> bool {
-        self.0 == 0
+        self.left == 0
     }
 
     /// Returns a text as it is shown, and takes its length away.
     pub(super) fn show(&mut self, text: &str) -> Shown {
-        let shown = shown(text);
-        self.0 = self.0.saturating_sub(text.chars().count().min(WHOLE));
-        shown
+        self.left = self.left.saturating_sub(text.chars().count().min(WHOLE));
+        shown(&self.rights.shortened(text))
     }
 }
 
@@ -65,7 +76,7 @@ fn plain(text: &str) -> String {
             '\u{2028}' | '\u{2029}' => plain.push('\n'),
             '\r' => {}
             '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
-                plain.push_str(&format!("[U+{:04X}]", u32::from(c)));
+                let _ = write!(plain, "[U+{:04X}]", u32::from(c));
             }
             // What is no character is a fault in HTML.
             c if u32::from(c) & 0xFFFE == 0xFFFE || matches!(c, '\u{fdd0}'..='\u{fdef}') => plain.push('\u{fffd}'),
@@ -78,6 +89,7 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stages::export::Params;
 
     #[test]
     fn what_steers_is_written_out() {
@@ -108,8 +120,23 @@ mod tests {
     }
 
     #[test]
+    fn of_a_book_is_shown_what_may_leave() {
+        let params = Params { max_quote_chars: Some(20), ..Params::default() };
+        for book in [
+            "The keeper climbed the stair as the lamp went out again, and the gulls said nothing of it.",
+            "守灯人上楼的时候灯又灭了，海鸥什么也没有说，只有潮水一遍一遍地拍着石阶，像是在数人。",
+        ] {
+            let mut rights = Rights::new(&params, Rights::letters(book));
+            rights.add(book);
+            let shown = Room::new(WHOLE, &rights).show(&format!("“{book}”"));
+            assert!(shown.open.contains("[…]") && shown.open.len() < book.len(), "{shown:?}");
+        }
+    }
+
+    #[test]
     fn a_conversation_has_so_much_room() {
-        let mut room = Room(WHOLE + 5);
+        let rights = Rights::new(&Params::default(), 0);
+        let mut room = Room::new(WHOLE + 5, &rights);
         room.show(&"x".repeat(100_000));
         assert!(!room.is_spent());
         room.show("12345");

@@ -1,0 +1,91 @@
+//! What a run is when further judges are added to it: its own configuration, with them in the cast.
+
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::load::load_text;
+use super::{Endpoints, Environment, Loaded, PipelineError, RunError, standing};
+use crate::schema::Language;
+
+/// The model that is there without a pipeline file.
+const OFFLINE: &str = "offline";
+
+/// Loads the configuration of a run's folder, or a pipeline file, with further judges in the cast and `--set` texts laid over
+/// it. Returns it with what `--limit` kept the run to.
+pub fn rejudge(
+    run: &Path,
+    judges: &[String],
+    sets: &[String],
+    environment: &Environment,
+    endpoints: Endpoints,
+) -> Result<(Loaded, Option<u32>), RunError> {
+    let open = |path: &Path, source| PipelineError::Open { path: path.to_owned(), nearest: None, source };
+    let (text, limit) = if run.is_dir() {
+        let (standing, _) = standing(run, |_| None)?;
+        if standing.configuration.is_empty() {
+            return Err(open(&run.join("status.json"), std::io::ErrorKind::NotFound.into()).into());
+        }
+        (standing.configuration, standing.limit)
+    } else {
+        (std::fs::read_to_string(run).map_err(|source| open(run, source))?, None)
+    };
+    // What is wrong with the text is told with its place when it is loaded.
+    let table: Table = toml::from_str(&text).unwrap_or_default();
+    let mut all = Vec::new();
+    let is_there = table.get("models").and_then(|models| models.get(OFFLINE)).is_some();
+    if judges.iter().any(|judge| judge == OFFLINE) && !is_there {
+        all.push(format!("models.{OFFLINE}.provider=\"offline\""));
+    }
+    all.push(format!("cast.judges={}", panel(&table, judges)));
+    all.extend(sets.iter().cloned());
+    Ok((load_text(run, text, &all, environment, endpoints)?, limit))
+}
+
+/// Returns the further judges of a cast with others behind them, each once.
+fn panel(table: &Table, judges: &[String]) -> Value {
+    let known = table.get("cast").and_then(|cast| cast.get("judges"));
+    let with = |known: Option<&Value>| {
+        let mut all: Vec<Value> = known.and_then(Value::as_array).cloned().unwrap_or_default();
+        for judge in judges {
+            let judge = Value::String(judge.clone());
+            if !all.contains(&judge) {
+                all.push(judge);
+            }
+        }
+        Value::Array(all)
+    };
+    match known {
+        Some(Value::Table(by_language)) => {
+            let both =
+                Language::ALL.map(|language| (language.code().to_owned(), with(by_language.get(language.code()))));
+            Value::Table(both.into_iter().collect())
+        }
+        known => with(known),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn judges_are_added_once() {
+        let panel = |cast: &str, judges: &[&str]| {
+            let table: Table = toml::from_str(&format!("[cast]\n{cast}\n")).expect("TOML");
+            panel(&table, &judges.iter().map(|judge| (*judge).to_owned()).collect::<Vec<_>>()).to_string()
+        };
+        assert_eq!(panel("", &["甲", "b", "甲"]), r#"["甲", "b"]"#);
+        assert_eq!(panel("judges = ['a']", &["a", "b"]), r#"["a", "b"]"#);
+        assert_eq!(panel("judges = { en = ['a'], zh = [] }", &["b"]), r#"{ en = ["a", "b"], zh = ["b"] }"#);
+    }
+
+    #[test]
+    fn a_folder_without_a_run_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = rejudge(folder.path(), &["a".to_owned()], &[], &Environment::default(), Endpoints::Unneeded);
+        assert!(error.is_err());
+        let error = rejudge(&folder.path().join("no.toml"), &[], &[], &Environment::default(), Endpoints::Unneeded);
+        assert!(error.unwrap_err().to_string().contains("no.toml"));
+    }
+}

@@ -1,0 +1,131 @@
+//! Further judges: each is shown the two replies of every test turn, with the history as it was. What they say stands beside
+//! the judge's verdict and changes nothing: neither what stayed, nor any count, nor what is a sample.
+
+use futures::future::join_all;
+
+use super::conversation::line;
+use super::lane::Stage;
+use super::setting::Setting;
+use crate::llm::{AskError, Model};
+use crate::schema::{Conversation, Line, Reject, Turn, Verdict};
+use crate::stages::select::{Pair, select};
+
+/// Has further judges look at the test turns of a conversation, side by side, and enters what they say. Returns a reject for
+/// each verdict that failed; only an error that ends the run is returned as one.
+pub(super) async fn verdicts(
+    stage: &Stage<'_>,
+    setting: &Setting<'_>,
+    conversation: &mut Conversation,
+) -> Result<Vec<Reject>, AskError> {
+    let history: Vec<Line> = conversation.turns.iter().map(line).collect();
+    let turns = conversation.turns.iter().enumerate().filter(|(_, turn)| turn.source_reply != turn.base_reply);
+    let asked = turns.flat_map(|(at, turn)| {
+        let (history, id) = (&history[..at], &conversation.id);
+        stage
+            .judges
+            .iter()
+            .map(move |judge| async move { (at, judge, verdict(stage, setting, judge, history, id, turn).await) })
+    });
+    // All run to their end, so that an answer that is paid for is kept even if another one fails.
+    let said = join_all(asked).await;
+    let mut rejects = Vec::new();
+    for (at, judge, verdict) in said {
+        let turn = &mut conversation.turns[at];
+        match verdict {
+            Ok(verdict) => turn.verdicts.push(verdict),
+            Err(error) if error.ends_the_run() => return Err(error),
+            Err(error) => {
+                let id = format!("{}#{}", conversation.id, turn.index);
+                let detail = format!("`{}` gave no verdict: {}", judge.name(), error.detail());
+                rejects.push(Reject::new("select", id, error.reason(), detail));
+            }
+        }
+    }
+    Ok(rejects)
+}
+
+async fn verdict(
+    stage: &Stage<'_>,
+    setting: &Setting<'_>,
+    judge: &Model,
+    history: &[Line],
+    id: &str,
+    turn: &Turn,
+) -> Result<Verdict, AskError> {
+    let pair = Pair {
+        language: setting.language(),
+        name: &setting.character.name,
+        profile: &setting.character.profile,
+        lines: &setting.lines,
+        others: setting.others(),
+        situation: &setting.scene.situation,
+        history,
+        source: turn.source_reply.as_deref().unwrap_or_default(),
+        base: turn.base_reply.as_deref().unwrap_or_default(),
+        target: turn.target.as_deref(),
+    };
+    // A draw of its own: the model may be the judge's, and which reply it sees first is not to depend on what the judge saw.
+    let draw = format!("{id}/{}/judge/{}", turn.index, judge.name());
+    let said = select(judge, stage.select, stage.dimensions, pair, &draw).await?;
+    Ok(Verdict {
+        judge: judge.name().to_owned(),
+        dimension: said.dimension,
+        score: said.score,
+        rationale: said.rationale,
+        score_source_first: said.score_source_first,
+        score_base_first: said.score_base_first,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::super::fixtures::{House, Shelf, character, pool};
+    use super::super::{Counts, Params, Played, play_lane};
+    use super::*;
+    use crate::schema::Language;
+
+    async fn played(house: &House, judges: &[Arc<Model>], language: Language) -> Vec<Played> {
+        let params = Params { tau: 2, wave: 2, min_turns: 6, max_turns: 10, test_every: 3, ..Params::default() };
+        let stage = Stage { judges, ..house.stage(&params) };
+        let kept = Mutex::new(Vec::new());
+        let keep = |played| {
+            kept.lock().unwrap().push(played);
+            Ok::<(), AskError>(())
+        };
+        let (counts, scenes) = (Counts::new(stage.dimensions), pool(language, 30));
+        let shelf = Shelf::new(&scenes);
+        play_lane(&stage, &character(language), &house.source, &shelf, counts, &keep, &|_| {}).await.expect("it ends");
+        let mut played: Vec<Played> = kept.into_inner().unwrap();
+        played.sort_by_key(|played| played.conversation.as_ref().map(|talk| talk.id.clone()));
+        played
+    }
+
+    #[tokio::test]
+    async fn further_judges_say_their_own_and_change_nothing() {
+        for language in Language::ALL {
+            let house = House::new(Arc::default(), false);
+            let alone = played(&house, &[], language).await;
+            let panel = played(&house, &house.panel, language).await;
+            let mut verdicts = 0;
+            for (one, other) in alone.iter().zip(&panel) {
+                let mut other = other.clone();
+                for turn in other.conversation.iter_mut().flat_map(|talk| &mut talk.turns) {
+                    let is_judged = turn.score.is_some() && turn.source_reply != turn.base_reply;
+                    let judges: Vec<&str> = turn.verdicts.iter().map(|verdict| verdict.judge.as_str()).collect();
+                    assert_eq!(judges, if is_judged { vec!["second", "third"] } else { vec![] });
+                    assert!(turn.verdicts.iter().all(|verdict| (1..=5).contains(&verdict.score)));
+                    verdicts += judges.len();
+                    turn.verdicts.clear();
+                }
+                for sample in &mut other.samples {
+                    assert_eq!(sample.verdicts.len(), 2, "a sample has what its turn has");
+                    sample.verdicts.clear();
+                }
+                assert_eq!(*one, other);
+            }
+            assert!(verdicts > 10, "{verdicts}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What tells the rows of two data sets apart: for each row a hash of each of its columns, read a stretch at a time.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use polars::frame::DataFrame;
+use polars::prelude::{Column, DataType, PolarsError, Series};
+
+use super::{Dataset, RowReader, StoreError};
+
+/// So many rows are read at once.
+const STEP: usize = 2_000;
+
+/// The rows of a config.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Digests {
+    /// The names of the columns, in their order.
+    pub columns: Vec<String>,
+    /// The rows by their keys.
+    pub rows: BTreeMap<String, RowDigest>,
+}
+
+/// What is known of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowDigest {
+    /// Its split.
+    pub split: String,
+    /// A hash of each column.
+    pub columns: Vec<u64>,
+    /// The texts that were asked for; empty where the row has none.
+    pub texts: Vec<String>,
+}
+
+/// Reads the rows of a config of a data set. `key` is the column that tells rows apart; `texts` are columns whose texts are
+/// wanted. A config that is not there has no rows.
+pub fn digests(dataset: &Path, config: &str, key: &str, texts: &[&str]) -> Result<Digests, StoreError> {
+    let mut all = Digests::default();
+    let dataset = Dataset::open(dataset)?;
+    for table in dataset.of(config) {
+        let mut rows = RowReader::new(table);
+        while let Some(frame) = rows.next(STEP)? {
+            let path = || table.files.first().cloned().unwrap_or_default();
+            all.add(&frame, &table.split, key, texts).map_err(|source| StoreError::Rows { path: path(), source })?;
+        }
+    }
+    Ok(all)
+}
+
+impl Digests {
+    fn add(&mut self, frame: &DataFrame, split: &str, key: &str, texts: &[&str]) -> Result<(), PolarsError> {
+        if self.columns.is_empty() {
+            self.columns = frame.get_column_names().into_iter().map(ToString::to_string).collect();
+        }
+        let text = |name: &str| -> Result<Vec<String>, PolarsError> {
+            let column = frame.column(name)?.str()?;
+            Ok(column.iter().map(|text| text.unwrap_or_default().to_owned()).collect())
+        };
+        let keys = text(key)?;
+        let texts: Vec<Vec<String>> = texts.iter().map(|name| text(name)).collect::<Result<_, _>>()?;
+        let hashes: Vec<Vec<u64>> = frame.columns().iter().map(hashes).collect::<Result<_, _>>()?;
+        for (row, key) in keys.into_iter().enumerate() {
+            let columns = hashes.iter().map(|column| column[row]).collect();
+            let texts = texts.iter().map(|texts| texts[row].clone()).collect();
+            self.rows.insert(key, RowDigest { split: split.to_owned(), columns, texts });
+        }
+        Ok(())
+    }
+}
+
+/// Hashes each value of a column.
+fn hashes(column: &Column) -> Result<Vec<u64>, PolarsError> {
+    let series = column.as_materialized_series();
+    let hash = |row| {
+        let mut hasher = blake3::Hasher::new();
+        feed(&series.slice(row, 1), &mut hasher)?;
+        let bytes = hasher.finalize();
+        Ok(u64::from_le_bytes(std::array::from_fn(|at| bytes.as_bytes()[at])))
+    };
+    (0..).take(series.len()).map(hash).collect()
+}
+
+/// Hashes values one after the other, each so that it cannot be taken for a part of the next.
+fn feed(series: &Series, hasher: &mut blake3::Hasher) -> Result<(), PolarsError> {
+    let mut add = |value: Option<&[u8]>| match value {
+        None => drop(hasher.update(&[0])),
+        Some(bytes) => {
+            hasher.update(&[1]).update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+        }
+    };
+    match series.dtype() {
+        DataType::String => series.str()?.iter().for_each(|text| add(text.map(str::as_bytes))),
+        DataType::List(_) => {
+            let lists = series.list()?;
+            for row in 0..lists.len() {
+                match lists.get_as_series(row) {
+                    None => drop(hasher.update(&[0])),
+                    Some(items) => {
+                        hasher.update(&[2]).update(&(items.len() as u64).to_le_bytes());
+                        feed(&items, hasher)?;
+                    }
+                }
+            }
+        }
+        DataType::Struct(_) => {
+            for field in series.struct_()?.fields_as_series() {
+                feed(&field, hasher)?;
+            }
+        }
+        // Numbers and truth values: few kinds, each told by its own words.
+        _ => {
+            for value in series.iter() {
+                let told = (!value.is_null()).then(|| value.to_string());
+                add(told.as_deref().map(str::as_bytes));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::{IntoColumn as _, IntoSeries as _, ListChunked, NamedFrom as _};
+
+    use super::super::TableFile;
+    use super::*;
+
+    fn frame(ids: &[&str], scores: &[Option<i32>], lists: &[&[&str]]) -> DataFrame {
+        let items: Vec<Series> = lists.iter().map(|items| Series::new("".into(), *items)).collect();
+        let lists: ListChunked = items.into_iter().collect();
+        let columns = vec![
+            Column::new("id".into(), ids),
+            Column::new("score".into(), scores),
+            lists.into_series().with_name("lines".into()).into_column(),
+        ];
+        DataFrame::new(ids.len(), columns).unwrap()
+    }
+
+    fn written(frame: DataFrame) -> Digests {
+        let folder = tempfile::tempdir().unwrap();
+        let mut table = TableFile::new(folder.path().join("samples"), "test".to_owned(), super::super::SHARD_BYTES);
+        table.write(frame).unwrap();
+        table.end().unwrap();
+        digests(folder.path(), "samples", "id", &["id"]).unwrap()
+    }
+
+    #[test]
+    fn a_change_shows_in_its_column_alone() {
+        let one = written(frame(&["a", "雨"], &[Some(1), None], &[&["x", "yz"], &[]]));
+        let other = written(frame(&["a", "雨"], &[Some(1), Some(0)], &[&["xy", "z"], &[]]));
+        assert_eq!(one.columns, ["id", "score", "lines"]);
+        let differing = |id: &str| -> Vec<bool> {
+            one.rows[id].columns.iter().zip(&other.rows[id].columns).map(|(one, other)| one != other).collect()
+        };
+        assert_eq!(differing("a"), [false, false, true], "where an item ends is a part of it");
+        assert_eq!(differing("雨"), [false, true, false], "nothing is not 0");
+        assert_eq!((one.rows["雨"].split.as_str(), one.rows["雨"].texts[0].as_str()), ("test", "雨"));
+    }
+
+    #[test]
+    fn long_tables_are_read_whole() {
+        let ids: Vec<String> = (0..STEP + 5).map(|n| n.to_string()).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let scores = vec![Some(1); ids.len()];
+        assert_eq!(written(frame(&ids, &scores, &vec![&[][..]; ids.len()])).rows.len(), STEP + 5);
+    }
+
+    #[test]
+    fn a_config_that_is_not_there_has_no_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(digests(folder.path(), "roles", "role_id", &[]).unwrap(), Digests::default());
+    }
+}

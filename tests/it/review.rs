@@ -1,0 +1,187 @@
+//! What a team does with a run after it is built: look at the report, veto, add a judge, compare with another run.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use dramaturg::store;
+use polars::frame::DataFrame;
+use serde_json::Value;
+
+use crate::support::TestRun;
+
+const RUN: &str = "outputs/small";
+
+fn table(run: &TestRun, config: &str) -> DataFrame {
+    let tables = store::tables(&run.path().join(RUN).join("dataset"), &[config]).expect("the data set reads");
+    tables[0].read().expect("the table reads")
+}
+
+fn texts(frame: &DataFrame, column: &str) -> Vec<Option<String>> {
+    let column = frame.column(column).expect("a column").str().expect("of text");
+    column.iter().map(|text| text.map(str::to_owned)).collect()
+}
+
+fn ids(frame: &DataFrame) -> Vec<String> {
+    texts(frame, "id").into_iter().flatten().collect()
+}
+
+fn read(run: &TestRun, path: &str) -> String {
+    std::fs::read_to_string(run.path().join(RUN).join(path)).expect(path)
+}
+
+fn vetoes(run: &TestRun, text: &str) {
+    std::fs::write(run.path().join("vetoes.toml"), text).expect("the file of vetoes");
+}
+
+#[test]
+fn vetoes_are_obeyed_and_shown() {
+    let run = TestRun::new();
+    run.build(&[], 0);
+    let (before, report) = (table(&run, "samples"), read(&run, "report.html"));
+    run.build(&["--replay"], 0);
+    assert_eq!(read(&run, "report.html"), report, "the same journal, the same report");
+
+    let all = ids(&before);
+    let of_language = |code: &str| -> Vec<String> {
+        let languages = texts(&before, "language");
+        let pairs = all.iter().zip(languages).filter(|(_, language)| language.as_deref() == Some(code));
+        pairs.map(|(id, _)| id.clone()).collect()
+    };
+    let (english, chinese) = (of_language("en"), of_language("zh"));
+    let talk = |id: &str| id.split('#').next().expect("an id has parts").to_owned();
+    // A sample, a whole conversation, and an edit in another conversation of either language.
+    let (vetoed, edited) = (&english[0], chinese.last().expect("a sample"));
+    let barred = talk(&chinese[0]);
+    assert_ne!(barred, talk(edited), "{chinese:?}");
+    vetoes(
+        &run,
+        &format!(
+            "[[veto]]\nid = \"{vetoed}\"\nreason = \"she would not say so\"\n\n[[veto]]\nid = \"{barred}\"\nreason = \"答非所问\"\n\n\
+             [[edit]]\nid = \"{edited}\"\nreference = \"（点头）正是。\"\nreason = \"错字\"\n"
+        ),
+    );
+    let told = run.build(&["--replay"], 0);
+    let after = table(&run, "samples");
+    let gone: BTreeSet<String> = all.iter().filter(|id| *id == vetoed || talk(id) == barred).cloned().collect();
+    let left: Vec<String> = all.iter().filter(|id| !gone.contains(*id)).cloned().collect();
+    assert_eq!(ids(&after), left);
+    assert!(!ids(&table(&run, "conversations")).contains(&barred));
+    assert_eq!(told["rejected"]["export"], gone.len() as u64 + 1, "{told}");
+    let rejected = table(&run, "rejected");
+    let reasons: BTreeSet<String> = texts(&rejected, "detail").into_iter().flatten().collect();
+    assert!(reasons.contains("she would not say so") && reasons.contains("答非所问"), "{reasons:?}");
+    assert!(reasons.contains(&format!("答非所问 (the conversation `{barred}`)")), "{reasons:?}");
+    let place = left.iter().position(|id| id == edited).expect("it stays");
+    assert_eq!(texts(&after, "reference")[place].as_deref(), Some("（点头）正是。"));
+    assert_eq!(texts(&after, "edited")[place].as_deref(), Some("错字"));
+    assert_eq!(texts(&after, "edited").iter().flatten().count(), 1);
+    let report = read(&run, "report.html");
+    assert!(report.contains(&format!("{} rows were taken out and 1 references edited", gone.len() + 1)));
+    let card = read(&run, "dataset/README.md");
+    assert!(card.contains(&format!("| export | vetoed | {} |", gone.len() + 1)), "{card}");
+    assert!(card.contains("have a reference that was edited by hand"), "{card}");
+    assert!(read(&run, "manifest.json").contains("\"vetoes\""));
+
+    // A scene takes its conversations and samples with it.
+    let scene = texts(&before, "scene_id")[0].clone().expect("a scene");
+    vetoes(&run, &format!("[[veto]]\nid = \"{scene}\"\nreason = \"not ours\"\n"));
+    run.build(&["--replay"], 0);
+    assert!(!ids(&table(&run, "scenes")).contains(&scene));
+    assert!(texts(&table(&run, "conversations"), "scene_id").iter().all(|id| id.as_deref() != Some(&scene)));
+    assert!(texts(&table(&run, "samples"), "scene_id").iter().all(|id| id.as_deref() != Some(&scene)));
+
+    // An id that is none points into the file and ends with a hint; the old data set stays.
+    let slip = vetoed.replace("vivid", "vivd");
+    vetoes(&run, &format!("[[veto]]\nid = \"{slip}\"\nreason = \"a slip\"\n"));
+    let output = run.run(&["build", "small.toml", "--replay"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("vetoes.toml:2:6") && errors.contains(&format!("no row has the id `{slip}`")), "{errors}");
+    assert!(errors.contains(vetoed.as_str()), "the nearest id is named: {errors}");
+    assert!(!ids(&table(&run, "scenes")).contains(&scene), "the last data set is still there");
+    // A part of a run may lack what the whole has.
+    vetoes(&run, &format!("[[veto]]\nid = \"{}\"\nreason = \"later\"\n", all.last().expect("a sample")));
+    run.build(&["--replay", "--limit", "1"], 0);
+}
+
+#[test]
+fn a_further_judge_is_added_compared_and_let_go() {
+    let run = TestRun::new();
+    run.build(&[], 0);
+    let tables = run.tables();
+    let copy = |to: &str| {
+        let to = run.path().join(to);
+        for (path, bytes) in run.tables() {
+            let path = to.join("dataset").join(path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            std::fs::write(path, bytes).expect("a copy");
+        }
+        std::fs::copy(run.path().join(RUN).join("manifest.json"), to.join("manifest.json")).expect("a copy");
+    };
+    copy("before");
+    let json = |arguments: &[&str]| -> Value {
+        let output = run.run(arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    let journal = std::fs::metadata(run.journal()).expect("a journal").len();
+    let forecast = json(&["select", RUN, "--judge", "vivid", "--dry-run", "--json"]);
+    let asks = forecast["asks"].as_array().expect("asks");
+    let judged = asks.iter().find(|ask| ask["ask"] == "select/judge" && ask["model"] == "vivid").expect("told");
+    assert_eq!(std::fs::metadata(run.journal()).expect("a journal").len(), journal, "a dry run writes nothing");
+
+    let added = json(&["select", RUN, "--judge", "vivid", "--json", "--quiet"]);
+    let agreement = &added["agreement"]["vivid"];
+    assert_eq!(agreement["turns"], judged["calls"], "{added}");
+    assert_eq!(added["calls"]["made"], judged["calls"], "nothing else is asked");
+    assert!(agreement["same_dimension"].as_f64() > Some(0.2) && agreement["kappa"].as_f64() <= Some(1.0), "{added}");
+    assert!(read(&run, "report.html").contains("κ of σ"));
+    let again = json(&["select", RUN, "--judge", "vivid", "--judge", "offline", "--json", "--quiet"]);
+    assert_eq!(again["agreement"]["vivid"], *agreement, "a judge stays when another comes");
+    assert_eq!(again["calls"]["made"], again["agreement"]["offline"]["turns"], "{again}");
+
+    // Both verdicts stand beside the first, and nothing else is new.
+    let changes = json(&["diff", "before", RUN, "--json"]);
+    let samples = &changes["tables"]["samples"];
+    assert_eq!(
+        (samples["added"].as_array().map(Vec::len), samples["removed"].as_array().map(Vec::len)),
+        (Some(0), Some(0))
+    );
+    assert_eq!(samples["columns"].as_object().expect("columns").keys().collect::<Vec<_>>(), ["verdicts"]);
+    let talks = changes["tables"]["conversations"]["columns"].as_object().expect("columns");
+    assert_eq!(talks.keys().collect::<Vec<_>>(), ["turns"]);
+    assert!(changes["tables"].get("scenes").is_none(), "{changes}");
+    let keys: Vec<&str> =
+        changes["configuration"].as_array().expect("keys").iter().filter_map(|key| key["name"].as_str()).collect();
+    assert!(keys.contains(&"cast.judges"), "{keys:?}");
+    let output = run.run(&["diff", "before", RUN]);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("cast.judges  – → [\"vivid\", \"offline\"]") && told.contains(" changed, "), "{told}");
+    assert_eq!(String::from_utf8_lossy(&run.run(&["diff", "before", "before"]).stdout), "nothing differs\n");
+
+    // A build without them is what it was.
+    run.build(&["--replay"], 0);
+    assert_eq!(run.tables(), tables);
+
+    for (arguments, expected) in [
+        (&["select", RUN, "--judge", "vivd"][..], "vivid"),
+        (&["select", "nowhere", "--judge", "vivid"], "nowhere"),
+        (&["diff", "before", "nowhere"], "manifest.json"),
+    ] {
+        let output = run.run(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+        assert!(errors.contains(expected), "{errors}");
+    }
+}
+
+#[test]
+fn the_report_opens_from_disk_and_names_both_languages() {
+    let run = TestRun::new();
+    run.build(&["--limit", "1"], 0);
+    let report = read(&run, "report.html");
+    assert!(report.contains("<article lang=\"en\">") && report.contains("<article lang=\"zh\">"));
+    assert!(report.contains("offline:vivid") && !report.contains("<script"));
+    assert!(!report.contains(run.path().to_str().expect("UTF-8")), "no path of this machine");
+    assert!(Path::new(&run.path().join(RUN).join("report.html")).is_file());
+}
