@@ -9,6 +9,7 @@
 mod process;
 
 use std::fs;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -343,7 +344,7 @@ fn sample(number: usize, at: usize, scene: &Scene, character: &Character, lines:
         .collect();
     let mut system = format!("{}\n{}\n", scene.worldview, scene.situation);
     for attribute in character.profile.iter().chain(cast.iter().flat_map(|member| &member.profile)) {
-        system.push_str(&format!("{}: {}\n", attribute.key, attribute.value));
+        let _ = writeln!(system, "{}: {}", attribute.key, attribute.value);
     }
     let mut messages = vec![Message::system(system)];
     messages.extend(lines[..at].iter().map(|line| Message::user(format!("{}: {}", line.speaker, line.content))));

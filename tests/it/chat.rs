@@ -341,7 +341,9 @@ async fn a_director_who_cannot_spell_stops_no_conversation() {
         assert!(faults.contains(&fault), "no {fault}");
     }
     let mut counted: BTreeMap<&str, u64> = BTreeMap::new();
-    faults.iter().for_each(|fault| *counted.entry(fault).or_default() += 1);
+    for fault in &faults {
+        *counted.entry(fault).or_default() += 1;
+    }
     assert_eq!(left["turn_faults"], json!(counted));
     assert!(server.bodies().iter().all(|body| !body.to_string().contains("It rained")), "nobody hears what was cut");
     let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/simulate.jsonl")).expect("rejects");

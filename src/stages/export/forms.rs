@@ -266,6 +266,7 @@ fn cell(text: &[u8], line: &mut Vec<u8>) {
 mod tests {
     use super::super::fixture::{built, records};
     use super::*;
+    use crate::schema::Sample;
 
     fn lines(form: Form, config: &str) -> Vec<String> {
         let built = built(&records()).unwrap();
@@ -280,6 +281,11 @@ mod tests {
         lines
     }
 
+    /// Returns the sample whose row comes first.
+    fn first() -> Sample {
+        records().samples.into_iter().min_by(|a, b| a.id.cmp(&b.id)).unwrap()
+    }
+
     fn json(line: &str) -> Value {
         serde_json::from_str(line).expect("a line of JSON")
     }
@@ -289,7 +295,7 @@ mod tests {
         let lines = lines(Form::Jsonl, "samples");
         assert_eq!(lines[0], "");
         let row = json(&lines[1]);
-        let expected = serde_json::to_value(&records().samples[0]).unwrap();
+        let expected = serde_json::to_value(first()).unwrap();
         assert_eq!(row, expected);
         assert_eq!(row.as_object().unwrap().keys().next().unwrap(), "id", "in the order of the columns");
     }
@@ -297,7 +303,7 @@ mod tests {
     #[test]
     fn csv_is_flat_and_keeps_what_it_quotes() {
         let lines = lines(Form::Csv, "samples");
-        assert!(lines[0].starts_with("id,language,dimension,target,") && lines[0].ends_with(",turn\n"));
+        assert!(lines[0].starts_with("id,language,dimension,target,") && lines[0].ends_with(",verdicts,edited\n"));
         let row = &lines[1];
         assert!(row.contains(",\"[{\"\"role\"\":\"\"system\"\","), "{row}");
         let mut cells = vec![String::new()];
@@ -318,7 +324,7 @@ mod tests {
     #[test]
     fn a_request_names_the_sample_and_the_model() {
         let row = json(&lines(Form::Batch, "samples")[1]);
-        let sample = &records().samples[0];
+        let sample = first();
         assert_eq!(
             (row["custom_id"].as_str(), row["url"].as_str()),
             (Some(sample.id.as_str()), Some("/v1/chat/completions"))
