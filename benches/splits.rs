@@ -8,8 +8,8 @@
 
 mod process;
 
-use std::fs;
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
