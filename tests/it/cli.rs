@@ -82,15 +82,19 @@ fn help_tells_the_commands() {
       init        Begins a project: writes a commented pipeline file, and two short books that it runs
                   on as it stands
       build       Goes the whole road: books become a data set under `outputs/<name>/dataset`
-      check       Checks a pipeline file before a run: the file, its books and prompts and, with
-                  `--probe`, its endpoints
+      check       Checks a pipeline file before a run (with `--probe` its endpoints too), a data set, or
+                  a scene pool
       status      Shows how a run stands: what it has asked and made, and what is still missing
       chunk       Reads books and cuts them into chunks that fit a model's context
       extract     Goes on to the scenes: fills the scene pool
       synthesize  Goes on to the test characters: takes those of files and makes up others
       simulate    Goes on to the conversations: test characters meet scenes, and a judge picks replies
+      select      Judges the replies of a run again, with another model of its pipeline file, or offline
       instruct    Goes on to role data: roles are asked about themselves, and carry out instructions
       export      Goes on to the data set; the same as `build`
+      diff        Says what changed from one run to another
+      split       Divides the rows of a data set into splits anew: by share, character, book, source
+                  model, role. No model is asked
       journal     Looks into a run's journal, where every answered call stands
       pool        Looks into the scene pool, checks it and adds to it
       schema      Writes the JSON Schemas of files, rows and model answers
@@ -110,8 +114,10 @@ fn help_tells_the_commands() {
       dramaturg build mine.toml --limit 1                 a first look at a run of your own
       dramaturg build mine.toml --set simulate.tau=3      override a figure of the file
       dramaturg extract mine.toml                         the road up to the scenes
+      dramaturg split outputs/mine --test 0.2 --dev 0.1   other splits of a data set that is there
       dramaturg status outputs/mine --watch               how it stands, and what is still missing
       dramaturg journal stats outputs/mine                what was asked so far, and what it took
+      dramaturg diff outputs/mine outputs/mine-2          what changed from one run to another
 
     Exit codes:
       0  done                            4    the model API
