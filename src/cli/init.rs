@@ -30,7 +30,7 @@ pub(super) fn init(folder: &Path) -> Exit {
     }
     told.push_str("\nGo on with\n");
     if folder != Path::new(".") {
-        let _ = writeln!(told, "  cd {}", folder.display());
+        let _ = writeln!(told, "  cd '{}'", folder.display());
     }
     told.push_str(
         "  dramaturg build pipeline.toml              the two books, offline, in seconds\n  \

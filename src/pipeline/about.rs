@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Loaded;
+use super::conceal::conceal;
 use super::models::Models;
 use crate::llm::Desk;
 use crate::schema::{Book, Language, RoleTally};
@@ -23,12 +24,13 @@ pub(super) fn about(
         name: file.name.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: file.seed,
-        pipeline: loaded.source.clone(),
+        // It is published, comments and all.
+        pipeline: conceal(&loaded.source),
         // As a comment, since no key of the file says it.
         overrides: limit
             .map(|limit| format!("# --limit {limit}"))
             .into_iter()
-            .chain(loaded.overrides.clone())
+            .chain(loaded.overrides.iter().map(|change| conceal(change)))
             .collect(),
         books: books.iter().map(|book| about_book(loaded, book)).collect(),
         parts: models

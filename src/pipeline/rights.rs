@@ -2,25 +2,43 @@
 
 use super::Loaded;
 use super::books::open_books;
-use crate::schema::Book;
+use crate::schema::Character;
 use crate::stages::export::Rights;
+use crate::store::{PoolIndex, StoreError};
 
-/// Takes in the books of a run. One that cannot be read has no row that could quote it.
-pub(super) fn rights(loaded: &Loaded) -> Rights {
+/// Takes in what rows could quote: the books and scripts of a run, scenes of people's own, and the lines of characters in
+/// files. A book that cannot be read has no row that could quote it.
+pub(super) fn rights(loaded: &Loaded, scenes: &PoolIndex) -> Result<Rights, StoreError> {
     let params = &loaded.file.export;
     if Rights::longest(params).is_none() {
-        return Rights::new(params, 0);
+        return Ok(Rights::new(params, 0));
     }
-    let letters = books(loaded).map(|book| Rights::letters(&book.text)).sum();
+    let mut letters = 0;
+    each(loaded, scenes, |text| letters += Rights::letters(text))?;
     let mut rights = Rights::new(params, letters);
-    for book in books(loaded) {
-        rights.add(&book.text);
-    }
-    rights
+    each(loaded, scenes, |text| rights.add(text))?;
+    Ok(rights)
 }
 
-fn books(loaded: &Loaded) -> impl Iterator<Item = Book> + '_ {
+/// Shows each text that rows could quote.
+fn each(loaded: &Loaded, scenes: &PoolIndex, mut see: impl FnMut(&str)) -> Result<(), StoreError> {
     let encoding = loaded.file.chunk.encoding.as_deref();
-    let opened = loaded.book_paths.iter().filter_map(move |book| open_books(&book.path, encoding).ok());
-    opened.flat_map(|books| books.filter_map(Result::ok))
+    for path in loaded.book_paths.iter().map(|book| &book.path).chain(&loaded.scripts) {
+        let Ok(books) = open_books(path, encoding) else { continue };
+        for book in books.filter_map(Result::ok) {
+            see(&book.text);
+        }
+    }
+    for place in (0..scenes.len()).filter(|place| scenes.head(*place).is_custom) {
+        let scene = scenes.scene(place)?;
+        for line in &scene.dialogue {
+            for text in [&line.thought, &line.action, &line.speech].into_iter().flatten() {
+                see(text);
+            }
+        }
+    }
+    for line in loaded.characters.iter().chain(&loaded.roles).flat_map(|character: &Character| &character.lines) {
+        see(line);
+    }
+    Ok(())
 }

@@ -96,7 +96,7 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
         road.start(Stage::Export, None);
         let (index, pool_hash) = pool.expect("who exports has extracted");
         let mut dataset = folder.new_dataset()?;
-        let rights = rights(&road.loaded);
+        let rights = rights(&road.loaded, &index)?;
         let mut figures = Figures::new(road.loaded.file.seed);
         let tables = records.write(&rights, &index, &mut dataset, &mut figures)?;
         let (charges, tallies) = (summary.charges(), records.roles.sides.tallies().clone());

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use super::features::notes;
 use super::front::{configs, front, languages};
@@ -132,7 +132,7 @@ fn columns(tables: &[Table]) -> String {
         let _ = write!(text, "\n### `{config}`\n\n{}\n\n", names.join(", "));
         text.push_str("| column | type | meaning |\n|---|---|---|\n");
         for note in notes(config, &splits[0].columns) {
-            let _ = writeln!(text, "| `{}` | `{}` | {} |", note.path, note.kind, cell(&note.description));
+            let _ = writeln!(text, "| `{}` | `{}` | {} |", note.path, note.kind, noted(&note.description));
         }
     }
     text.push('\n');
@@ -359,7 +359,7 @@ fn own_text(params: &Params, about: &About) -> String {
         let _ = writeln!(
             text,
             "- This data set is for evaluation and should not be in training corpora. Each row carries the canary `{}`.",
-            cell(canary).replace('`', "")
+            canary.replace(['`', '\n', '\r'], " ")
         );
     }
     text
@@ -375,15 +375,22 @@ fn pipeline(about: &About) -> String {
     text
 }
 
-/// Returns TOML with every value of `base_url` left out: a card is made to be published, an address of a server is not.
+/// Returns TOML with every value of `base_url` left out, and every address in a comment: a card is made to be published, an
+/// address of a server is not.
 fn without_urls(toml: &str) -> String {
     static URL: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
-            r#"(\bbase_url["']?\s*=\s*)("""(?s:.*?)"""|'''(?s:.*?)'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s"',}\]#]+)"#,
+            r##"(\bbase_url["']?\s*=\s*)("""(?s:.*?)"""|'''(?s:.*?)'''|\[(?:[^\]"'#]|#[^\n]*|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')*\]|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s"',}\]#]+)"##,
         )
         .expect("the pattern is constant")
     });
-    URL.replace_all(toml, r#"${1}"(left out)""#).into_owned()
+    static COMMENT: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?m)(?:^|\s)#.*$").expect("the pattern is constant"));
+    static ADDRESS: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"https?://[^\s"'`]+"#).expect("the pattern is constant"));
+    let left = URL.replace_all(toml, r#"${1}"(left out)""#);
+    let comment = |comment: &Captures<'_>| ADDRESS.replace_all(&comment[0], "(left out)").into_owned();
+    COMMENT.replace_all(&left, comment).into_owned()
 }
 
 /// Fences code with more backticks than any run of them within.
@@ -394,10 +401,17 @@ fn fenced(language: &str, code: &str) -> String {
     format!("{fence}{language}\n{code}{end}{fence}\n")
 }
 
-/// Writes a string so that it stands in one cell of a Markdown table or a heading and means nothing to Markdown, except that
-/// code spans stay what they are.
+/// Writes a string so that it stands in one cell of a Markdown table or a heading and means nothing to Markdown.
 fn cell(text: &str) -> String {
-    let spans = text.matches('`').count().is_multiple_of(2);
+    marked(text, false)
+}
+
+/// Writes a note of the program's own, whose code spans stay what they are.
+fn noted(text: &str) -> String {
+    marked(text, true)
+}
+
+fn marked(text: &str, spans: bool) -> String {
     let mut within_code = false;
     let mut cell = String::with_capacity(text.len());
     for c in text.chars() {
@@ -421,7 +435,7 @@ fn cell(text: &str) -> String {
 mod tests {
     use super::super::fixture::{about, records, tables};
     use super::super::{About, Params};
-    use super::{card, cell, fenced, without_urls};
+    use super::{card, cell, fenced, noted, without_urls};
 
     fn whole() -> String {
         card(&Params::default(), &about(), &tables(&records()))
@@ -504,6 +518,11 @@ mod tests {
             ("\"base_url\" = \"\"\"http://h\"\"\"", "\"base_url\" = \"(left out)\""),
             ("models.a.base_url=http://h", "models.a.base_url=\"(left out)\""),
             ("model = \"base_url\"", "model = \"base_url\""),
+            ("base_url = [\"http://a/v1\", 'http://[::1]']\nseed = 1", "base_url = \"(left out)\"\nseed = 1"),
+            ("base_url = [\n  \"http://a\", # it's ours\n  \"http://b\",\n]\n", "base_url = \"(left out)\"\n"),
+            ("# base_url = \"http://me:pw@h/v1\"", "# base_url = \"(left out)\""),
+            ("seed = 1 # asked at https://me:pw@10.9.9.9/v1, once", "seed = 1 # asked at (left out) once"),
+            ("source = \"https://example.org/#one\"", "source = \"https://example.org/#one\""),
         ] {
             assert_eq!(without_urls(toml), expected);
         }
@@ -521,11 +540,12 @@ mod tests {
         for (text, expected) in [
             ("a | b\nc", "a \\| b c"),
             ("*x* [y](z) <b>", "\\*x\\* \\[y\\](z) &lt;b>"),
-            ("`<a>*` | b", "`<a>*` \\| b"),
+            ("`` <img src=x>", "\\`\\` &lt;img src=x>"),
             ("one ` tick", "one \\` tick"),
         ] {
             assert_eq!(cell(text), expected);
         }
+        assert_eq!(noted("`<a>*` | b*"), "`<a>*` \\| b\\*");
         assert_eq!(fenced("toml", "a = \"```\""), "````toml\na = \"```\"\n````\n");
     }
 }

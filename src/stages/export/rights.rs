@@ -218,20 +218,17 @@ impl Stretches {
             if !self.windows.contains(&hash) {
                 continue;
             }
-            match runs.last_mut().filter(|run| run.1 + 1 == last) {
+            // Stretches that share letters are cut as one: each alone could be short enough.
+            match runs.last_mut().filter(|run| last < run.1 + self.width) {
                 Some(run) => run.1 = last,
                 None => runs.push((last + 1 - self.width, last)),
             }
         }
-        let mut free = 0;
-        let stretches = runs.into_iter().filter_map(|(first, last)| {
-            // Two stretches may share letters: what one has taken the next does not take again.
-            let start = letters[first.max(free)].0;
-            free = last + 1;
+        let stretch = |(first, last): (usize, usize)| {
             let (at, c) = letters[last];
-            (start <= at).then_some((start, at + c.len_utf8()))
-        });
-        stretches.collect()
+            (letters[first].0, at + c.len_utf8())
+        };
+        runs.into_iter().map(stretch).collect()
     }
 }
 
@@ -340,6 +337,16 @@ mod tests {
                         let text = format!("so{mark}{piece}{mark}{piece} no");
                         let kept = shortened(&text, bound);
                         assert!(longest(&kept, book) <= bound as usize, "{bound}: {text} -> {kept}");
+                        // Two stretches that share letters, as a phrase that stands twice in a book makes them.
+                        let turn: String = piece.chars().rev().take(9).collect::<Vec<_>>().into_iter().rev().collect();
+                        let other = format!("{turn}{}", "xy".repeat(20));
+                        let mut rights = rights(bound);
+                        rights.add(&other);
+                        let text = format!("{piece}{}", &other[turn.len()..]);
+                        let kept = rights.stretches.expect("there is a bound").shortened(&text).into_owned();
+                        for book in [book, &other] {
+                            assert!(longest(&kept, book) <= bound as usize, "{bound}: {text} -> {kept}");
+                        }
                     }
                 }
             }
