@@ -24,6 +24,21 @@ pub enum RunError {
     /// A prompt template that the pipeline file puts in place of the program's is wrong. Nothing was run.
     #[error(transparent)]
     Prompts(#[from] PromptError),
+    /// A run has no data set whose replies could be judged.
+    #[error("`{}` has no data set to add verdicts to", run.display())]
+    Unbuilt {
+        /// The run's folder.
+        run: PathBuf,
+        /// Why not.
+        #[source]
+        source: StoreError,
+    },
+    /// A data set was divided anew, and what writes it from the journal would undo that. Nothing was run.
+    #[error("`{}` was divided anew by `split`, and would be written as it was before", dataset.display())]
+    Divided {
+        /// The data set's folder.
+        dataset: PathBuf,
+    },
     /// None of the books can be read.
     #[error("no book can be read, first `{}`", path.display())]
     Books {

@@ -1,7 +1,7 @@
 //! What a team does with a run after it is built: look at the report, veto, add a judge, compare with another run.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dramaturg::store;
 use polars::frame::DataFrame;
@@ -27,6 +27,14 @@ fn ids(frame: &DataFrame) -> Vec<String> {
 
 fn read(run: &TestRun, path: &str) -> String {
     std::fs::read_to_string(run.path().join(RUN).join(path)).expect(path)
+}
+
+/// Returns what each stage left out, by file.
+fn rejected(run: &TestRun) -> Vec<(PathBuf, String)> {
+    let entries = std::fs::read_dir(run.path().join(RUN).join("rejected")).expect("a folder");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    files.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).expect("text"))).collect()
 }
 
 fn vetoes(run: &TestRun, text: &str) {
@@ -173,6 +181,44 @@ fn a_further_judge_is_added_compared_and_let_go() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
         assert!(errors.contains(expected), "{errors}");
     }
+}
+
+#[test]
+fn verdicts_are_added_to_the_data_set_that_is_there_and_to_no_other() {
+    let run = TestRun::new();
+    run.build(&[], 0);
+    // A later command notes another configuration, of which there is no data set.
+    run.change("tau = 1", "tau = 2");
+    let output = run.run(&["extract", "small.toml", "--set", "seed=12", "--quiet"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let before = (run.tables(), read(&run, "manifest.json"), rejected(&run));
+    let added = run.run(&["select", RUN, "--judge", "vivid", "--json", "--quiet"]);
+    assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+    let told: Value = serde_json::from_slice(&added.stdout).expect("JSON");
+    assert_eq!(told["calls"]["made"], told["agreement"]["vivid"]["turns"], "nothing but verdicts is asked: {told}");
+    assert!(read(&run, "manifest.json").contains("tau = 1") && !read(&run, "manifest.json").contains("seed = 12"));
+    run.change("tau = 2", "tau = 1");
+    run.build(&["--replay"], 0);
+    assert_eq!((run.tables(), read(&run, "manifest.json"), rejected(&run)), before);
+
+    // A call that is no added verdict is not made, neither here nor in the forecast.
+    for rehearsal in [&[][..], &["--dry-run"]] {
+        let more = ["select", RUN, "--judge", "vivid", "--quiet", "--set", "simulate.tau=4"];
+        let output = run.run(&[&more[..], rehearsal].concat());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{errors}");
+        assert!(errors.contains("the journal has no answer for `") && errors.contains("nobody else"), "{errors}");
+        assert_eq!((run.tables(), read(&run, "manifest.json"), rejected(&run)), before);
+    }
+
+    let output = run.run(&["split", RUN, "--test", "0.7", "--dev", "0.3", "--quiet"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let divided = run.tables();
+    let output = run.run(&["select", RUN, "--judge", "vivid"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("was divided anew") && errors.contains("`dramaturg split` after it"), "{errors}");
+    assert_eq!(run.tables(), divided);
 }
 
 #[test]
