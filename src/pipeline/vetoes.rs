@@ -86,8 +86,16 @@ impl Reader {
             (path, text)
         } else {
             let path = pipeline.parent()?.join(BESIDE);
-            let text = std::fs::read_to_string(&path).ok()?;
-            (path, text)
+            match std::fs::read_to_string(&path) {
+                Ok(text) => (path, text),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+                Err(error) => {
+                    let message = format!("`{}` cannot be read: {error}", path.display());
+                    let problem = Problem::new(At::whole(0), message);
+                    self.problems.push(problem.expected("a file of vetoes in UTF-8, or none of that name"));
+                    return None;
+                }
+            }
         };
         let source = self.sources.len();
         let before = self.problems.len();
@@ -267,6 +275,25 @@ mod tests {
         let nowhere = Reader { sources: vec![], problems: vec![] }
             .vetoes(&Document::toml(0, "", &mut Vec::new()), Path::new("no/such/mine.toml"));
         assert!(nowhere.is_none(), "a run without vetoes has none");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let problems = || {
+            let mut reader = Reader { sources: vec![("mine.toml".to_owned(), String::new())], problems: Vec::new() };
+            let document = Document::toml(0, "", &mut reader.problems);
+            assert!(reader.vetoes(&document, &folder.path().join("mine.toml")).is_none());
+            reader.problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>()
+        };
+        assert_eq!(problems(), Vec::<String>::new(), "none is there");
+        let path = folder.path().join(BESIDE);
+        std::fs::write(&path, b"[[veto]]\nid = '\xba\xec'\n").unwrap();
+        let told = problems();
+        assert!(told.len() == 1 && told[0].contains("vetoes.toml") && told[0].contains("cannot be read"), "{told:?}");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert_eq!(problems().len(), 1, "a folder of that name is no file");
     }
 
     #[test]
