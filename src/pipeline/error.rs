@@ -16,10 +16,10 @@ pub enum RunError {
     #[error(transparent)]
     Invalid(#[from] PipelineError),
     /// The file of the pool that says who is who in a book is wrong. What was done before it was read is kept.
-    #[error(transparent)]
+    #[error("{}; what was done before is kept", _0.told())]
     Aliases(PipelineError),
     /// The file of vetoes names what is not there. No data set was written; what was answered is kept.
-    #[error(transparent)]
+    #[error("{}; no data set was written", _0.told())]
     Vetoes(PipelineError),
     /// A prompt template that the pipeline file puts in place of the program's is wrong. Nothing was run.
     #[error(transparent)]
