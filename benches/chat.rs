@@ -67,7 +67,8 @@ async fn measure(folder: &Path, url: &str) {
     let loaded = pipeline::load(&file, &[], &Environment::default(), Endpoints::Needed).expect("it is well formed");
     let out = folder.join("run");
     let (_stop, stop) = watch::channel(false);
-    let options = RunOptions { out: Some(out.clone()), limit: None, replay: false, until: Stage::Export, stop };
+    let options =
+        RunOptions { out: Some(out.clone()), limit: None, replay: false, judges: vec![], until: Stage::Export, stop };
     let clock = Arc::new(Stages::default());
     let summary = match pipeline::run(loaded, options, Arc::clone(&clock) as Arc<dyn Reporter>).await {
         Ok(summary) => summary,

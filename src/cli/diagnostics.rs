@@ -107,8 +107,19 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
             let key = bound.split(' ').next().unwrap_or_default();
             format!("raise `budget.{key}` in the file or with `--set`, and {again}; what is done is kept")
         }
+        RunError::Ask(AskError::Missing { .. }) if invocation.contains("--judge") => {
+            "`select` asks the judges that it names and nobody else: `dramaturg build` makes every other call, and a judge \
+             of an earlier call is asked when `--judge` names it too"
+                .to_owned()
+        }
         RunError::Ask(AskError::Missing { .. }) => {
             "run the same command without `--replay` to make this call".to_owned()
+        }
+        RunError::Unbuilt { .. } => {
+            "`dramaturg build` makes a run's data set; RUN is the folder that it names at its end".to_owned()
+        }
+        RunError::Divided { .. } => {
+            format!("`dramaturg build PIPELINE --replay` makes it as it was; then {again}, and `dramaturg split` after it")
         }
         RunError::Ask(AskError::Unusable { model, source }) => match source {
             HttpFault::Status { status: 401 | 403, .. } => {

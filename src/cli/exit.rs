@@ -41,6 +41,8 @@ impl From<&RunError> for Exit {
             | RunError::Vetoes(_)
             | RunError::Prompts(_)
             | RunError::Books { .. }
+            | RunError::Unbuilt { .. }
+            | RunError::Divided { .. }
             | RunError::Store(StoreError::InUse { .. } | StoreError::Scene { .. } | StoreError::TwoScenes { .. }) => {
                 Self::Usage
             }

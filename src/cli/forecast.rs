@@ -16,7 +16,7 @@ pub(super) fn forecast(arguments: &RunArguments, latency: Option<Duration>) -> E
     let options = &arguments.options;
     rehearse(options, latency, |environment| {
         let loaded = pipeline::load(&arguments.pipeline, &options.sets, environment, Endpoints::Unneeded)?;
-        Ok(Journey { loaded, out: options.out.clone(), limit: options.limit })
+        Ok(Journey { loaded, out: options.out.clone(), limit: options.limit, judges: vec![] })
     })
 }
 
@@ -33,8 +33,8 @@ pub(super) fn rehearse(
     };
     let progress = progress(options.quiet, &terminal);
     let reporter: Arc<dyn Reporter> = Arc::<super::Progress>::clone(&progress);
-    let result = load(&environment).and_then(|Journey { loaded, out, limit }| {
-        pipeline::forecast(loaded, &ForecastOptions { out, limit, latency }, reporter)
+    let result = load(&environment).and_then(|Journey { loaded, out, limit, judges }| {
+        pipeline::forecast(loaded, &ForecastOptions { out, limit, judges, latency }, reporter)
     });
     progress.clear();
     match result {

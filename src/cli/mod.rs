@@ -92,7 +92,7 @@ fn road(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
     let options = &arguments.options;
     travel(options, until, replay, |environment| {
         let loaded = pipeline::load(&arguments.pipeline, &options.sets, environment, endpoints)?;
-        Ok(Journey { loaded, out: options.out.clone(), limit: options.limit })
+        Ok(Journey { loaded, out: options.out.clone(), limit: options.limit, judges: vec![] })
     })
 }
 
@@ -101,6 +101,8 @@ struct Journey {
     loaded: Loaded,
     out: Option<PathBuf>,
     limit: Option<u32>,
+    /// Further judges who alone are asked.
+    judges: Vec<String>,
 }
 
 /// Goes the road of whatever is loaded, and tells how it went.
@@ -125,9 +127,9 @@ fn travel(
         .with_writer(move || writer.clone())
         .try_init();
 
-    let result = load(&environment).and_then(|Journey { loaded, out, limit }| {
+    let result = load(&environment).and_then(|Journey { loaded, out, limit, judges }| {
         let (sender, stop) = watch::channel(false);
-        run(loaded, RunOptions { out, limit, replay, until, stop }, &progress, sender)
+        run(loaded, RunOptions { out, limit, replay, judges, until, stop }, &progress, sender)
     });
     progress.clear();
     match &result {

@@ -27,6 +27,8 @@ pub struct Desk {
     pub budget: Budget,
     /// Whether every answer has to come from the journal.
     pub replay: bool,
+    /// What may be asked all the same where it has to.
+    exempt: Option<Box<Exempt>>,
     /// What stands in for servers, where none is to be asked.
     rehearsal: Option<Arc<Rehearsal>>,
     /// Calls that this process has begun.
@@ -43,6 +45,9 @@ pub struct Desk {
     flights: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
+
+/// Says of an ask, a draw and a model's name whether the call may be made.
+type Exempt = dyn Fn(&str, &str, &str) -> bool + Send + Sync;
 
 /// What a new request has to leave room for.
 #[derive(Debug, Default)]
@@ -75,6 +80,7 @@ impl Desk {
             ledger: Ledger::default(),
             budget,
             replay,
+            exempt: None,
             rehearsal: None,
             begun: AtomicU64::new(0),
             in_flight: AtomicU64::new(0),
@@ -91,6 +97,17 @@ impl Desk {
     pub fn rehearsing(seed: u64, prompts: Prompts, journal: Arc<dyn Journal>, rehearsal: Arc<Rehearsal>) -> Self {
         let desk = Self::new(seed, prompts, journal, Budget::default(), false);
         Self { rehearsal: Some(rehearsal), ..desk }
+    }
+
+    /// Has every answer come from the journal but those of calls that `exempt` names by ask, draw and model.
+    #[must_use]
+    pub fn replaying_but(self, exempt: impl Fn(&str, &str, &str) -> bool + Send + Sync + 'static) -> Self {
+        Self { replay: true, exempt: Some(Box::new(exempt)), ..self }
+    }
+
+    /// Says whether a call's answer has to come from the journal.
+    pub(super) fn replays(&self, ask: &str, draw: &str, model: &str) -> bool {
+        self.replay && !self.exempt.as_ref().is_some_and(|exempt| exempt(ask, draw, model))
     }
 
     /// Returns what stands in for servers, where none is to be asked.

@@ -162,7 +162,7 @@ impl Model {
             let is_new = found.is_none();
             let (answered, hold) = match found {
                 Some(answered) => (answered, None),
-                None if self.desk.replay => {
+                None if self.desk.replays(A::NAME, draw, &self.name) => {
                     let (draw, model) = (draw.to_owned(), self.name.clone());
                     return Err(AskError::Missing { ask: A::NAME, draw, model, key });
                 }

@@ -205,7 +205,8 @@ impl RowChanges {
     }
 }
 
-fn manifest(run: &Path) -> Result<Value, StoreError> {
+/// Reads what made a run's data set.
+pub(super) fn manifest(run: &Path) -> Result<Value, StoreError> {
     let path = run.join("manifest.json");
     let bytes = std::fs::read(&path).map_err(|source| StoreError::Io { tried: "read", path: path.clone(), source })?;
     serde_json::from_slice(&bytes).map_err(|source| StoreError::Json { path, source })

@@ -16,14 +16,29 @@ pub enum RunError {
     #[error(transparent)]
     Invalid(#[from] PipelineError),
     /// The file of the pool that says who is who in a book is wrong. What was done before it was read is kept.
-    #[error(transparent)]
+    #[error("{}; what was done before is kept", _0.told())]
     Aliases(PipelineError),
     /// The file of vetoes names what is not there. No data set was written; what was answered is kept.
-    #[error(transparent)]
+    #[error("{}; no data set was written", _0.told())]
     Vetoes(PipelineError),
     /// A prompt template that the pipeline file puts in place of the program's is wrong. Nothing was run.
     #[error(transparent)]
     Prompts(#[from] PromptError),
+    /// A run has no data set whose replies could be judged.
+    #[error("`{}` has no data set to add verdicts to", run.display())]
+    Unbuilt {
+        /// The run's folder.
+        run: PathBuf,
+        /// Why not.
+        #[source]
+        source: StoreError,
+    },
+    /// A data set was divided anew, and what writes it from the journal would undo that. Nothing was run.
+    #[error("`{}` was divided anew by `split`, and would be written as it was before", dataset.display())]
+    Divided {
+        /// The data set's folder.
+        dataset: PathBuf,
+    },
     /// None of the books can be read.
     #[error("no book can be read, first `{}`", path.display())]
     Books {

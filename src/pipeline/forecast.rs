@@ -30,6 +30,8 @@ pub struct ForecastOptions {
     pub out: Option<PathBuf>,
     /// As for the run.
     pub limit: Option<u32>,
+    /// As for the run.
+    pub judges: Vec<String>,
     /// How long every call to a served model takes; when silent what the journal tells, else three seconds.
     pub latency: Option<Duration>,
 }
@@ -134,12 +136,13 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
     let rehearsal = Arc::new(Rehearsal::new(move |model, ask| seen.expected(model, ask, latency)));
     let prompts = Prompts::new(stages::prompts(), &loaded.prompts)?;
     let desk = Desk::rehearsing(loaded.file.seed, prompts, Arc::new(Read(journal)), Arc::clone(&rehearsal));
+    let desk = super::run::only_verdicts(desk, &options.judges);
     let (loaded, desk) = (Arc::new(loaded), Arc::new(desk));
     let clock = Arc::new(Clock { reporter, rehearsal: Arc::clone(&rehearsal), stages: Mutex::default() });
     let (_sender, stop) = watch::channel(false);
     // Of a rehearsal there is no data set.
     let limit = options.limit;
-    let road = RunOptions { out: None, limit, replay: false, until: Stage::Export, stop };
+    let road = RunOptions { out: None, limit, replay: false, judges: vec![], until: Stage::Export, stop };
 
     let idle = Arc::clone(&rehearsal);
     // One thread: on it, nothing to do means that every task waits for a call or for a book.

@@ -214,9 +214,9 @@ fn resolve(file: &mut PipelineFile, reached: BTreeMap<String, checks::Reached>) 
             endpoint.base_urls = reached.base_urls;
         }
         endpoint.api_key = reached.api_key.map(Secret::new);
-        // From here on the values of headers are secrets: the file goes on without them.
-        let headers = std::mem::take(&mut served.headers);
-        endpoint.headers = headers.into_iter().map(|(name, value)| (name, Secret::new(value))).collect();
+        // From here on the values of headers are secrets: the file keeps their names, so that it can be written out again.
+        let headers = served.headers.iter_mut();
+        endpoint.headers = headers.map(|(name, value)| (name.clone(), Secret::new(std::mem::take(value)))).collect();
         endpoint.concurrency = served.concurrency as usize;
         endpoint.requests_per_minute = served.requests_per_minute;
         endpoint.tokens_per_minute = served.tokens_per_minute;
@@ -367,6 +367,9 @@ mod tests {
         assert_eq!(endpoint.headers.len(), 1);
         let shown = format!("{loaded:?}{}", loaded.effective);
         assert!(!shown.contains("sk-very-secret"), "{shown}");
+        assert!(loaded.effective.contains("X-Team = \"$OPENAI_API_KEY\""), "{}", loaded.effective);
+        let again = desk.load(&loaded.effective, &[], Endpoints::Needed).unwrap();
+        assert_eq!((&again.endpoints["作者"].headers, &again.effective), (&endpoint.headers, &loaded.effective));
         let literal = given.replace("$OPENAI_API_KEY", "sesame-7");
         let problems = desk.problems(&whole().replace("model = 'm'", &literal), &[]);
         assert!(problems.len() == 1 && problems[0].contains("holds a value"), "{problems:?}");

@@ -54,7 +54,7 @@ pub struct MissingAsk {
 pub fn missing(run: &Path, standing: &Standing, environment: &Environment) -> Result<Missing, RunError> {
     let text = standing.configuration.clone();
     let loaded = load_text(run, text, &[], environment, Endpoints::Unneeded)?;
-    let options = ForecastOptions { out: Some(run.to_owned()), limit: standing.limit, latency: None };
+    let options = ForecastOptions { out: Some(run.to_owned()), limit: standing.limit, judges: vec![], latency: None };
     let forecast = forecast(loaded, &options, Arc::new(Silent))?;
     let until = Stage::ALL.into_iter().find(|stage| stage.verb() == standing.until).unwrap_or(Stage::Export);
     let is_before = |verb: &str| Stage::ALL.iter().any(|stage| *stage <= until && stage.verb() == verb);

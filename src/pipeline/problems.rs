@@ -66,7 +66,7 @@ pub enum PipelineError {
         source: std::io::Error,
     },
     /// Something in it, in a `--set` or in a file that it names is wrong.
-    #[error("{} in `{}`; nothing was run", count(problems.len()), sources.first().map_or("", |(name, _)| name))]
+    #[error("{}; nothing was run", found(sources, problems))]
     Invalid {
         /// Names and texts of what was read; the pipeline file is the first.
         sources: Vec<(String, String)>,
@@ -75,8 +75,20 @@ pub enum PipelineError {
     },
 }
 
-fn count(problems: usize) -> String {
-    if problems == 1 { "1 problem".to_owned() } else { format!("{problems} problems") }
+impl PipelineError {
+    /// Says what is wrong, and not what that kept from being done.
+    pub(super) fn told(&self) -> String {
+        match self {
+            Self::Invalid { sources, problems } => found(sources, problems),
+            Self::Open { .. } => self.to_string(),
+        }
+    }
+}
+
+fn found(sources: &[(String, String)], problems: &[Problem]) -> String {
+    let name = sources.first().map_or("", |(name, _)| name);
+    let count = if problems.len() == 1 { "1 problem".to_owned() } else { format!("{} problems", problems.len()) };
+    format!("{count} in `{name}`")
 }
 
 /// Returns the candidate that is most like a name, when it is like enough to be meant; ties go to the first in order.

@@ -73,7 +73,7 @@ impl Records {
         let conversations = kept(conversations, |one: &Conversation| self.barred.has_conversation(&one.id));
         let all_scenes = (0..scenes.len()).filter(|&place| self.barred.has_scene(&scenes.head(place).id));
         let all_scenes = all_scenes.map(|place| Ok(scenes.scene(place)?));
-        let characters = self.characters.iter().cloned().map(Ok);
+        let characters = self.characters.iter().filter(|one| self.barred.has_character(&one.id)).cloned().map(Ok);
         let tables = [
             write(rights, dataset, samples.inspect(seen(|sample| figures.sample(sample))))?,
             write(rights, dataset, conversations.inspect(seen(|conversation| figures.conversation(conversation))))?,
@@ -97,7 +97,7 @@ impl Records {
             let Some(conversation) = self.kept().0.get::<Conversation>(&id)? else { continue };
             let scene = scenes.find(&conversation.scene_id).map(|place| scenes.scene(place)).transpose()?;
             let character = self.characters.iter().find(|character| character.id == conversation.character_id);
-            readings.push(Reading::new(&conversation, scene.as_ref(), character, rights));
+            readings.push(Reading::new(&conversation, scene.as_ref(), character, rights, figures));
         }
         Ok(readings)
     }
@@ -119,8 +119,9 @@ impl Records {
             let rows = rows(general, move |rows| of_split(sides.general(rows), split, |row| row.split));
             kept(rows, |row: &RoleGeneral| self.barred.has_row(&row.id))
         };
+        let all_profiles = profiles.records().map(|profile| Ok(sides.profile(profile?)));
         Ok([
-            write(rights, dataset, profiles.records().map(|profile| Ok(sides.profile(profile?))))?,
+            write(rights, dataset, kept(all_profiles, |one: &RoleProfile| self.barred.has_role(&one.role_id)))?,
             write(rights, dataset, of_specific(Split::Train))?,
             write(rights, dataset, of_specific(Split::Test).map(|row| Ok(HeldOut(row?))))?,
             write(rights, dataset, of_general(Split::Train))?,
@@ -189,11 +190,18 @@ impl RoleRecords {
         Ok(())
     }
 
-    /// Returns the ids of all specific and general rows.
-    pub(super) fn row_ids(&self) -> Result<BTreeSet<String>, RunError> {
-        let Some([_, specific, general]) = &self.kept else { return Ok(BTreeSet::new()) };
-        let specific = rows(specific, |rows| self.sides.specific(rows)).map(|row: Result<RoleSpecific, _>| Ok(row?.id));
-        let general = rows(general, |rows| self.sides.general(rows)).map(|row: Result<RoleGeneral, _>| Ok(row?.id));
+    /// Returns the ids of all roles.
+    pub(super) fn ids(&self) -> BTreeSet<String> {
+        self.kept.as_ref().map(|[profiles, ..]| profiles.ids()).unwrap_or_default()
+    }
+
+    /// Returns the roles of all specific and general rows, by the rows' ids.
+    pub(super) fn row_ids(&self) -> Result<BTreeMap<String, String>, RunError> {
+        let Some([_, specific, general]) = &self.kept else { return Ok(BTreeMap::new()) };
+        let specific = rows(specific, |rows| self.sides.specific(rows))
+            .map(|row| row.map(|RoleSpecific { id, role_id, .. }| (id, role_id)));
+        let general = rows(general, |rows| self.sides.general(rows))
+            .map(|row| row.map(|RoleGeneral { id, role_id, .. }| (id, role_id)));
         specific.chain(general).collect()
     }
 

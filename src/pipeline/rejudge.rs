@@ -1,34 +1,36 @@
-//! What a run is when further judges are added to it: its own configuration, with them in the cast.
+//! What a run is when further judges are added to it: the configuration that its data set was made with, with them in the
+//! cast. What a later command began, and `status.json` tells, is no part of that.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
 use super::load::load_text;
-use super::{Endpoints, Environment, Loaded, PipelineError, RunError, standing};
+use super::splits::SPLITS;
+use super::{Endpoints, Environment, Loaded, PipelineError, RunError, changes};
 use crate::schema::Language;
 
 /// The model that is there without a pipeline file.
 const OFFLINE: &str = "offline";
 
-/// Loads the configuration of a run's folder, or a pipeline file, with further judges in the cast and `--set` texts laid over
-/// it. Returns it with what `--limit` kept the run to.
+/// Loads the configuration of a run's data set, or a pipeline file, with further judges in the cast and `--set` texts laid over
+/// it. Returns it with what `--limit` kept the run to. A data set that was divided anew is refused: it would be written as it
+/// was before.
 pub fn rejudge(
     run: &Path,
+    out: Option<&Path>,
     judges: &[String],
     sets: &[String],
     environment: &Environment,
     endpoints: Endpoints,
 ) -> Result<(Loaded, Option<u32>), RunError> {
-    let open = |path: &Path, source| PipelineError::Open { path: path.to_owned(), nearest: None, source };
     let (text, limit) = if run.is_dir() {
-        let (standing, _) = standing(run, |_| None)?;
-        if standing.configuration.is_empty() {
-            return Err(open(&run.join("status.json"), std::io::ErrorKind::NotFound.into()).into());
-        }
-        (standing.configuration, standing.limit)
+        let manifest = changes::manifest(run).map_err(|source| RunError::Unbuilt { run: run.to_owned(), source })?;
+        let limit = manifest["limit"].as_u64().and_then(|limit| u32::try_from(limit).ok());
+        (manifest["configuration"].as_str().unwrap_or_default().to_owned(), limit)
     } else {
-        (std::fs::read_to_string(run).map_err(|source| open(run, source))?, None)
+        let open = |source| PipelineError::Open { path: run.to_owned(), nearest: None, source };
+        (std::fs::read_to_string(run).map_err(open)?, None)
     };
     // What is wrong with the text is told with its place when it is loaded.
     let table: Table = toml::from_str(&text).unwrap_or_default();
@@ -39,7 +41,17 @@ pub fn rejudge(
     }
     all.push(format!("cast.judges={}", panel(&table, judges)));
     all.extend(sets.iter().cloned());
-    Ok((load_text(run, text, &all, environment, endpoints)?, limit))
+    let loaded = load_text(run, text, &all, environment, endpoints)?;
+    let folder = match out {
+        Some(out) => out.to_owned(),
+        None if run.is_dir() => run.to_owned(),
+        None => PathBuf::from("outputs").join(&loaded.file.name),
+    };
+    let dataset = folder.join("dataset");
+    if dataset.join(SPLITS).exists() {
+        return Err(RunError::Divided { dataset });
+    }
+    Ok((loaded, limit))
 }
 
 /// Returns the further judges of a cast with others behind them, each once.
@@ -83,9 +95,12 @@ mod tests {
     #[test]
     fn a_folder_without_a_run_is_told() {
         let folder = tempfile::tempdir().unwrap();
-        let error = rejudge(folder.path(), &["a".to_owned()], &[], &Environment::default(), Endpoints::Unneeded);
-        assert!(error.is_err());
-        let error = rejudge(&folder.path().join("no.toml"), &[], &[], &Environment::default(), Endpoints::Unneeded);
-        assert!(error.unwrap_err().to_string().contains("no.toml"));
+        let rejudged = |run: &Path| {
+            rejudge(run, None, &["a".to_owned()], &[], &Environment::default(), Endpoints::Unneeded).unwrap_err()
+        };
+        // What a run that made no data set has noted is no data set.
+        std::fs::write(folder.path().join("status.json"), "{}").unwrap();
+        assert!(matches!(rejudged(folder.path()), RunError::Unbuilt { .. }));
+        assert!(rejudged(&folder.path().join("no.toml")).to_string().contains("no.toml"));
     }
 }

@@ -53,7 +53,7 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
     }
     let prompts = Prompts::new(stages::prompts(), &loaded.prompts)?;
     let (seed, budget) = (loaded.file.seed, loaded.file.budget.clone());
-    let desk = Arc::new(Desk::new(seed, prompts, journal, budget, options.replay));
+    let desk = Arc::new(only_verdicts(Desk::new(seed, prompts, journal, budget, options.replay), &options.judges));
     let listener = Arc::clone(&reporter);
     desk.on_news(move |news| listener.report(Event::Note(news)));
     let models = Models::new(&loaded, &desk)?;
@@ -66,6 +66,15 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
     beating.abort();
     watch.end(&folder, &ended);
     ended
+}
+
+/// Has a desk ask nothing but the verdicts of further judges, where there are some to be added.
+pub(super) fn only_verdicts(desk: Desk, judges: &[String]) -> Desk {
+    if judges.is_empty() {
+        return desk;
+    }
+    let judges = judges.to_vec();
+    desk.replaying_but(move |ask, draw, model| stages::simulate::is_further_verdict(&judges, ask, draw, model))
 }
 
 /// Goes the road, and writes what it yields.
@@ -81,7 +90,10 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
     };
     records.rejects.sort();
     records.rejects.dedup();
-    folder.write_rejected(&records.rejects)?;
+    // Where verdicts cannot be added, all that the run left stays as it was.
+    if walked.is_ok() || road.options.judges.is_empty() {
+        folder.write_rejected(&records.rejects)?;
+    }
     let Walked { books, chunks, pool } = walked?;
     vetoed?;
     if !matches!(road.options.until, Stage::Chunk | Stage::Extract) {

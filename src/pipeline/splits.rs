@@ -157,7 +157,7 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
 }
 
 /// The file beside the card that says how each config was divided.
-const SPLITS: &str = "splits.json";
+pub(super) const SPLITS: &str = "splits.json";
 
 /// Reads what a division needs of each table, one after the other; returns it with where each table's rows end.
 fn read(config: &'static str, params: &Params, tables: &[&Table]) -> Result<(Rows, Vec<usize>), SplitError> {

@@ -21,6 +21,8 @@ pub struct RunOptions {
     pub limit: Option<u32>,
     /// Whether every answer has to come from the journal.
     pub replay: bool,
+    /// Further judges who alone are asked: all but their verdicts has to come from the journal. Without one, anything is asked.
+    pub judges: Vec<String>,
     /// The last stage that runs.
     pub until: Stage,
     /// Becomes true to end the run: nothing new begins, what is in flight is finished and kept.

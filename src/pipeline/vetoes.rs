@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::RunError;
 use super::document::{Document, child};
 use super::problems::{At, PipelineError, Problem};
 use super::reader::Reader;
 use super::records::Records;
+use super::{RunError, Stage};
 use crate::schema::{Conversation, Reject, Sample};
 use crate::store::PoolIndex;
 
@@ -31,11 +31,12 @@ pub struct VetoFile {
     pub edit: Vec<Edit>,
 }
 
-/// Something that is taken out: with a scene go its conversations, with a conversation its samples.
+/// Something that is taken out: with a scene or a test character go its conversations, with a conversation its samples, with
+/// a role its rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Veto {
-    /// The id of a sample, a conversation, a scene, or a row of `role_specific` or `role_general`.
+    /// The id of a sample, a conversation, a scene, a test character, a role, or a row of `role_specific` or `role_general`.
     #[schemars(length(min = 1))]
     pub id: String,
     /// Why, for whoever reads `rejected`.
@@ -86,8 +87,16 @@ impl Reader {
             (path, text)
         } else {
             let path = pipeline.parent()?.join(BESIDE);
-            let text = std::fs::read_to_string(&path).ok()?;
-            (path, text)
+            match std::fs::read_to_string(&path) {
+                Ok(text) => (path, text),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+                Err(error) => {
+                    let message = format!("`{}` cannot be read: {error}", path.display());
+                    let problem = Problem::new(At::whole(0), message);
+                    self.problems.push(problem.expected("a file of vetoes in UTF-8, or none of that name"));
+                    return None;
+                }
+            }
         };
         let source = self.sources.len();
         let before = self.problems.len();
@@ -118,6 +127,8 @@ pub(super) struct Barred {
     scenes: BTreeMap<String, String>,
     conversations: BTreeMap<String, String>,
     samples: BTreeMap<String, String>,
+    characters: BTreeMap<String, String>,
+    roles: BTreeMap<String, String>,
     rows: BTreeMap<String, String>,
     edits: BTreeMap<String, Edit>,
 }
@@ -133,9 +144,31 @@ impl Barred {
         !self.conversations.contains_key(id)
     }
 
+    /// Says whether a test character is a row.
+    pub(super) fn has_character(&self, id: &str) -> bool {
+        !self.characters.contains_key(id)
+    }
+
+    /// Says whether a role is a row.
+    pub(super) fn has_role(&self, id: &str) -> bool {
+        !self.roles.contains_key(id)
+    }
+
     /// Says whether a row of a role stays.
     pub(super) fn has_row(&self, id: &str) -> bool {
         !self.rows.contains_key(id)
+    }
+
+    /// Returns an entry for each row that is taken out.
+    fn rejects(&self) -> Vec<Reject> {
+        let reject = |(id, reason): (&String, &String)| Reject::new(Stage::Export.verb(), id, VETOED, reason);
+        let lists = [&self.scenes, &self.conversations, &self.samples, &self.characters, &self.rows];
+        let roles = self.roles.iter().map(|(id, reason)| {
+            // Two rows of one id are two entries.
+            let is_twice = self.characters.contains_key(id);
+            reject((id, &if is_twice { format!("{reason} (the role)") } else { reason.clone() }))
+        });
+        lists.into_iter().flatten().map(reject).chain(roles).collect()
     }
 
     /// Returns a sample as it is a row; none where it is none.
@@ -157,40 +190,46 @@ impl Records {
     pub(super) fn veto(&mut self, vetoes: &Vetoes, scenes: &PoolIndex, is_part: bool) -> Result<(), RunError> {
         let (conversations, samples) = self.kept();
         let (conversation_ids, sample_ids) = (conversations.ids(), samples.ids());
-        let is_played =
-            |id: &String| scenes.find(id).is_some() || conversation_ids.contains(id) || sample_ids.contains(id);
-        // The rows of roles are read only where something is not of the played ones.
-        let is_all_played = vetoes.file.veto.iter().all(|veto| is_played(&veto.id));
-        let rows = if is_all_played { BTreeSet::new() } else { self.roles.row_ids()? };
+        let character_ids: BTreeSet<&str> = self.characters.iter().map(|one| one.id.as_str()).collect();
+        let role_ids = self.roles.ids();
+        let is_played = |id: &String| {
+            let is_talk = conversation_ids.contains(id) || sample_ids.contains(id);
+            is_talk || character_ids.contains(id.as_str()) || scenes.find(id).is_some()
+        };
+        // The rows of roles are read only where something may be of them.
+        let asks_rows = |veto: &Veto| role_ids.contains(&veto.id) || !is_played(&veto.id);
+        let rows = if vetoes.file.veto.iter().any(asks_rows) { self.roles.row_ids()? } else { BTreeMap::new() };
         let rejected: BTreeSet<&str> = self.rejects.iter().map(|reject| reject.id.as_str()).collect();
         // What a filter left out, and what would have come of it, is gone already.
         let is_gone =
-            |id: &str| rejected.contains(id) || id.split_once('#').is_some_and(|(talk, _)| rejected.contains(talk));
+            |id: &str| rejected.contains(id) || id.rsplit_once('#').is_some_and(|(talk, _)| rejected.contains(talk));
         let heads = || scenes.heads().map(|head| head.id.as_str());
         let all = || {
-            let ids = sample_ids.iter().chain(&conversation_ids).chain(&rows);
-            ids.map(String::as_str).chain(heads())
+            let ids = sample_ids.iter().chain(&conversation_ids).chain(&role_ids).chain(rows.keys());
+            ids.map(String::as_str).chain(character_ids.iter().copied()).chain(heads())
         };
         let (mut barred, mut problems) = (Barred::default(), Vec::new());
         for (Veto { id, reason }, span) in vetoes.file.veto.iter().zip(&vetoes.vetoed) {
-            let list = if scenes.find(id).is_some() {
-                &mut barred.scenes
-            } else if conversation_ids.contains(id) {
-                &mut barred.conversations
-            } else if sample_ids.contains(id) {
-                &mut barred.samples
-            } else if rows.contains(id) {
-                &mut barred.rows
-            } else {
-                if !is_part && !is_gone(id) {
-                    let problem =
-                        Problem::new(At { source: 0, span: span.clone() }, format!("no row has the id `{id}`"));
-                    let expected = "the id of a sample, a conversation, a scene or a row of role data";
-                    problems.push(problem.expected(expected).nearest(id, all()));
+            let mut is_found = false;
+            // A test character may be a role too, under one id.
+            for (list, is_row) in [
+                (&mut barred.scenes, scenes.find(id).is_some()),
+                (&mut barred.conversations, conversation_ids.contains(id)),
+                (&mut barred.samples, sample_ids.contains(id)),
+                (&mut barred.characters, character_ids.contains(id.as_str())),
+                (&mut barred.roles, role_ids.contains(id)),
+                (&mut barred.rows, rows.contains_key(id)),
+            ] {
+                if is_row {
+                    list.insert(id.clone(), reason.clone());
+                    is_found = true;
                 }
-                continue;
-            };
-            list.insert(id.clone(), reason.clone());
+            }
+            if !is_found && !is_part && !is_gone(id) {
+                let problem = Problem::new(At { source: 0, span: span.clone() }, format!("no row has the id `{id}`"));
+                let expected = "the id of a sample, a conversation, a scene, a character, a role or a row of role data";
+                problems.push(problem.expected(expected).nearest(id, all()));
+            }
         }
         for (edit, span) in vetoes.file.edit.iter().zip(&vetoes.edited) {
             let id = &edit.id;
@@ -208,28 +247,30 @@ impl Records {
             let sources = vec![(vetoes.path.display().to_string(), vetoes.text.clone())];
             return Err(RunError::Vetoes(PipelineError::Invalid { sources, problems }));
         }
-        if !barred.scenes.is_empty() {
+        let with = |list: &BTreeMap<String, String>, what: &str, id: &str| {
+            list.get(id).map(|reason| format!("{reason} (the {what} `{id}`)"))
+        };
+        if !barred.scenes.is_empty() || !barred.characters.is_empty() {
             for conversation in conversations.records::<Conversation>() {
-                let Conversation { id, scene_id, .. } = conversation?;
-                if let Some(reason) = barred.scenes.get(&scene_id) {
-                    barred.conversations.entry(id).or_insert(format!("{reason} (the scene `{scene_id}`)"));
+                let Conversation { id, scene_id, character_id, .. } = conversation?;
+                let reason = with(&barred.scenes, "scene", &scene_id);
+                if let Some(reason) = reason.or_else(|| with(&barred.characters, "character", &character_id)) {
+                    barred.conversations.entry(id).or_insert(reason);
                 }
             }
         }
         for id in sample_ids {
             let talk = id.rsplit_once('#').map_or("", |(talk, _)| talk);
-            if let Some(reason) = barred.conversations.get(talk) {
-                let reason = format!("{reason} (the conversation `{talk}`)");
+            if let Some(reason) = with(&barred.conversations, "conversation", talk) {
                 barred.samples.entry(id).or_insert(reason);
             }
         }
-        let lists = [&barred.scenes, &barred.conversations, &barred.samples, &barred.rows];
-        let rejects: Vec<Reject> = lists
-            .into_iter()
-            .flatten()
-            .map(|(id, reason)| Reject::new(super::Stage::Export.verb(), id, VETOED, reason))
-            .collect();
-        self.rejects.extend(rejects);
+        for (id, role) in rows {
+            if let Some(reason) = with(&barred.roles, "role", &role) {
+                barred.rows.entry(id).or_insert(reason);
+            }
+        }
+        self.rejects.extend(barred.rejects());
         self.barred = barred;
         Ok(())
     }
@@ -267,6 +308,25 @@ mod tests {
         let nowhere = Reader { sources: vec![], problems: vec![] }
             .vetoes(&Document::toml(0, "", &mut Vec::new()), Path::new("no/such/mine.toml"));
         assert!(nowhere.is_none(), "a run without vetoes has none");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let problems = || {
+            let mut reader = Reader { sources: vec![("mine.toml".to_owned(), String::new())], problems: Vec::new() };
+            let document = Document::toml(0, "", &mut reader.problems);
+            assert!(reader.vetoes(&document, &folder.path().join("mine.toml")).is_none());
+            reader.problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>()
+        };
+        assert_eq!(problems(), Vec::<String>::new(), "none is there");
+        let path = folder.path().join(BESIDE);
+        std::fs::write(&path, b"[[veto]]\nid = '\xba\xec'\n").unwrap();
+        let told = problems();
+        assert!(told.len() == 1 && told[0].contains("vetoes.toml") && told[0].contains("cannot be read"), "{told:?}");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert_eq!(problems().len(), 1, "a folder of that name is no file");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a team does with a run after it is built: look at the report, veto, add a judge, compare with another run.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dramaturg::store;
 use polars::frame::DataFrame;
@@ -27,6 +27,14 @@ fn ids(frame: &DataFrame) -> Vec<String> {
 
 fn read(run: &TestRun, path: &str) -> String {
     std::fs::read_to_string(run.path().join(RUN).join(path)).expect(path)
+}
+
+/// Returns what each stage left out, by file.
+fn rejected(run: &TestRun) -> Vec<(PathBuf, String)> {
+    let entries = std::fs::read_dir(run.path().join(RUN).join("rejected")).expect("a folder");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    files.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).expect("text"))).collect()
 }
 
 fn vetoes(run: &TestRun, text: &str) {
@@ -76,7 +84,8 @@ fn vetoes_are_obeyed_and_shown() {
     assert_eq!(texts(&after, "edited")[place].as_deref(), Some("错字"));
     assert_eq!(texts(&after, "edited").iter().flatten().count(), 1);
     let report = read(&run, "report.html");
-    assert!(report.contains(&format!("{} rows were taken out and 1 references edited", gone.len() + 1)));
+    assert!(report.contains(&format!("{} rows were taken out and 1 reference edited", gone.len() + 1)));
+    assert!(report.contains("she would not say so") && report.contains("now <bdi>（点头）正是。</bdi>"), "{report}");
     let card = read(&run, "dataset/README.md");
     assert!(card.contains(&format!("| export | vetoed | {} |", gone.len() + 1)), "{card}");
     assert!(card.contains("have a reference that was edited by hand"), "{card}");
@@ -97,11 +106,57 @@ fn vetoes_are_obeyed_and_shown() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{errors}");
     assert!(errors.contains("vetoes.toml:2:6") && errors.contains(&format!("no row has the id `{slip}`")), "{errors}");
+    assert!(errors.contains("no data set was written") && !errors.contains("nothing was run"), "{errors}");
     assert!(errors.contains(vetoed.as_str()), "the nearest id is named: {errors}");
     assert!(!ids(&table(&run, "scenes")).contains(&scene), "the last data set is still there");
     // A part of a run may lack what the whole has.
     vetoes(&run, &format!("[[veto]]\nid = \"{}\"\nreason = \"later\"\n", all.last().expect("a sample")));
     run.build(&["--replay", "--limit", "1"], 0);
+}
+
+#[test]
+fn a_vetoed_character_or_role_takes_its_rows_with_it() {
+    let run = TestRun::new();
+    let instructions = Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/instructions/*.jsonl");
+    let instruct = format!(
+        "[instruct]\nroles = 'characters'\ninstructions = ['{}']\nmin_segment = {{ en = 100, zh = 150 }}\n\
+         agnostic_calls = 2\ncandidates = 20\nreplies = 2\nmax_instructions = {{ en = 5, zh = 5 }}\n\n[simulate]",
+        instructions.display()
+    );
+    run.change("[simulate]", &instruct);
+    run.build(&[], 0);
+    let column = |config: &str, column: &str| -> BTreeSet<String> {
+        let tables = store::tables(&run.path().join(RUN).join("dataset"), &[config]).expect("the data set reads");
+        let frames = tables.iter().map(|table| table.read().expect("the table reads"));
+        frames.flat_map(|frame| texts(&frame, column)).flatten().collect()
+    };
+    let (characters, roles) = (column("characters", "id"), column("roles", "role_id"));
+    let of_sample = |id: &String| characters.iter().find(|one| id.starts_with(&format!("{one}/"))).cloned();
+    let character = column("samples", "id").iter().find_map(of_sample).expect("a sample of a character");
+    let role = column("role_specific", "role_id").into_iter().find(|role| *role != character).expect("another role");
+    vetoes(
+        &run,
+        &format!(
+            "[[veto]]\nid = \"{character}\"\nreason = \"不像\"\n[[veto]]\nid = \"{role}\"\nreason = \"too thin\"\n"
+        ),
+    );
+    run.build(&["--replay"], 0);
+    let without = |ids: &BTreeSet<String>| -> BTreeSet<String> {
+        ids.iter().filter(|id| **id != character && **id != role).cloned().collect()
+    };
+    assert_eq!(column("characters", "id"), without(&characters));
+    assert_eq!(column("roles", "role_id"), without(&roles));
+    for config in ["role_specific", "role_general"] {
+        let left = column(config, "role_id");
+        assert_eq!(left, without(&left), "{config}");
+    }
+    for config in ["samples", "conversations"] {
+        assert!(column(config, "id").iter().filter_map(of_sample).all(|one| one != character), "{config}");
+    }
+    let reasons = column("rejected", "detail");
+    for reason in [format!("不像 (the character `{character}`)"), format!("too thin (the role `{role}`)")] {
+        assert!(reasons.contains(&reason), "{reason}: {reasons:?}");
+    }
 }
 
 #[test]
@@ -173,6 +228,44 @@ fn a_further_judge_is_added_compared_and_let_go() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
         assert!(errors.contains(expected), "{errors}");
     }
+}
+
+#[test]
+fn verdicts_are_added_to_the_data_set_that_is_there_and_to_no_other() {
+    let run = TestRun::new();
+    run.build(&[], 0);
+    // A later command notes another configuration, of which there is no data set.
+    run.change("tau = 1", "tau = 2");
+    let output = run.run(&["extract", "small.toml", "--set", "seed=12", "--quiet"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let before = (run.tables(), read(&run, "manifest.json"), rejected(&run));
+    let added = run.run(&["select", RUN, "--judge", "vivid", "--json", "--quiet"]);
+    assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+    let told: Value = serde_json::from_slice(&added.stdout).expect("JSON");
+    assert_eq!(told["calls"]["made"], told["agreement"]["vivid"]["turns"], "nothing but verdicts is asked: {told}");
+    assert!(read(&run, "manifest.json").contains("tau = 1") && !read(&run, "manifest.json").contains("seed = 12"));
+    run.change("tau = 2", "tau = 1");
+    run.build(&["--replay"], 0);
+    assert_eq!((run.tables(), read(&run, "manifest.json"), rejected(&run)), before);
+
+    // A call that is no added verdict is not made, neither here nor in the forecast.
+    for rehearsal in [&[][..], &["--dry-run"]] {
+        let more = ["select", RUN, "--judge", "vivid", "--quiet", "--set", "simulate.tau=4"];
+        let output = run.run(&[&more[..], rehearsal].concat());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{errors}");
+        assert!(errors.contains("the journal has no answer for `") && errors.contains("nobody else"), "{errors}");
+        assert_eq!((run.tables(), read(&run, "manifest.json"), rejected(&run)), before);
+    }
+
+    let output = run.run(&["split", RUN, "--test", "0.7", "--dev", "0.3", "--quiet"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let divided = run.tables();
+    let output = run.run(&["select", RUN, "--judge", "vivid"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("was divided anew") && errors.contains("`dramaturg split` after it"), "{errors}");
+    assert_eq!(run.tables(), divided);
 }
 
 #[test]

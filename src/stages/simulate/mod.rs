@@ -26,6 +26,7 @@ pub use asks::{Direct, Direction, Rate, Rating, SceneReply, TestReply};
 pub use conversation::BY_LOT;
 pub use dwrs::Counts;
 pub use lane::{LaneEnd, Places, Played, Progress, Stage, play_lane};
+pub use panel::is_further_verdict;
 pub use scenes::{Scenes, drawn, meets_own_book};
 
 use schemars::JsonSchema;

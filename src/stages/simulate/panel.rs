@@ -6,9 +6,21 @@ use futures::future::join_all;
 use super::conversation::line;
 use super::lane::Stage;
 use super::setting::Setting;
-use crate::llm::{AskError, Model};
+use crate::llm::{Ask as _, AskError, Model};
 use crate::schema::{Conversation, Line, Reject, Turn, Verdict};
-use crate::stages::select::{Pair, select};
+use crate::stages::select::{Judge, Pair, select};
+
+/// Says of a call whether it is a verdict of one of these further judges.
+#[must_use]
+pub fn is_further_verdict(judges: &[String], ask: &str, draw: &str, model: &str) -> bool {
+    // The draw tells them from the judge's own, which may be the same model.
+    ask == Judge::NAME && draw.contains(&place(model)) && judges.iter().any(|judge| judge == model)
+}
+
+/// Returns the part of a draw that names a further judge.
+fn place(judge: &str) -> String {
+    format!("/judge/{judge}")
+}
 
 /// Has further judges look at the test turns of a conversation, side by side, and enters what they say. Returns a reject for
 /// each verdict that failed; only an error that ends the run is returned as one.
@@ -65,7 +77,7 @@ async fn verdict(
         target: turn.target.as_deref(),
     };
     // A draw of its own: the model may be the judge's, and which reply it sees first is not to depend on what the judge saw.
-    let draw = format!("{id}/{}/judge/{}", turn.index, judge.name());
+    let draw = format!("{id}/{}{}", turn.index, place(judge.name()));
     let said = select(judge, stage.select, stage.dimensions, pair, &draw).await?;
     Ok(Verdict {
         judge: judge.name().to_owned(),

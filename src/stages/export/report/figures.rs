@@ -35,8 +35,18 @@ pub struct Figures {
     pub(super) faults: BTreeMap<String, u64>,
     /// By the name of the further judge.
     pub(super) judges: BTreeMap<String, Agreement>,
-    pub(super) edited: u64,
+    /// References that were put right by hand, by the samples' ids.
+    pub(super) edits: BTreeMap<String, Edited>,
     choices: BTreeMap<(Language, String), Vec<Choice>>,
+}
+
+/// A reference that was put right by hand.
+#[derive(Debug)]
+pub(super) struct Edited {
+    /// Why.
+    pub(super) reason: String,
+    /// What it says now.
+    pub(super) reference: String,
 }
 
 /// What a test character has played.
@@ -169,7 +179,10 @@ impl Figures {
         add(&mut self.languages.entry(sample.language).or_default().samples);
         add(&mut self.characters.entry(sample.character_id.clone()).or_default().samples);
         self.sources.entry(sample.source_model.clone()).or_default().samples += 1;
-        self.edited += u64::from(sample.edited.is_some());
+        if let Some(reason) = &sample.edited {
+            let edited = Edited { reason: reason.clone(), reference: sample.reference.clone() };
+            self.edits.insert(sample.id.clone(), edited);
+        }
     }
 
     /// Counts a conversation with its turns.

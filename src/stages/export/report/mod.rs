@@ -4,6 +4,7 @@
 
 mod bill;
 mod figures;
+mod hand;
 mod page;
 mod plots;
 mod readings;
@@ -96,7 +97,7 @@ mod tests {
         for character in &records.characters {
             figures.character(character);
         }
-        let readings: Vec<Reading> = figures.shown().iter().map(|id| reading(&records, id)).collect();
+        let readings: Vec<Reading> = figures.shown().iter().map(|id| reading(&records, id, &figures)).collect();
         records.rejects.sort();
         report(&Report {
             params: &Params::default(),
@@ -112,11 +113,11 @@ mod tests {
         })
     }
 
-    fn reading(records: &super::super::fixture::Records, id: &str) -> Reading {
+    fn reading(records: &super::super::fixture::Records, id: &str, figures: &Figures) -> Reading {
         let conversation = records.conversations.iter().find(|one| one.id == id).expect("it was counted");
         let scene = records.scenes.iter().find(|scene| scene.id == conversation.scene_id);
         let character = records.characters.iter().find(|one| one.id == conversation.character_id);
-        Reading::new(conversation, scene, character, &Rights::new(&Params::default(), 0))
+        Reading::new(conversation, scene, character, &Rights::new(&Params::default(), 0), figures)
     }
 
     /// Reads HTML as a browser does and returns the names of its elements and of their attributes.
@@ -159,6 +160,36 @@ mod tests {
             assert!(html.contains(part), "no `{part}` in:\n{html}");
         }
         assert_eq!(html, written(|_| ()), "the same run has the same report");
+    }
+
+    #[test]
+    fn what_was_changed_by_hand_is_listed() {
+        let changed = |vetoes: usize| {
+            written(|records| {
+                let talk = &records.conversations[0];
+                let turn = talk.turns.iter().find(|turn| turn.dimension.is_some()).expect("one was judged");
+                let sample = records.samples.iter_mut().find(|sample| sample.edited.is_some()).expect("one is edited");
+                sample.id = format!("{}#{}", talk.id, turn.index);
+                sample.reference = format!("（收伞）路上遇见旧友。{}", "雨".repeat(300));
+                for n in 0..vetoes {
+                    records.rejects.push(Reject::new("export", format!("红线/vivid/{n}"), "vetoed", "not <ours>"));
+                }
+            })
+        };
+        let html = changed(1);
+        for part in [
+            "1 row was taken out and 1 reference edited",
+            "<bdi>红线&#x2f;vivid&#x2f;0</bdi></code></td><td>taken out</td><td class=\"text\"><bdi>not &lt;ours&gt;</bdi>",
+            "now <bdi>（收伞）路上遇见旧友。",
+            "雨…</bdi>",
+            "edited: <bdi>原句有错字</bdi>",
+            "edited by hand, the reference now",
+        ] {
+            assert!(html.contains(part), "no `{part}` in:\n{html}");
+        }
+        let html = changed(60);
+        assert!(html.contains("60 rows were taken out") && html.contains("And 10 more taken out"), "{html}");
+        markup(&html);
     }
 
     #[test]

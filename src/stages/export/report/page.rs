@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::bill::Charge;
 use super::figures::{Agreement, Figures, OfCharacter, OfLanguage, Scores, mean};
+use super::hand::ByHand;
 use super::plots::{self, AMOUNT, SCORES, TOKENS};
 use super::readings::Reading;
 use super::shown::{Shown, line, shown};
@@ -57,8 +58,7 @@ pub(super) struct Page<'a> {
     asks: Vec<Bill>,
     total: Option<Bill>,
     token_plot: Option<String>,
-    edited: u64,
-    vetoed: usize,
+    by_hand: ByHand,
     readings: &'a [Reading],
     parts: Vec<(String, String, String)>,
     books: Vec<(String, String, &'static str)>,
@@ -199,7 +199,6 @@ impl<'a> Page<'a> {
         let by_source: Vec<(String, Vec<u64>)> =
             figures.sources.iter().map(|(name, of)| (name.clone(), of.scores.to_vec())).take(BARS).collect();
         let any = |rows: &[(String, Vec<u64>)]| rows.iter().any(|(_, parts)| parts.iter().any(|count| *count > 0));
-        let vetoed = report.rejects.iter().filter(|reject| reject.stage == "export").count();
         Self {
             name: line(report.params.pretty_name.as_deref().unwrap_or(&about.name), NAME),
             version: &about.version,
@@ -249,8 +248,7 @@ impl<'a> Page<'a> {
             asks: about.charges.iter().map(|charge| Bill::new(&charge.ask, charge)).collect(),
             total: (!about.charges.is_empty()).then(|| Bill::new("all", &Charge::sum(&about.charges))),
             token_plot: token_plot(&about.charges),
-            edited: figures.edited,
-            vetoed,
+            by_hand: ByHand::new(report),
             readings: report.readings,
             parts: about
                 .parts

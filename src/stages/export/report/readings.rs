@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::figures::Figures;
 use super::shown::{Room, Shown, line};
 use crate::schema::{Attribute, Candidate, Character, Conversation, Scene, Turn, TurnKind, Visibility};
 use crate::stages::export::Rights;
@@ -10,6 +11,8 @@ use crate::stages::export::Rights;
 const ROOM: usize = 60_000;
 /// So many code points of a name are shown.
 const NAME: usize = 80;
+/// So many code points of a reason are shown.
+const REASON: usize = 200;
 
 /// A conversation to read.
 #[derive(Debug, Serialize)]
@@ -53,6 +56,14 @@ struct ReadTurn {
     faults: Vec<String>,
     /// What was judged; none in turns of scene characters.
     judged: Option<Judged>,
+    edited: Option<ReadEdit>,
+}
+
+/// What people made of the reference of a turn that is a sample.
+#[derive(Debug, Serialize)]
+struct ReadEdit {
+    reason: String,
+    reference: Shown,
 }
 
 #[derive(Debug, Serialize)]
@@ -90,6 +101,7 @@ impl Reading {
         scene: Option<&Scene>,
         character: Option<&Character>,
         rights: &Rights,
+        figures: &Figures,
     ) -> Self {
         let mut room = Room::new(ROOM, rights);
         let profile: &[Attribute] = character.map_or(&[], |character| &character.profile);
@@ -109,7 +121,7 @@ impl Reading {
             if room.is_spent() {
                 break;
             }
-            turns.push(ReadTurn::new(conversation, turn, &mut room));
+            turns.push(ReadTurn::new(conversation, turn, figures, &mut room));
         }
         Self {
             language: conversation.language.code(),
@@ -137,7 +149,7 @@ impl Reading {
 }
 
 impl ReadTurn {
-    fn new(conversation: &Conversation, turn: &Turn, room: &mut Room<'_>) -> Self {
+    fn new(conversation: &Conversation, turn: &Turn, figures: &Figures, room: &mut Room<'_>) -> Self {
         let judged = turn.dimension.as_deref().zip(turn.score).map(|(dimension, score)| {
             let mut candidate = |part, model: &str, reply: &Option<String>, of| ReadCandidate {
                 part,
@@ -158,7 +170,12 @@ impl ReadTurn {
             });
             Judged { dimension: name(dimension), score, candidates, rationale, verdicts: verdicts.collect() }
         });
+        let edited = figures.edits.get(&format!("{}#{}", conversation.id, turn.index));
         Self {
+            edited: edited.map(|edited| ReadEdit {
+                reason: line(&edited.reason, REASON),
+                reference: room.show(&edited.reference),
+            }),
             index: turn.index,
             speaker: name(&turn.speaker),
             is_test: turn.kind == TurnKind::Test,
