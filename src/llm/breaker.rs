@@ -47,6 +47,11 @@ impl Breaker {
         self.parked.is_some()
     }
 
+    /// Returns how many requests have failed in a row; none of one that is parked, where the wait stands for them.
+    pub(super) const fn failures(&self) -> u32 {
+        if self.is_parked() { 0 } else { self.failures }
+    }
+
     /// Returns `Ok` when a request may begin, else when to look again; nobody knows while a probe is out.
     pub(super) fn ready(&self, now: Instant) -> Result<(), Option<Instant>> {
         match &self.parked {

@@ -13,7 +13,6 @@ use reqwest::{Response, Url};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::breaker::PATIENCE;
 use super::budget::Weight;
 use super::desk::{Flight, Hold};
 use super::endpoint::{parse, shown};
@@ -21,7 +20,7 @@ use super::form::Form;
 use super::gate::{End, Gate, Limits, News, Permit, Then, Told, What};
 use super::json::without_lone_surrogates;
 use super::pace::reset_of;
-use super::retry::{Failure, Verdict, retry_after, wait, words};
+use super::retry::{Failure, Verdict, is_long, retry_after, wait, words};
 use super::silence::WORTH_TELLING;
 use super::{AskError, Endpoint, HttpFault, Reply, Request, Schemas, Usage, completion, estimate_tokens};
 
@@ -181,7 +180,7 @@ impl Client {
                 Verdict::Retry => {
                     failed += u32::from(!is_free);
                     tracing::debug!(model = self.name, ask, failed, fault = %source, "a request failed");
-                    let is_long = failed >= self.endpoint.max_tries || begun.elapsed() >= PATIENCE;
+                    let is_long = is_long(failed, self.endpoint.max_tries, begun.elapsed());
                     if is_long && !self.gate.has_answered() {
                         // Every other call would wait as long for nobody.
                         self.unusable.get_or_init(|| source.clone());
@@ -323,7 +322,10 @@ impl Client {
             What::Saturated(pause) => format!("{place} takes no more for now ({fault}); {}", wait(pause)),
             What::Down(pause) => format!("{place} fails again and again ({fault}); {}", wait(pause)),
             What::Unreached => {
-                format!("{place} does not answer ({fault}); each call tries up to {} times", self.endpoint.max_tries)
+                format!(
+                    "{place} does not answer ({fault}); each call tries up to {} times, and no third time after ten minutes",
+                    self.endpoint.max_tries
+                )
             }
             What::Silent(silence) => format!(
                 "{place} has said nothing for {}; {calls}, each for {} at most",

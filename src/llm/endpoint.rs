@@ -30,7 +30,8 @@ pub struct Endpoint {
     pub timeout: Duration,
     /// How long a connection may take to come about.
     pub connect_timeout: Duration,
-    /// How often a request is tried before its call fails, at least once.
+    /// How often a request is tried before its call fails, at least once. Where no address has ever answered, ten minutes and
+    /// two tries end the run earlier.
     pub max_tries: u32,
     /// The wait before the second try; it doubles with each further one, up to a minute.
     pub backoff: Duration,

@@ -1,7 +1,7 @@
 //! The gate before the addresses of a model: who goes next, where to, and when. Nothing here opens a connection.
 //!
 //! Whoever waits stands in one queue: what has begun before what is new, then by arrival. The first of the queue goes to the
-//! least busy address that takes a request now. A request that waits for its next try is not in the queue and keeps nobody.
+//! least busy address that takes a request now; who has just failed goes behind who has not. A request that waits for its next try is not in the queue and keeps nobody.
 //! The order in which requests go never shows in what they are answered.
 
 use std::collections::BTreeMap;
@@ -261,8 +261,8 @@ impl State {
         for at in 0..self.addresses.len() {
             match self.addresses[at].ready(cost, now) {
                 Ok(()) => {
-                    let in_flight = |at: usize| self.addresses[at].in_flight;
-                    best = best.filter(|best| in_flight(*best) <= in_flight(at)).or(Some(at));
+                    let load = |at: usize| self.addresses[at].load();
+                    best = best.filter(|best| load(*best) <= load(at)).or(Some(at));
                 }
                 Err(wait) => until = until.into_iter().chain(wait).min(),
             }
@@ -280,6 +280,11 @@ impl State {
 }
 
 impl Address {
+    /// Returns what it has in flight; a failure in a row weighs as much as a request, as who refuses at once never looks busy.
+    const fn load(&self) -> usize {
+        self.in_flight + self.breaker.failures() as usize
+    }
+
     /// Returns `Ok` when a request of such a cost may begin, else when to look again.
     fn ready(&mut self, cost: f64, now: Instant) -> Result<(), Option<Instant>> {
         self.breaker.ready(now)?;
@@ -557,6 +562,23 @@ mod tests {
         };
         tokio::join!(go("later", later), go("new", new), go("begun", begun), go("tried again", again.begun()), free,);
         assert_eq!(*gone.lock().unwrap(), ["begun", "tried again", "new", "later"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_has_just_failed_goes_behind_who_has_not() {
+        let gate = gate(2, 4);
+        let first = enter(&gate).await;
+        assert_eq!(first.address(), 0);
+        first.end(End::Failed(None), 0);
+        for _ in 0..3 {
+            tokio::time::sleep(Duration::from_secs(1)).await; // no pace holds it up
+            let next = enter(&gate).await;
+            assert_eq!(next.address(), 1);
+            next.end(End::Answered, 0);
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let (one, two) = (enter(&gate).await, enter(&gate).await);
+        assert_eq!([one.address(), two.address()], [1, 0], "the busy one is no better");
     }
 
     #[tokio::test(start_paused = true)]

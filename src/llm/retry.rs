@@ -6,6 +6,7 @@ use rand::RngExt as _;
 use serde_json::Value;
 
 use super::HttpFault;
+use super::breaker::PATIENCE;
 use crate::seed::seeded;
 
 /// The longest wait before a try, whatever the server asks for.
@@ -117,6 +118,12 @@ pub(super) fn words(body: &Value) -> String {
     words.join(" ").to_lowercase()
 }
 
+/// Whether a call has tried for long enough where nobody has ever answered: as often as it may, or for as long as an address is
+/// waited for, but twice at least, as a single request may take that long.
+pub(super) fn is_long(failed: u32, most: u32, elapsed: Duration) -> bool {
+    failed >= most || failed > 1 && elapsed >= PATIENCE
+}
+
 /// Returns the wait after the `tries`-th failed try: what the server asks for, else a doubling one.
 ///
 /// The jitter is drawn from the request's own seed, so that requests which failed together do not return together.
@@ -165,6 +172,13 @@ mod tests {
     fn status(status: u16, says: &str) -> Failure {
         let fault = HttpFault::Status { status, url: String::new(), body: String::new() };
         Failure { fault, retry_after: None, says: says.to_owned(), kind: "" }
+    }
+
+    #[test]
+    fn a_call_that_nobody_answers_is_tried_twice_at_least() {
+        assert!(!is_long(1, 6, PATIENCE) && is_long(2, 6, PATIENCE), "a request may take ten minutes");
+        assert!(!is_long(5, 6, Duration::from_secs(30)) && is_long(6, 6, Duration::from_secs(30)));
+        assert!(is_long(1, 1, Duration::ZERO));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Something that a stage left out: a row of the data set's `rejected` table.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Reject {
-    /// The stage that left it out: `chunk`, `extract`, `synthesize`, `simulate`, `instruct`, `export`.
+    /// The stage that left it out: `chunk`, `extract`, `synthesize`, `select`, `simulate`, `instruct`, `export`.
     pub stage: String,
     /// The id of what was left out: a chunk, scene, character, lane, conversation, sample, role, question or reply.
     pub id: String,

@@ -520,6 +520,19 @@ async fn several_addresses_share_the_calls_and_a_dead_one_is_set_aside() {
 }
 
 #[tokio::test]
+async fn a_dead_address_ends_no_run_that_another_answers() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let dead = format!("http://{}/v1", free.local_addr().expect("it is bound"));
+    drop(free);
+    let alive = ScriptedServer::ruled(|_, _| Scripted::content("一。")).await;
+    let run = Run::new(Endpoint { base_urls: vec![dead, alive.url()], ..alive.endpoint() });
+    for draw in 0..12 {
+        run.model.ask(&Say, &draw.to_string()).await.expect("the other address answers");
+    }
+    assert_eq!(alive.bodies().len(), 12);
+}
+
+#[tokio::test]
 async fn a_server_that_asks_for_a_long_wait_is_told_of() {
     let limited = Scripted::Body(429, "retry-after: 30", json!({"error": {"message": "slow down"}}).to_string());
     let server = ScriptedServer::start([limited]).await;

@@ -246,32 +246,40 @@ impl Road {
             by_source.entry(role.source).or_default().insert(role.id, role.grade);
         }
         let mut tasks = Tasks::new(&self.desk);
-        for (source, mut grades) in by_source {
-            if tasks.failed() {
-                break;
-            }
-            for role in self.roles(cast, source).await?.0 {
-                let Some(grade) = grades.remove(&role.id) else { continue };
-                while tasks.len() >= self.roles_at_once()
-                    && let Some(worked) = tasks.next().await
-                {
-                    self.keep(&mut harvest, records, worked)?;
-                }
+        let begun: Result<(), RunError> = async {
+            for (source, mut grades) in by_source {
                 if tasks.failed() {
                     break;
                 }
-                let (road, cast, done) = (Arc::clone(self), Arc::clone(cast), Arc::clone(&done));
-                tasks.spawn(async move { road.work(role, grade, &cast.general, (&done, total)).await });
+                for role in self.roles(cast, source).await?.0 {
+                    let Some(grade) = grades.remove(&role.id) else { continue };
+                    while tasks.len() >= self.roles_at_once()
+                        && let Some(worked) = tasks.next().await
+                    {
+                        self.keep(&mut harvest, records, worked)?;
+                    }
+                    if tasks.failed() {
+                        break;
+                    }
+                    let (road, cast, done) = (Arc::clone(self), Arc::clone(cast), Arc::clone(&done));
+                    tasks.spawn(async move { road.work(role, grade, &cast.general, (&done, total)).await });
+                }
+                for id in grades.into_keys().filter(|_| !tasks.failed()) {
+                    let detail = "its book or script is not what it was when the role was picked".to_owned();
+                    self.reject(records, [Reject::new("instruct", id, UNREADABLE, detail)]);
+                }
             }
-            for id in grades.into_keys().filter(|_| !tasks.failed()) {
-                let detail = "its book or script is not what it was when the role was picked".to_owned();
-                self.reject(records, [Reject::new("instruct", id, UNREADABLE, detail)]);
-            }
+            Ok(())
         }
+        .await;
+        // What is in flight is paid for: whatever went wrong, it comes into the journal.
+        let mut fault = begun.inspect_err(|_| self.desk.stop()).err();
         while let Some(worked) = tasks.next().await {
-            self.keep(&mut harvest, records, worked)?;
+            if let Err(error) = self.keep(&mut harvest, records, worked) {
+                fault.get_or_insert(error);
+            }
         }
-        tasks.ended()?;
+        fault.map_or_else(|| tasks.ended(), Err)?;
         Ok(harvest)
     }
 

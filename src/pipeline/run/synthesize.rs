@@ -30,6 +30,33 @@ impl Road {
         left_out
     }
 
+    /// Adds the made-up characters of worlds, by language and world. Returns the worlds that lack some, and how many.
+    fn join_all(
+        &self,
+        mut made: Vec<(Language, u32, Synthesized)>,
+        characters: &mut Vec<Character>,
+        records: &mut Records,
+    ) -> Vec<(Language, u32, u32)> {
+        made.sort_by_key(|(language, world, _)| (*language, *world));
+        let left_out =
+            made.into_iter().map(|(language, world, made)| (language, world, self.join(made, characters, records)));
+        left_out.filter(|(.., left_out)| *left_out > 0).collect()
+    }
+
+    /// Makes up so many characters of a world.
+    async fn made_up(
+        &self,
+        language: Language,
+        nth: Nth,
+        count: u32,
+    ) -> Result<(Language, u32, Synthesized), RunError> {
+        let models = self.models.synthesizers.get(language);
+        let (params, seed) = (&self.loaded.file.synthesize, self.loaded.file.seed);
+        // No name is forbidden beforehand: a further book or character must not change those made up so far.
+        let made = synthesize::synthesize(models, params, seed, language, nth, count, &[]).await?;
+        Ok((language, nth.world, made))
+    }
+
     /// Returns the established characters: those of files first, then those picked out of the pool, book by book.
     fn established(
         &self,
@@ -95,44 +122,33 @@ impl Road {
                 left -= count;
                 let (road, done) = (Arc::clone(self), Arc::clone(&done));
                 made.spawn(async move {
-                    let models = road.models.synthesizers.get(language);
-                    let (params, seed) = (&road.loaded.file.synthesize, road.loaded.file.seed);
-                    // No name is forbidden beforehand: a further book or character must not change those made up so far.
-                    let nth = Nth::planned(world);
-                    let made = synthesize::synthesize(models, params, seed, language, nth, count, &[]).await?;
+                    let made = road.made_up(language, Nth::planned(world), count).await?;
                     let done = done.fetch_add(count.into(), Ordering::Relaxed) + u64::from(count);
                     road.advance(Stage::Synthesize, done, Some(total));
-                    Ok((language, world, made))
+                    Ok(made)
                 });
             }
         }
-        let mut results = made.all().await;
-        results.sort_by_key(|(language, world, _)| (*language, *world));
-        let mut fault = None;
-        // World by world, further ones included: another world more changes none before it.
-        for (language, world, given) in results {
-            let mut left_out = self.join(given, &mut characters, records);
-            for further in 1..=MOST_FURTHER {
-                if left_out == 0 || made.failed() || fault.is_some() {
-                    break;
-                }
-                let models = self.models.synthesizers.get(language);
-                let (seed, nth) = (self.loaded.file.seed, Nth { world, further });
-                match synthesize::synthesize(models, params, seed, language, nth, left_out, &[]).await {
-                    Ok(given) => left_out = self.join(given, &mut characters, records),
-                    Err(error) => fault = Some(error),
-                }
+        // All planned worlds first: whoever is made anew takes no planned one's place.
+        let mut missing = self.join_all(made.all().await, &mut characters, records);
+        for further in 1..=MOST_FURTHER {
+            if missing.is_empty() || made.failed() {
+                break;
             }
-            if left_out > 0 {
-                let note = format!(
-                    "{left_out} characters of world {world} ({language}) are missing: whoever was made up for them, also \
-                     {MOST_FURTHER} times anew, was left out; the rejected ones say why"
-                );
-                self.reporter.report(Event::Note(note));
+            for (language, world, left_out) in missing {
+                let road = Arc::clone(self);
+                made.spawn(async move { road.made_up(language, Nth { world, further }, left_out).await });
             }
+            missing = self.join_all(made.all().await, &mut characters, records);
         }
         made.ended()?;
-        fault.map_or(Ok(()), Err)?;
+        for (language, world, left_out) in missing {
+            let note = format!(
+                "{left_out} characters of world {world} ({language}) are missing: whoever was made up for them, also \
+                 {MOST_FURTHER} times anew, was left out; the rejected ones say why"
+            );
+            self.reporter.report(Event::Note(note));
+        }
         characters.sort_by(|a, b| a.id.cmp(&b.id));
         let count = |kind| characters.iter().filter(|character| character.kind == kind).count();
         let (established, synthesized) = (count(CharacterType::Established), count(CharacterType::Synthesized));

@@ -15,7 +15,8 @@ const BRANCHES: &str = "子丑寅卯辰巳午未申酉戌亥";
 /// What the names of places end in.
 const PLACES: &str = "城州县府镇村庄江河湖山岭峰桥寺庙庵巷坊浦湾";
 /// What stands before these and is no part of a name.
-const OTHERS: &str = "这那哪此该本各每全整半他她它我你您们的地得之其了也都又就还不没坐座着住在再到过是有大小个条道上下进出回去来往从向和与跟";
+const OTHERS: &str = "这那哪此该本各每全整半他她它我你您们的地得之其了也都又就还不没坐座着住在再到过是有大小个条道上下进出回去来往从向和与跟\
+    登爬翻越渡沿靠临臨顺順隔绕繞望守攻破围圍满滿开開看造修架拆游遊";
 
 /// Marks what tells names apart, among words that are in order.
 pub(super) fn mark(words: &mut [Word]) {
@@ -68,6 +69,8 @@ mod tests {
             ("闸上的洪老爹和欧阳先生，聂家的泉", "洪 欧 阳 聂"),
             ("到了府城，过了青石桥，这城里的阿宁", "府 石 宁"),
             ("他坐在那山上，看着河", ""),
+            ("我们渡河去，沿江走", ""),
+            ("她登山望江，他守城修桥", ""),
             ("正月里来，腊月里走", "正 腊"),
         ] {
             assert_eq!(marked(text, Kind::Distinction), expected, "{text}");

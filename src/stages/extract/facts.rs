@@ -691,6 +691,22 @@ mod tests {
     }
 
     #[test]
+    fn a_name_with_any_letter_has_a_profile() {
+        let told = |name: &str| {
+            let text =
+                format!("{name} was always proud and careful. {name}, who had come from the coast, had grey hair.\n");
+            let book = facts(Language::En, &text, reading(&text, &[(name, &[], Gender::Male)], &[]));
+            let found = notes(&book, 0, u32::MAX).into_iter();
+            found.map(|(key, note)| (key, note.replace(name, "Noel"))).collect::<Vec<(String, String)>>()
+        };
+        let plain = told("Noel");
+        assert!(plain.iter().any(|(key, _)| key == "persona"), "{plain:?}");
+        for name in ["Noël", "Itō", "Forêt"] {
+            assert_eq!(told(name), plain, "{name}");
+        }
+    }
+
+    #[test]
     fn only_what_not_everybody_is_makes_a_name() {
         assert!(names_a_trade("the miller"));
         assert!(!names_a_trade("the boy") && !names_a_trade("the old man") && !names_a_trade("Anna"));

@@ -356,6 +356,13 @@ pub(super) fn english(pattern: &str) -> Regex {
     Regex::new(&pattern.replace(r"\b", r"(?-u:\b)")).expect("the table's words are valid")
 }
 
+/// Compiles a pattern of what opens an English text. Its `\b` goes by the letters of Unicode, so that `Noël` does not begin with
+/// `No`; it costs nothing, as nothing is read behind the opening.
+pub(super) fn opening(pattern: &str) -> Regex {
+    debug_assert!(pattern.trim_start_matches("(?i)").starts_with('^'), "{pattern}");
+    Regex::new(pattern).expect("the table's words are valid")
+}
+
 static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
     let anchored = english;
     let english = |words: &str| anchored(&format!(r"(?i)\b(?:{words})\b"));
@@ -391,7 +398,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
             no_bid: english(
                 r"and (?:you|he|she|it|they|we)(?:[’']ll|[’']d| will| shall| get| have| would)|do(?:n[’']t)? you[!.]?$|don[’']t (?:want|rightly|know|see|think|care)|(?:did|does|would|was|were|let (?:me|us) see)$|let me (?:see|think)",
             ),
-            asks: anchored(
+            asks: opening(
                 r"(?i)^(?:\w+[,.!]? ){0,3}(?:who|whom|whose|what|where|when|why|how|which|is|are|was|were|do|does|did|can|may|will|would|have|has|had|shall|could|should|must)\b",
             ),
             holds: english(
@@ -419,7 +426,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
             age: anchored(&format!(
                 r"(?i)\b(?:man|woman|boy|girl|lad|lady|gentleman|widow|widower|person|child|youth|fellow) of (?:about |nearly |some )?({NUMBER})\b|\b({NUMBER}) years? (?:old|of age)|\baged ({NUMBER})\b|\b(?:[Ss]?he) (?:was|is) (?:about |nearly |past )?({NUMBER})(?: or|,|\.|;)|, ({NUMBER})\.$"
             )),
-            dependent: anchored(
+            dependent: opening(
                 r"^(?:He|She|It|They|This|That|These|Those|His|Her|Their|But|And|Then|So|Or|Nor|Yet|Here|There)\b",
             ),
             // `Iñigo` is no `I`.
@@ -430,7 +437,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
             world: english(
                 r"village|town|city|county|country|parish|river|coast|shore|island|neighbou?rhood|century|regiment|society|market|trade|parishes|villages|people|harbou?r|mansion|manor|estate|inn|mills?|farms?",
             ),
-            that_day: anchored(r"^(?:The (?:morning|evening|night|day|next)|That|At last|Suddenly|Then|After|As)\b"),
+            that_day: opening(r"^(?:The (?:morning|evening|night|day|next)|That|At last|Suddenly|Then|After|As)\b"),
             present: english(r"is|are|am|has|have|will|shall|may|can|must|do|does|ought"),
         },
         zh: Words {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::lexicon::english;
+use super::lexicon::opening;
 use super::reading::{Gender, Person, Reading};
 use super::standing::{stand, written};
 use crate::schema::Language;
@@ -206,7 +206,7 @@ fn abbreviates(before: &str) -> bool {
     ABBREVIATIONS.contains(&word) || (word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I")
 }
 
-static PRONOUN_EN: LazyLock<Regex> = LazyLock::new(|| english(r"^(?:But |And |Then |Now |So )?(He|She|His|Her)\b"));
+static PRONOUN_EN: LazyLock<Regex> = LazyLock::new(|| opening(r"^(?:But |And |Then |Now |So )?(He|She|His|Her)\b"));
 static PRONOUN_ZH: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^(?:只见|只見|可|但|却|又|这时|這時)?([他她])").expect("valid"));
 

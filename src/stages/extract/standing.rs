@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::lexicon::{Words, english};
+use super::lexicon::{Words, english, opening};
 use super::reading::Gender;
 use crate::schema::Language;
 use crate::text::is_han;
@@ -40,10 +40,10 @@ static ENGLISH: LazyLock<Rules> = LazyLock::new(|| Rules {
         r"^(?:But|And|Then|So|Yet|Now|However|Meanwhile|Accordingly|Nevertheless|Indeed|At last|Presently|Of course|Finally),? ((?:the|an?|his|her|its|their|he|she|they|when|as|while|in|on|at|after|before|all|every|no|there|I|we|[A-Z]\w+)\b.*)$",
     ),
     head: english(r"^(?:(He|She)|(His|Her)) "),
-    dependent: english(
+    dependent: opening(
         r"^(?:(?:He|She|It|They|His|Her|Its|Their|Him|This|That|These|Those|Such|But|And|Then|So|Or|Nor|Yet|For|Here|There|Thus|Hence|Which|Whereupon|Thereupon|Hereupon|Another|Others|Neither|Both|None|Once more|Again|Not|Also|Still|Even|Likewise|Instead|Otherwise|Next|Besides|Moreover|Therefore|Perhaps|Well|Oh|No|Yes|Ah|Add|Consider|What)\b|The (?:former|latter|other|others|same|two|three|rest|second|first|next|last|reply|answer|question|words?)\b|(?:At|With|On|Upon|In|By|For|After|From|To|Of|All|Some|One|Most|Each|Between|During|Without) (?:this|that|these|those|which|whom|it|them|him|her|such|all|of (?:them|these|those))\b|(?:One|Two|Three|Some|Many|Most|Several|Each) of (?:the|them|these|those)\b|Had |Was |Were |Did )",
     ),
-    allowed: english(
+    allowed: opening(
         r"^(?:There (?:was|were|stood|lay|came|had been|lived)\b|It (?:was|had been) (?:now |already |still |nearly |almost |about |a |an |the |in |on |just |past )*(?:\w+ ){0,3}(?:morning|evening|night|afternoon|noon|dusk|dawn|day|midnight|spring|summer|autumn|winter|o[’']clock|weather|month|week|year|January|February|March|April|May|June|July|August|September|October|November|December|Sunday|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday)\b|Both (?:[A-Z]\w+)|That (?:night|evening|morning|day|afternoon|summer|winter|autumn|spring)\b)",
     ),
     pronoun: english(r"\b(?:he|she|him|her|his|hers|himself|herself|they|them|their|theirs)\b"),
@@ -263,6 +263,11 @@ mod tests {
         ] {
             check(Language::En, &["Anna", "Boris", "miller"], text, subject, expected);
         }
+        for name in ["Noël", "Itō", "Forêt", "Noel"] {
+            let text = format!("{name} took off his hat.");
+            check(Language::En, &[name], &text, None, Some(&text));
+        }
+        check(Language::En, &["Noël"], "No, Noël went home.", None, None);
     }
 
     #[test]

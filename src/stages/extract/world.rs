@@ -256,7 +256,7 @@ const THINGS_ZH: &[&[&str]] = &[
 
 static PLACE_EN: LazyLock<Regex> = LazyLock::new(|| {
     english_pattern(
-        r"\b(?:[Ii]n|[Aa]t|[Nn]ear|reached|[Ff]rom|[Tt]o) (?:the )?((?:St\. )?(?:[A-Z][a-z]+)(?: [A-Z][a-z]+)?)\b",
+        r"\b(?:[Ii]n|[Aa]t|[Nn]ear|reached|[Ff]rom|[Tt]o) (?:the )?((?:St\. )?\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)?)",
     )
 });
 
@@ -344,6 +344,11 @@ fn english(text: &str, names: &Names) -> Option<String> {
     let mut places: BTreeMap<&str, u32> = BTreeMap::new();
     for found in PLACE_EN.captures_iter(text).filter_map(|found| found.get(1)) {
         let (start, mut place) = (found.start(), found.as_str());
+        // Half a word names nothing.
+        if text[found.end()..].starts_with(char::is_alphanumeric) {
+            let Some((whole, _)) = place.rsplit_once(' ').filter(|(whole, _)| !whole.ends_with('.')) else { continue };
+            place = whole;
+        }
         let first = place.split(' ').next().unwrap_or(place);
         // `In Quern Anna` names a place and a person; `in the Golden Anna` is a sign.
         if first.len() < place.len() && !names.find(&place[first.len() + 1..]).is_empty() {
@@ -457,6 +462,12 @@ mod tests {
         assert_eq!(
             counted(text, Script::Simplified, &names(ZH_PEOPLE, ZH)).as_deref(),
             Some("故事多在清水县一带，来往的人里有知县，常说起的是茶。")
+        );
+        let text = "Anna lived in Orléans. Boris came from Orléans McRae. Near Orléans Anna stopped. \
+                    At McRae’s, at McRae’s, at McRae’s, at McRae’s it rained.";
+        assert_eq!(
+            counted(text, Script::Latin, &names(EN_PEOPLE, EN)).as_deref(),
+            Some("Places named most are Orléans.")
         );
         assert_eq!(counted("A cat.", Script::Latin, &names(EN_PEOPLE, EN)), None);
     }

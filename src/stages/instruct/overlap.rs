@@ -28,67 +28,91 @@ pub(super) fn overlap(test: &[&str], train: &[&str], near: f64) -> Overlap {
     let texts: Vec<&str> =
         trained.iter().copied().chain(rows.keys().copied().filter(|text| !trained.contains(text))).collect();
     let places: BTreeMap<&str, usize> = texts.iter().enumerate().map(|(place, text)| (*text, place)).collect();
-    let mut ranks = Ranks { index: Index::new(&texts), texts: &texts, known: BTreeMap::new() };
+    let mut ranks = Ranks { index: Index::new(&texts), texts: &texts, trained: trained.len(), known: BTreeMap::new() };
     for (text, count) in rows {
         let place = places[text];
-        let highest = if trained.contains(text) { 1.0 } else { ranks.highest(place, trained.len()) };
+        let highest = if trained.contains(text) { 1.0 } else { ranks.highest(place) };
         overlap.alike += if highest >= near { count } else { 0 };
         overlap.highest = overlap.highest.max(highest);
     }
     overlap
 }
 
-/// What each text ranks.
+/// What texts rank; the training texts stand first.
 struct Ranks<'a> {
     index: Index,
     texts: &'a [&'a str],
+    trained: usize,
+    /// What training texts give to test rows: all that is asked of them.
     known: BTreeMap<usize, Scores>,
 }
 
 /// What a text gives to others, over its score with itself.
-#[derive(Default)]
 struct Scores {
-    shares: BTreeMap<usize, f64>,
-    /// What a text can have at most that is not among them.
-    rest: f64,
+    /// By the others' places, in order.
+    shares: Vec<(u32, f32)>,
+    /// What a text can have at most that is not ranked.
+    rest: f32,
 }
 
 impl Ranks<'_> {
-    /// Returns the likeness of a text to the most alike of those before a bound.
-    fn highest(&mut self, place: usize, bound: usize) -> f64 {
-        let mut first: Vec<(usize, f64)> = self
-            .scores(place)
-            .shares
-            .iter()
-            .map(|(other, share)| (*other, *share))
-            .filter(|(other, _)| *other < bound)
-            .collect();
+    /// Returns the likeness of a test row to the most alike training text.
+    fn highest(&mut self, place: usize) -> f64 {
+        let trained = self.trained;
+        let mut first = self.scores(place, |other| other < trained).shares;
         first.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         first.truncate(FIRST);
-        let likeness = |(other, there): (usize, f64)| {
-            let scores = self.scores(other);
-            f64::midpoint(there, scores.shares.get(&place).copied().unwrap_or(scores.rest))
-        };
+        let likeness =
+            |(other, there): (u32, f32)| f64::midpoint(f64::from(there), f64::from(self.share(other as usize, place)));
         first.into_iter().map(likeness).fold(0.0, f64::max)
     }
 
-    fn scores(&mut self, place: usize) -> &Scores {
-        let (index, texts) = (&self.index, self.texts);
-        self.known.entry(place).or_insert_with(|| {
-            let ranked = index.nearest(texts[place], RANKED);
-            let last = ranked.last().map_or(1.0, |(_, score)| *score);
-            // Whoever is not among its own first has many that are as good.
-            let own = ranked.iter().find(|(other, _)| *other == place).map_or(last, |(_, score)| *score);
-            let share = |score: f32| f64::from(score / own).min(1.0);
-            let rest = if ranked.len() < RANKED { 0.0 } else { share(last) };
-            Scores { shares: ranked.iter().map(|(other, score)| (*other, share(*score))).collect(), rest }
-        })
+    /// Returns what a training text gives to a test row.
+    fn share(&mut self, trained: usize, place: usize) -> f32 {
+        if !self.known.contains_key(&trained) {
+            let scores = self.scores(trained, |other| other >= self.trained);
+            self.known.insert(trained, scores);
+        }
+        let Scores { shares, rest } = &self.known[&trained];
+        shares.binary_search_by_key(&place, |(other, _)| *other as usize).map_or(*rest, |at| shares[at].1)
+    }
+
+    /// Ranks what is nearest to a text, and keeps whom it is asked of.
+    fn scores(&self, place: usize, is_asked: impl Fn(usize) -> bool) -> Scores {
+        let ranked = self.index.nearest(self.texts[place], RANKED);
+        let last = ranked.last().map_or(1.0, |(_, score)| *score);
+        // Whoever is not among its own first has many that are as good.
+        let own = ranked.iter().find(|(other, _)| *other == place).map_or(last, |(_, score)| *score);
+        let share = |score: f32| (score / own).min(1.0);
+        let rest = if ranked.len() < RANKED { 0.0 } else { share(last) };
+        let asked = ranked.iter().filter(|(other, _)| is_asked(*other));
+        let of_one =
+            |(other, score): &(usize, f32)| (u32::try_from(*other).expect("fewer texts than 2^32"), share(*score));
+        let mut shares: Vec<(u32, f32)> = asked.map(of_one).collect();
+        shares.sort_unstable_by_key(|(other, _)| *other);
+        Scores { shares, rest }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_test_rows_ask_is_kept() {
+        let texts: Vec<String> = (0..300).map(|n| format!("Ann, is the ferry of day {n} late?")).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let mut ranks = Ranks { index: Index::new(&texts), texts: &texts, trained: 290, known: BTreeMap::new() };
+        for place in 290..300 {
+            let highest = ranks.highest(place);
+            assert!(highest > 0.0 && highest < 1.0, "{highest}");
+        }
+        assert!((1..=10 * FIRST).contains(&ranks.known.len()));
+        for scores in ranks.known.values() {
+            assert!(scores.shares.len() <= 10 && scores.shares.iter().all(|(other, _)| *other >= 290));
+            assert!(scores.shares.is_sorted_by_key(|(other, _)| *other));
+        }
+    }
 
     #[test]
     fn what_is_alike_is_seen_in_both_languages() {

@@ -47,9 +47,9 @@ const EN_BACK: [&str; 33] = [
     "neither",
 ];
 /// The same in Chinese.
-const ZH_BACK: [&str; 19] = [
-    "他", "她", "它", "这", "那", "可", "但", "而", "所以", "因为", "于是", "又", "也", "还", "便", "就", "此", "其",
-    "再",
+const ZH_BACK: [&str; 29] = [
+    "他", "她", "它", "这", "這", "那", "可", "但", "而", "所以", "因为", "因為", "于是", "於是", "又", "也", "还",
+    "還", "便", "就", "此", "其", "再", "却", "卻", "不过", "不過", "然而", "倒",
 ];
 
 /// Words that show that an English sentence says something: without one it is an answer to what was asked.
@@ -209,6 +209,11 @@ mod tests {
         let acts = [act(&["老周: 船还来么？", "阿满: 水不骗人，船总要来的。那便等着。老周，你先回去。你急什么？"])];
         let sayings = Sayings::new(&role("阿满", Language::Zh, &acts));
         assert_eq!(sayings.all, ["水不骗人，船总要来的。"]);
+        let acts = [act(&[
+            "老周: 船還來麼？",
+            "阿滿: 水不騙人，船總要來的。這就是命，誰躲得了。還有三里水路。卻沒有人來接。不過水總會退。倒是個好天氣。",
+        ])];
+        assert_eq!(Sayings::new(&role("阿滿", Language::Zh, &acts)).all, ["水不騙人，船總要來的。"]);
         let acts = [act(&["Bo: Well?", "Ann: So it is."])];
         assert_eq!(Sayings::new(&role("Ann", Language::En, &acts)).all, ["So it is."]);
     }

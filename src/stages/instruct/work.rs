@@ -251,6 +251,16 @@ fn rows(work: &Work, role: &Role, kind: TripletKind, segment: &str, id: &str, tr
     triplets.triplets.into_iter().enumerate().map(row).collect()
 }
 
+/// Returns what stands behind the reply to each instruction.
+fn behind(role: &Role, general: &[&General]) -> Vec<Behind> {
+    let sayings = Sayings::new(role);
+    let of_one = |general: &&General| {
+        let sayings = sayings.nearest(&format!("{} {}", general.text, general.answer));
+        Behind { answer: general.answer.clone(), sayings }
+    };
+    general.iter().map(of_one).collect()
+}
+
 /// Has the role carry out the general instructions of its language, each several times; cleans the replies, the baseline aside.
 async fn replies(
     work: &Work,
@@ -270,14 +280,9 @@ async fn replies(
     let form = if exchanges.is_some() { params.form } else { Form::ZeroShot };
     let draws: Vec<(usize, u32)> =
         (0..own.len()).flat_map(|place| (0..params.replies).map(move |n| (place, n))).collect();
-    let sayings = Sayings::new(role);
-    let behind: Vec<Behind> = own
-        .iter()
-        .map(|general| {
-            let sayings = sayings.nearest(&format!("{} {}", general.text, general.answer));
-            Behind { answer: general.answer.clone(), sayings }
-        })
-        .collect();
+    // A server is told nothing of it; where the offline engine stands in for one, it needs it too.
+    let is_offline = !work.player.is_served() || work.player.desk().rehearsal().is_some();
+    let behind = if is_offline { behind(role, &own) } else { vec![Behind::default(); own.len()] };
     let (own, exchanges, behind) = (&own, &exchanges, &behind);
     let asked = stream::iter(draws).map(|(place, n)| {
         let general = own[place];

@@ -121,6 +121,7 @@ mod tests {
             let alone = played(&house, &[], language).await;
             let panel = played(&house, &house.panel, language).await;
             let mut verdicts = 0;
+            assert_eq!(alone.len(), panel.len());
             for (one, other) in alone.iter().zip(&panel) {
                 let mut other = other.clone();
                 for turn in other.conversation.iter_mut().flat_map(|talk| &mut talk.turns) {

@@ -190,7 +190,7 @@ impl Play<'_> {
         let mut last = line;
         let mut at = self.lines[line].start + open;
         while let Some(close) = self.chars.get(at).copied().and_then(closing) {
-            let lines = (last..=line + WRAPPED).take_while(goes_on);
+            let lines = (last..=(line + WRAPPED).min(self.lines.len() - 1)).take_while(goes_on);
             let found = lines.into_iter().find_map(|next| {
                 let from = at.max(self.lines[next].start);
                 let end = self.chars[from..self.lines[next].end].iter().position(|&c| c == close)?;
@@ -476,6 +476,15 @@ mod tests {
                 speech("McPhee", "Sit down, both.", None),
             ]
         );
+    }
+
+    #[test]
+    fn a_bracket_that_never_closes_may_open_in_the_last_line() {
+        let orla = speech("Orla", "Then stay.", None);
+        assert_eq!(speeches("ORLA. Who is there?\n\nORLA. Then stay.\n\nDEA (to the dog, who is")[1], orla);
+        for text in ["甲（指着\n门外", "DEA (to the dog", "甲：走罢。\n\n乙（指着"] {
+            assert!(speeches(text).iter().all(|(name, ..)| name == "甲"), "{text}");
+        }
     }
 
     /// Checks who says what in a play, `name: words [what is done]` for each speech, `-` for several at once.

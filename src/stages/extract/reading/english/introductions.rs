@@ -110,8 +110,9 @@ impl Scene<'_> {
         }
         if back(3) == "whose" {
             let stop = mention.first - 3;
-            let stop = stop - usize::from(book.list[stop - 1].mark() == ',');
-            return self.noun_until(stop);
+            // A book may begin with `Whose name was Hale?`
+            let comma = stop.checked_sub(1).filter(|&before| book.list[before].mark() == ',');
+            return self.noun_until(comma.unwrap_or(stop));
         }
         // `the clerk’s name was Hale`
         let owner = back(3).strip_suffix("'s").filter(|owner| ENGLISH.is(owner, ROLE))?;

@@ -121,6 +121,12 @@ mod tests {
     }
 
     #[test]
+    fn a_book_may_begin_by_asking_for_a_name() {
+        let reading = english("Whose name was Tom Garrick? “Mine,” said Tom Garrick.\n");
+        assert_eq!(reading.quotations[0].speaker, person(&reading, "Tom Garrick"), "{:?}", reading.people);
+    }
+
+    #[test]
     fn never_takes_the_first_person_for_him_or_her() {
         let text = "“Is it deep?” I asked.\n\n“Very,” said Tom Pell. Tom looked at the water.\n\n“Then row,” I said.\n\n“Row yourself,” he said.\n";
         check(text, &["I", "Tom", "I", "Tom"]);
