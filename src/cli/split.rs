@@ -327,6 +327,11 @@ fn tell(error: &SplitError) -> Exit {
         }),
         SplitError::NoValue { .. } => Some("a value is compared whole, as the rows have it".to_owned()),
         SplitError::Taken { .. } => Some("name another folder, or empty it".to_owned()),
+        SplitError::Within { .. } => Some("name a folder beside it".to_owned()),
+        SplitError::Altered { .. } => Some(
+            "nothing was written; `dramaturg check RUN` tells all that was changed, `dramaturg build PIPELINE --replay` makes it again"
+                .to_owned(),
+        ),
         SplitError::Store(StoreError::InUse { .. }) => Some("wait for the run to end".to_owned()),
         SplitError::Store(StoreError::Rows { .. }) => Some(
             "`dramaturg check` says which files are damaged; `dramaturg build --replay` makes them again".to_owned(),
@@ -339,7 +344,9 @@ fn tell(error: &SplitError) -> Exit {
         | SplitError::NoConfig { .. }
         | SplitError::NoColumn { .. }
         | SplitError::NoValue { .. }
-        | SplitError::Taken { .. } => Exit::Usage,
+        | SplitError::Taken { .. }
+        | SplitError::Within { .. }
+        | SplitError::Altered { .. } => Exit::Usage,
         _ => Exit::Fault,
     }
 }
