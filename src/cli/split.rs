@@ -13,7 +13,7 @@ use super::{Exit, Terminal, diagnostics, table, to_stderr, to_stdout};
 use crate::pipeline::{Split, SplitDone, SplitError, split};
 use crate::schema::ByLanguage;
 use crate::stages::split::{CONFIGS, HoldOut, NEAR, Params, Part, Relation, Report, Size, UNUSED, column_of};
-use crate::store::{DatasetPlace, StoreError};
+use crate::store::{self, DatasetPlace, StoreError};
 
 /// What stands below the help.
 pub(super) const EXAMPLES: &str = "\
@@ -101,10 +101,15 @@ pub(super) fn divide(arguments: &SplitArguments) -> Exit {
             "give `outputs/<name>`, or a folder with a card and a folder of Parquet files for each config",
         );
     };
-    let params = match params(arguments) {
+    let mut params = match params(arguments) {
         Ok(params) => params,
         Err((message, hint)) => return usage(&message, hint),
     };
+    if arguments.stratify.is_none() {
+        // What nobody has named may be missing.
+        let has = columns(&place, &arguments.config);
+        params.stratify.retain(|column| has.as_ref().is_none_or(|has| has.contains(column)));
+    }
     let wanted = Split {
         place,
         config: arguments.config.clone(),
@@ -129,6 +134,13 @@ pub(super) fn divide(arguments: &SplitArguments) -> Exit {
         }
         Err(error) => tell(&error),
     }
+}
+
+/// Returns the columns of a config; none where they cannot be read, which is told when the rows are.
+fn columns(place: &DatasetPlace, config: &str) -> Option<Vec<String>> {
+    let dataset = store::Dataset::open(&place.dataset).ok()?;
+    let file = dataset.of(config).next()?.files.first()?.clone();
+    store::columns(&file).ok()
 }
 
 fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> {
