@@ -50,7 +50,9 @@ fn room(arguments: &ExportArguments, name: &str) -> Result<PathBuf, Exit> {
     let is_dataset = path.ends_with("dataset") && !path.join("dataset").is_dir();
     let run = if is_dataset { path.parent().unwrap_or(path) } else { path };
     let out = options.out.clone().unwrap_or_else(|| run.join(name));
-    if options.out.is_some() && std::fs::read_dir(&out).is_ok_and(|mut entries| entries.next().is_some()) {
+    // In a run the folder is an earlier export's; elsewhere it may be anybody's.
+    let is_own = options.out.is_none() && store::is_run(run);
+    if !is_own && std::fs::read_dir(&out).is_ok_and(|mut entries| entries.next().is_some()) {
         // Files of an earlier export would stand among the new ones, test rows beside training rows.
         return Err(usage(&format!("`{}` holds something already", out.display()), "name another folder, or empty it"));
     }

@@ -13,7 +13,7 @@ use super::{Exit, Terminal, diagnostics, table, to_stderr, to_stdout};
 use crate::pipeline::{Split, SplitDone, SplitError, split};
 use crate::schema::ByLanguage;
 use crate::stages::split::{CONFIGS, HoldOut, NEAR, Params, Part, Relation, Report, Size, UNUSED, column_of};
-use crate::store::{DatasetPlace, StoreError};
+use crate::store::{self, DatasetPlace, StoreError};
 
 /// What stands below the help.
 pub(super) const EXAMPLES: &str = "\
@@ -101,10 +101,15 @@ pub(super) fn divide(arguments: &SplitArguments) -> Exit {
             "give `outputs/<name>`, or a folder with a card and a folder of Parquet files for each config",
         );
     };
-    let params = match params(arguments) {
+    let mut params = match params(arguments) {
         Ok(params) => params,
         Err((message, hint)) => return usage(&message, hint),
     };
+    if arguments.stratify.is_none() {
+        // What nobody has named may be missing.
+        let has = columns(&place, &arguments.config);
+        params.stratify.retain(|column| has.as_ref().is_none_or(|has| has.contains(column)));
+    }
     let wanted = Split {
         place,
         config: arguments.config.clone(),
@@ -129,6 +134,13 @@ pub(super) fn divide(arguments: &SplitArguments) -> Exit {
         }
         Err(error) => tell(&error),
     }
+}
+
+/// Returns the columns of a config; none where they cannot be read, which is told when the rows are.
+fn columns(place: &DatasetPlace, config: &str) -> Option<Vec<String>> {
+    let dataset = store::Dataset::open(&place.dataset).ok()?;
+    let file = dataset.of(config).next()?.files.first()?.clone();
+    store::columns(&file).ok()
 }
 
 fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> {
@@ -327,6 +339,11 @@ fn tell(error: &SplitError) -> Exit {
         }),
         SplitError::NoValue { .. } => Some("a value is compared whole, as the rows have it".to_owned()),
         SplitError::Taken { .. } => Some("name another folder, or empty it".to_owned()),
+        SplitError::Within { .. } => Some("name a folder beside it".to_owned()),
+        SplitError::Altered { .. } => Some(
+            "nothing was written; `dramaturg check RUN` tells all that was changed, `dramaturg build PIPELINE --replay` makes it again"
+                .to_owned(),
+        ),
         SplitError::Store(StoreError::InUse { .. }) => Some("wait for the run to end".to_owned()),
         SplitError::Store(StoreError::Rows { .. }) => Some(
             "`dramaturg check` says which files are damaged; `dramaturg build --replay` makes them again".to_owned(),
@@ -339,7 +356,9 @@ fn tell(error: &SplitError) -> Exit {
         | SplitError::NoConfig { .. }
         | SplitError::NoColumn { .. }
         | SplitError::NoValue { .. }
-        | SplitError::Taken { .. } => Exit::Usage,
+        | SplitError::Taken { .. }
+        | SplitError::Within { .. }
+        | SplitError::Altered { .. } => Exit::Usage,
         _ => Exit::Fault,
     }
 }

@@ -44,7 +44,15 @@ pub fn forms(forms: &Forms) -> Result<BTreeMap<String, usize>, RunError> {
         }
         let folder =
             if forms.form.config().is_some() { whole.place().to_owned() } else { whole.place().join(&table.config) };
-        let name = if is_list { "test_set" } else { &table.split };
+        let of_split;
+        let name = if !is_list {
+            &table.split
+        } else if dataset.of(&table.config).count() == 1 {
+            "test_set"
+        } else {
+            of_split = format!("{}_set", table.split);
+            &of_split
+        };
         let mut files: Option<LineFiles> = None;
         let mut rows = 0;
         for path in &table.files {

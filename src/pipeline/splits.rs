@@ -1,7 +1,7 @@
 //! The road of `split`: reads what a division needs of a data set, has it decided, and writes the data set anew. Holds of its rows
 //! their ids and short texts, and a group for each split.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -77,6 +77,18 @@ pub enum SplitError {
         /// The folder.
         path: PathBuf,
     },
+    /// The folder for the new data set lies in the old one.
+    #[error("`{}` lies within the data set", path.display())]
+    Within {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file is not what the run has written.
+    #[error("`{file}` is not what the run has written, by its manifest")]
+    Altered {
+        /// The file below the data set.
+        file: String,
+    },
     /// A file could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -115,7 +127,12 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
         (Some(run), None) if !split.dry_run => Some(store::lock(run)?),
         _ => None,
     };
-    let target = split.out.clone().unwrap_or_else(|| split.place.dataset.clone());
+    let out = split.out.as_deref().unwrap_or(&split.place.dataset);
+    // A path such as `.` has no name beside which something could stand.
+    let (target, source) = (whole(out), whole(&split.place.dataset));
+    if split.out.is_some() && target != source && target.starts_with(&source) {
+        return Err(SplitError::Within { path: out.to_owned() });
+    }
     let is_taken = |out: &&PathBuf| fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some());
     if let Some(out) = split.out.as_ref().filter(is_taken) {
         return Err(SplitError::Taken { path: out.clone() });
@@ -129,35 +146,88 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
         has.dedup();
         return Err(SplitError::NoConfig { path: split.place.dataset.clone(), config: split.config.clone(), has });
     };
+    let names = dataset.files()?;
+    let manifest = match &split.place.run {
+        Some(run) => manifest(&run.join("manifest.json"))?,
+        None => None,
+    };
+    if let Some(manifest) = &manifest {
+        unaltered(&dataset, &names, manifest)?;
+    }
     let (rows, tails) = read(config, &split.params, &tables)?;
     let threads = std::thread::available_parallelism().unwrap_or(std::num::NonZero::<usize>::MIN);
     let divided = split::divide(&rows, &split.params, threads);
     let order = merged(&rows, &tails);
     drop(rows);
     if split.dry_run {
-        return Ok(SplitDone { dataset: target, report: divided.report });
+        return Ok(SplitDone { dataset: out.to_owned(), report: divided.report });
     }
     if split.out.is_none() {
         NewDataset::mend(&target)?;
     }
     let mut new = NewDataset::beside(&target, split.shard_bytes)?;
     let told = write(config, &tables, &tails, &order, &divided, &mut new)?;
-    for name in dataset.files()? {
-        if name != "README.md" && name != SPLITS && !name.starts_with(&format!("{config}/")) {
-            new.add(&dataset.path, &name)?;
-        }
+    let replaced: BTreeSet<String> =
+        tables.iter().flat_map(|table| &table.files).map(|file| dataset.relative(file)).collect();
+    for name in names.iter().filter(|name| *name != CARD && *name != SPLITS && !replaced.contains(*name)) {
+        new.add(&dataset.path, name)?;
     }
     new.add_json(SPLITS, &with_report(&dataset.path.join(SPLITS), config, &divided.report))?;
     let card = store::read_card(&dataset.path)?;
     let files = new.finish(&recard(&card, config, &told, &divided.report.section(config)))?;
-    if let (Some(run), None) = (&split.place.run, &split.out) {
-        retell(&run.join("manifest.json"), config, &told, &files)?;
+    if let (Some(run), None, Some(manifest)) = (&split.place.run, &split.out, manifest) {
+        retell(&run.join("manifest.json"), manifest, config, &told, &files)?;
     }
-    Ok(SplitDone { dataset: target, report: divided.report })
+    Ok(SplitDone { dataset: out.to_owned(), report: divided.report })
 }
 
 /// The file beside the card that says how each config was divided.
 pub(super) const SPLITS: &str = "splits.json";
+
+/// The card, which may be written by hand and stays so.
+const CARD: &str = "README.md";
+
+/// Returns a path from the root, also where its end is not there yet.
+fn whole(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for above in path.ancestors() {
+        if let Ok(there) = above.canonicalize() {
+            let rest = path.strip_prefix(above).expect("it is an ancestor");
+            // Joined to nothing, a path would end with a slash.
+            return if rest.as_os_str().is_empty() { there } else { there.join(rest) };
+        }
+    }
+    path
+}
+
+/// Reads the manifest of a run; none where it has none.
+fn manifest(path: &Path) -> Result<Option<Value>, SplitError> {
+    let Ok(text) = fs::read_to_string(path) else { return Ok(None) };
+    let manifest = serde_json::from_str::<Value>(&text).and_then(|manifest| {
+        if manifest.is_object() { Ok(manifest) } else { Err(serde::de::Error::custom("it is no object")) }
+    });
+    manifest.map(Some).map_err(|source| SplitError::Manifest { path: path.to_owned(), source })
+}
+
+/// Compares the files with what the run has written: what was changed since would be hashed anew, and pass for its own from then on.
+fn unaltered(dataset: &Dataset, names: &[String], manifest: &Value) -> Result<(), SplitError> {
+    let Some(written) = manifest["files"].as_object() else { return Ok(()) };
+    let lost = written.keys().find(|file| file.ends_with(".parquet") && !names.contains(file));
+    if let Some(file) = lost {
+        return Err(SplitError::Altered { file: file.clone() });
+    }
+    for file in names.iter().filter(|file| *file != CARD) {
+        let is_altered = match written.get(file) {
+            Some(hash) => Some(store::hash_of(&dataset.path.join(file))?.as_str()) != hash.as_str(),
+            // What stands beside the tables may be anybody's; a table is the run's or nobody's.
+            None => dataset.tables.iter().flat_map(|table| &table.files).any(|path| dataset.relative(path) == *file),
+        };
+        if is_altered {
+            return Err(SplitError::Altered { file: file.clone() });
+        }
+    }
+    Ok(())
+}
 
 /// Reads what a division needs of each table, one after the other; returns it with where each table's rows end.
 fn read(config: &'static str, params: &Params, tables: &[&Table]) -> Result<(Rows, Vec<usize>), SplitError> {
@@ -292,11 +362,14 @@ fn with_report(path: &Path, config: &str, report: &Report) -> Value {
     json!({"format": 1, "version": env!("CARGO_PKG_VERSION"), "configs": configs})
 }
 
-/// Puts the new counts and hashes into a run's manifest; a run that has none gets none.
-fn retell(path: &Path, config: &str, splits: &[SplitRows], files: &BTreeMap<String, String>) -> Result<(), SplitError> {
-    let Ok(text) = fs::read_to_string(path) else { return Ok(()) };
-    let manifest = serde_json::from_str::<Value>(&text);
-    let mut manifest = manifest.map_err(|source| SplitError::Manifest { path: path.to_owned(), source })?;
+/// Puts the new counts and hashes into a run's manifest.
+fn retell(
+    path: &Path,
+    mut manifest: Value,
+    config: &str,
+    splits: &[SplitRows],
+    files: &BTreeMap<String, String>,
+) -> Result<(), SplitError> {
     let rows: BTreeMap<&str, usize> = splits.iter().map(|split| (split.name.as_str(), split.rows)).collect();
     manifest["rows"][config] = json!(rows);
     manifest["files"] = json!(files);

@@ -70,8 +70,10 @@ pub struct NewFolder {
 impl NewFolder {
     /// Begins one that will stand at a path.
     pub fn new(path: &Path) -> Result<Self, StoreError> {
-        let mut name = path.file_name().unwrap_or_default().to_os_string();
-        name.push(".new");
+        // Hidden, and one that nobody else gives: what bears it is removed.
+        let mut name = std::ffi::OsString::from(".");
+        name.push(path.file_name().unwrap_or_default());
+        name.push(".dramaturg-new");
         let new = path.with_file_name(name);
         remove(&new)?;
         fs::create_dir_all(&new).map_err(StoreError::io("make the folder", &new))?;

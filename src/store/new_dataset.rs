@@ -109,22 +109,30 @@ pub fn hash_of(path: &Path) -> Result<String, StoreError> {
     Ok(hexadecimal(hasher))
 }
 
-/// Returns the name that a data set has while it is written, or after it was moved aside.
+/// Returns the name that a data set has while it is written, or after it was moved aside: hidden, and one that nobody else gives,
+/// since what bears it is removed.
 fn named(target: &Path, ending: &str) -> PathBuf {
-    let mut name = target.file_name().unwrap_or_else(|| "dataset".as_ref()).to_owned();
-    name.push(".");
+    let mut name = std::ffi::OsString::from(".");
+    name.push(target.file_name().unwrap_or_else(|| "dataset".as_ref()));
+    name.push(".dramaturg-");
     name.push(ending);
     target.with_file_name(name)
 }
 
-/// Moves hidden entries of the old data set into the new one: a clone of the hub has its history in one.
+/// Moves hidden entries of the old data set into the new one, at every depth: a clone of the hub has its history in one.
 fn carry_hidden(old: &Path, target: &Path) -> Result<(), StoreError> {
     let entries = fs::read_dir(old).map_err(StoreError::io("read the folder", old))?;
     for entry in entries {
-        let name = entry.map_err(StoreError::io("read the folder", old))?.file_name();
+        let entry = entry.map_err(StoreError::io("read the folder", old))?;
+        let name = entry.file_name();
         let (from, to) = (old.join(&name), target.join(&name));
-        if name.to_string_lossy().starts_with('.') && !exists(&to)? {
-            fs::rename(&from, &to).map_err(StoreError::io("move", &from))?;
+        if name.to_string_lossy().starts_with('.') {
+            if !exists(&to)? {
+                fs::create_dir_all(target).map_err(StoreError::io("make the folder", target))?;
+                fs::rename(&from, &to).map_err(StoreError::io("move", &from))?;
+            }
+        } else if entry.file_type().map_err(StoreError::io("find", &from))?.is_dir() {
+            carry_hidden(&from, &to)?;
         }
     }
     Ok(())
@@ -153,6 +161,12 @@ mod tests {
         fs::create_dir_all(target.join("pictures/small")).unwrap();
         fs::write(target.join(".git/HEAD"), "main").unwrap();
         fs::write(target.join("old.txt"), "gone").unwrap();
+        fs::create_dir_all(target.join("samples/deep/.notes")).unwrap();
+        // Of somebody's own; nothing tells that they are no longer wanted.
+        for own in ["clone.old/.git", "clone.new"] {
+            fs::create_dir_all(folder.path().join(own)).unwrap();
+        }
+        NewDataset::mend(&target).unwrap();
         fs::write(target.join("pictures/small/a.svg"), "<svg/>").unwrap();
         let mut new = NewDataset::beside(&target, 100).unwrap();
         new.add(&target, "pictures/small/a.svg").unwrap();
@@ -160,10 +174,12 @@ mod tests {
         assert_eq!(files.keys().collect::<Vec<_>>(), ["README.md", "pictures/small/a.svg"]);
         assert_eq!(fs::read_to_string(target.join(".git/HEAD")).unwrap(), "main");
         assert!(!target.join("old.txt").exists());
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert!(target.join("samples/deep/.notes").is_dir(), "what is hidden further down too");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "nothing is left beside it");
+        assert!(folder.path().join("clone.old/.git").is_dir() && folder.path().join("clone.new").is_dir());
         // A crash between the last steps leaves the history in the old one.
-        fs::create_dir_all(folder.path().join("clone.old/.git2")).unwrap();
+        fs::create_dir_all(folder.path().join(".clone.dramaturg-old/.git2")).unwrap();
         NewDataset::mend(&target).unwrap();
-        assert!(target.join(".git2").is_dir() && !folder.path().join("clone.old").exists());
+        assert!(target.join(".git2").is_dir() && !folder.path().join(".clone.dramaturg-old").exists());
     }
 }

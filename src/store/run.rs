@@ -203,10 +203,10 @@ mod tests {
             fs::write(path.join(name).join("README.md"), name).unwrap();
         };
         for (left, whole) in [
-            (&["dataset", "dataset.new"][..], "dataset"),
-            (&["dataset.old", "dataset.new"], "dataset.old"),
-            (&["dataset.old", "dataset"], "dataset"),
-            (&["dataset.old"], "dataset.old"),
+            (&["dataset", ".dataset.dramaturg-new"][..], "dataset"),
+            (&[".dataset.dramaturg-old", ".dataset.dramaturg-new"], ".dataset.dramaturg-old"),
+            (&[".dataset.dramaturg-old", "dataset"], "dataset"),
+            (&[".dataset.dramaturg-old"], ".dataset.dramaturg-old"),
         ] {
             fs::create_dir_all(&path).unwrap();
             for name in left {

@@ -113,34 +113,55 @@ pub fn columns(path: &Path) -> Result<Vec<String>, StoreError> {
     whole(path, |mut reader| Ok(reader.schema()?.iter_names().map(ToString::to_string).collect()))
 }
 
-/// Reads a file group by group, all columns or some; each group comes with the number of its first row, from 0.
-pub fn groups<'a>(
-    path: &'a Path,
-    columns: Option<&'a [&'a str]>,
-) -> Result<impl Iterator<Item = Result<(usize, DataFrame), StoreError>> + 'a, StoreError> {
-    let groups = group_heights(path)?;
-    Ok(groups.into_iter().map(move |(first, height)| {
-        let columns = columns.map(|columns| columns.iter().map(|column| (*column).to_owned()).collect());
-        let group = whole(path, |reader| reader.with_columns(columns).with_slice(Some((first, height))).finish())?;
-        Ok((first, group))
+/// Small groups are read together until there are so many rows of them, or so many bytes before they were packed.
+const RUN_ROWS: usize = 10_000;
+const RUN_BYTES: usize = 16 << 20;
+
+/// Of a group with more bytes than this a part is read at a time.
+const PART_BYTES: usize = 64 << 20;
+
+/// Reads a file part by part, all columns or some; each part comes with the number of its first row, from 0. A part is a group, or
+/// several small ones, or a share of a large one.
+pub fn groups(
+    path: &Path,
+    columns: Option<&[&str]>,
+) -> Result<impl Iterator<Item = Result<(usize, DataFrame), StoreError>> + Send + use<>, StoreError> {
+    // Read once: the footer tells of every group, and a file may have many.
+    let metadata = whole(path, |mut reader| reader.get_metadata().cloned())?;
+    let parts = parts(metadata.row_groups.iter().map(|group| (group.num_rows(), group.total_byte_size())));
+    let columns: Option<Vec<String>> = columns.map(|columns| columns.iter().map(ToString::to_string).collect());
+    let path = path.to_owned();
+    Ok(parts.into_iter().map(move |(first, height)| {
+        let part = whole(&path, |mut reader| {
+            reader.set_metadata(metadata.clone());
+            reader.with_columns(columns.clone()).with_slice(Some((first, height))).finish()
+        })?;
+        Ok((first, part))
     }))
 }
 
-/// Returns where each group of a file that has rows begins, and how many it has.
-fn group_heights(path: &Path) -> Result<Vec<(usize, usize)>, StoreError> {
-    let heights = whole(path, |mut reader| {
-        let mut heights = Vec::new();
-        for group in &reader.get_metadata()?.row_groups {
-            heights.push(group.num_rows());
+/// Returns where each part begins and how many rows it has, by the rows and bytes of the groups.
+fn parts(groups: impl Iterator<Item = (usize, usize)>) -> Vec<(usize, usize)> {
+    let mut parts = Vec::new();
+    let (mut first, mut rows, mut bytes) = (0_usize, 0_usize, 0_usize);
+    for (height, size) in groups {
+        if rows > 0 && (rows.saturating_add(height) > RUN_ROWS || bytes.saturating_add(size) > RUN_BYTES) {
+            parts.push((first, rows));
+            (first, rows, bytes) = (first + rows, 0, 0);
         }
-        Ok(heights)
-    })?;
-    let groups = heights.into_iter().scan(0, |end, height| {
-        let first = *end;
-        *end += height;
-        Some((first, height))
-    });
-    Ok(groups.filter(|(_, height)| *height > 0).collect())
+        if size > PART_BYTES {
+            let step = height.div_ceil(size.div_ceil(PART_BYTES)).max(1);
+            let starts = (0..height).step_by(step);
+            parts.extend(starts.map(|start| (first + start, step.min(height - start))));
+            first = first.saturating_add(height);
+        } else {
+            (rows, bytes) = (rows.saturating_add(height), bytes.saturating_add(size));
+        }
+    }
+    if rows > 0 {
+        parts.push((first, rows));
+    }
+    parts
 }
 
 /// Reads something of a Parquet file. What is damaged is an error, also where the reader panics over it.
@@ -151,10 +172,13 @@ fn whole<T>(path: &Path, read: impl FnOnce(ParquetReader<File>) -> PolarsResult<
     read.map_err(|source| StoreError::Rows { path: path.to_owned(), source })
 }
 
-/// Reads the rows of a table from its first to its last, across its files, some at a time; holds one group.
+/// The parts of a file that are still to be read.
+type Parts = Box<dyn Iterator<Item = Result<(usize, DataFrame), StoreError>> + Send>;
+
+/// Reads the rows of a table from its first to its last, across its files, some at a time; holds one part.
 pub struct RowReader {
     files: std::vec::IntoIter<PathBuf>,
-    groups: std::vec::IntoIter<(PathBuf, usize, usize)>,
+    parts: Parts,
     rest: Option<DataFrame>,
 }
 
@@ -162,14 +186,14 @@ impl RowReader {
     /// Begins before the first row.
     #[must_use]
     pub fn new(table: &Table) -> Self {
-        Self { files: table.files.clone().into_iter(), groups: Vec::new().into_iter(), rest: None }
+        Self { files: table.files.clone().into_iter(), parts: Box::new(std::iter::empty()), rest: None }
     }
 
-    /// Returns the next rows: as many as are asked for, or fewer where a group ends; none at the end.
+    /// Returns the next rows: as many as are asked for, or fewer where a part ends; none at the end.
     pub fn next(&mut self, most: usize) -> Result<Option<DataFrame>, StoreError> {
         let Some(rest) = self.rest.take() else {
-            let Some(group) = self.next_group()? else { return Ok(None) };
-            self.rest = Some(group);
+            let Some(part) = self.next_part()? else { return Ok(None) };
+            self.rest = Some(part);
             return self.next(most);
         };
         if rest.height() <= most {
@@ -179,19 +203,13 @@ impl RowReader {
         Ok(Some(rest.slice(0, most)))
     }
 
-    fn next_group(&mut self) -> Result<Option<DataFrame>, StoreError> {
+    fn next_part(&mut self) -> Result<Option<DataFrame>, StoreError> {
         loop {
-            if let Some((path, first, height)) = self.groups.next() {
-                let group = whole(&path, |reader| reader.with_slice(Some((first, height))).finish())?;
-                return Ok(Some(group));
+            if let Some(part) = self.parts.next() {
+                return Ok(Some(part?.1));
             }
             let Some(path) = self.files.next() else { return Ok(None) };
-            let heights = group_heights(&path)?;
-            self.groups = heights
-                .into_iter()
-                .map(|(first, height)| (path.clone(), first, height))
-                .collect::<Vec<_>>()
-                .into_iter();
+            self.parts = Box::new(groups(&path, None)?);
         }
     }
 }
@@ -217,9 +235,10 @@ impl Place {
         if !holds_tables(path) {
             return None;
         }
-        let parent = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
-        let is_of_run = |run: &PathBuf| path.ends_with("dataset") && super::is_run(run);
-        Some(Self { dataset: path.to_owned(), run: parent.filter(is_of_run) })
+        // Also where the path is `.`.
+        let whole = path.canonicalize().ok().filter(|whole| whole.ends_with("dataset"));
+        let run = whole.and_then(|whole| whole.parent().map(Path::to_owned)).filter(|run| super::is_run(run));
+        Some(Self { dataset: path.to_owned(), run })
     }
 }
 
@@ -230,4 +249,44 @@ fn holds_tables(path: &Path) -> bool {
     }
     let card = fs::read_to_string(path.join("README.md")).unwrap_or_default();
     card.starts_with("---\n") && (card.contains("\nconfigs:\n") || card.contains("\n- \"dramaturg\"\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::{Column, ParquetWriter};
+
+    use super::*;
+
+    #[test]
+    fn small_groups_are_read_together_and_large_ones_apart() {
+        let groups = [(4_000, 10), (0, 0), (6_000, 10), (1, 10), (7, PART_BYTES * 3), (2, 10), (3, RUN_BYTES)];
+        let expected = [(0, 10_000), (10_000, 1), (10_001, 3), (10_004, 3), (10_007, 1), (10_008, 2), (10_010, 3)];
+        assert_eq!(parts(groups.into_iter()), expected);
+        assert!(parts([(0, 0)].into_iter()).is_empty());
+    }
+
+    #[test]
+    fn every_row_of_a_file_of_many_groups_comes_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("train-00000-of-00001.parquet");
+        let numbers: Vec<i32> = (0..25_000).collect();
+        let mut frame = DataFrame::new_infer_height(vec![Column::new("n".into(), &numbers)]).unwrap();
+        let writer = ParquetWriter::new(File::create(&path).unwrap());
+        writer.with_row_group_size(Some(1_000)).finish(&mut frame).unwrap();
+        let read: Vec<(usize, DataFrame)> = groups(&path, Some(&["n"])).unwrap().map(Result::unwrap).collect();
+        assert!(read.len() < 5, "{} parts", read.len());
+        let mut seen = Vec::new();
+        for (first, part) in read {
+            assert_eq!(first, seen.len());
+            seen.extend(part.column("n").unwrap().i32().unwrap().iter().flatten());
+        }
+        assert_eq!(seen, numbers);
+        let table = Table { config: "c".into(), split: "train".into(), files: vec![path.clone(), path] };
+        let (mut reader, mut count) = (RowReader::new(&table), 0);
+        while let Some(rows) = reader.next(700).unwrap() {
+            assert!(rows.height() <= 700);
+            count += rows.height();
+        }
+        assert_eq!(count, 50_000);
+    }
 }

@@ -23,7 +23,8 @@ impl Secret {
     }
 }
 
-/// The kinds, each with its pattern. Those that are marked must also look drawn by lot, since words could be spelt so.
+/// The kinds, each with its pattern. Those that are marked must also look drawn by lot, since words could be spelt so. Only a name
+/// may be the end of a longer one, as in `OPENAI_API_KEY`.
 const KINDS: [(&str, &str, bool); 15] = [
     ("a key of a model API", r"sk-[A-Za-z0-9_-]{20,}", true),
     ("an AWS key", r"(?:AKIA|ASIA)[A-Z0-9]{16}", false),
@@ -41,14 +42,22 @@ const KINDS: [(&str, &str, bool); 15] = [
     ("a bearer token", r"[Bb]earer +[A-Za-z0-9._~+/-]{20,}=*", true),
     (
         "a password or key",
-        r#"(?:[Aa]pi[_-]?[Kk]ey|API_?KEY|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[Pp]assword|PASSWORD)["']? {0,2}[:=] {0,2}["']?[A-Za-z0-9_/+.-]{16,}"#,
+        r#"(?:[Aa]pi[_-]?[Kk]ey|API_?KEY|[Ss]ecret(?:(?:_?[Aa]ccess)?_?[Kk]ey)?|SECRET(?:(?:_?ACCESS)?_?KEY)?|[Tt]oken|TOKEN|[Pp]assword|PASSWORD)["']? {0,2}[:=] {0,2}["']?[A-Za-z0-9_/+.-]{16,}"#,
         true,
     ),
 ];
 
+/// The kind that begins with a name.
+const NAMED: &str = KINDS[KINDS.len() - 1].0;
+
+// That no word goes on before a hit is a part of the pattern: a hit that were refused afterwards would hide one that begins within.
 static ANY: LazyLock<Regex> = LazyLock::new(|| {
-    let all: Vec<String> = KINDS.iter().map(|(_, pattern, _)| format!("(?:{pattern})")).collect();
-    Regex::new(&all.join("|")).expect("the patterns are sound")
+    let begin = r"(?-u:\b{start-half})";
+    let all = KINDS.iter().map(|(kind, pattern, _)| match *kind {
+        NAMED => format!("(?:{begin}|_)(?:{pattern})"),
+        _ => format!("{begin}(?:{pattern})"),
+    });
+    Regex::new(&all.collect::<Vec<_>>().join("|")).expect("the patterns are sound")
 });
 
 static EACH: LazyLock<Vec<Regex>> = LazyLock::new(|| {
@@ -66,14 +75,11 @@ pub fn secrets(text: &str) -> Vec<Secret> {
     }
     let mut found = Vec::new();
     for hit in ANY.find_iter(text) {
-        let before = text[..hit.start()].chars().next_back();
-        if before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
-            continue;
-        }
-        let kind = EACH.iter().zip(KINDS).find(|(regex, _)| regex.is_match(hit.as_str()));
+        let secret = hit.as_str().trim_start_matches('_');
+        let kind = EACH.iter().zip(KINDS).find(|(regex, _)| regex.is_match(secret));
         let Some((_, (kind, _, by_lot))) = kind else { continue };
-        if !by_lot || is_by_lot(hit.as_str()) {
-            found.push(Secret { kind, place: hit.range() });
+        if !by_lot || is_by_lot(secret) {
+            found.push(Secret { kind, place: hit.end() - secret.len()..hit.end() });
         }
     }
     found
@@ -140,6 +146,25 @@ mod tests {
                 assert!(found[0].hint(&text).chars().count() <= 7);
             }
         }
+    }
+
+    #[test]
+    fn a_key_is_found_behind_a_name_of_several_words() {
+        let lot = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY3zA5bC7d";
+        for text in [
+            format!("OPENAI_API_KEY=sk-{lot}"),
+            format!("export HF_TOKEN=hf_{lot}"),
+            format!("他说 client_secret={lot}，便走了。"),
+            format!("AWS_SECRET_ACCESS_KEY={lot}"),
+            format!("\"aws_secret_access_key\": \"{lot}\""),
+            format!("secret_key = {lot}"),
+            format!("desk-top-task-sk-{lot}"),
+        ] {
+            let found = secrets(&text);
+            assert_eq!(found.len(), 1, "{text}");
+            assert!(text[found[0].place.clone()].ends_with(lot), "{text}");
+        }
+        assert_eq!(secrets(&format!("task_sk-{lot} and ask-{lot}")), [], "the end of a word is no mark");
     }
 
     #[test]

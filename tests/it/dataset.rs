@@ -75,6 +75,10 @@ fn table(folder: &TempDir, config: &str, split: &str) -> PathBuf {
     folder.path().join(format!("run/dataset/{config}/{split}-00000-of-00001.parquet"))
 }
 
+fn table_in(dataset: &Path, config: &str, split: &str) -> PathBuf {
+    dataset.join(format!("{config}/{split}-00000-of-00001.parquet"))
+}
+
 fn read(path: &Path) -> DataFrame {
     ParquetReader::new(File::open(path).unwrap()).finish().unwrap()
 }
@@ -187,6 +191,46 @@ fn what_is_held_out_is_held_out_of_everything_else() {
         serde_json::from_slice(&fs::read(folder.path().join("run/dataset/splits.json")).unwrap()).unwrap();
     let moved = split_file["configs"]["samples"]["moved"].as_array().unwrap();
     assert_eq!(moved.len() as u64, told["rows"]["unused"].as_u64().unwrap_or(0));
+}
+
+#[test]
+fn what_is_no_table_stays_where_it_is_and_what_was_tampered_with_is_not_divided() {
+    let folder = copied();
+    fs::rename(folder.path().join("run/dataset"), folder.path().join("mine")).unwrap();
+    let mine = folder.path().join("mine");
+    for own in
+        ["mine.old/.git/HEAD", "mine.new/a", "mine/samples/notes.md", "mine/samples/deep/b", "mine/samples/.keep"]
+    {
+        let path = folder.path().join(own);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, own).unwrap();
+    }
+    let within = ["split", "mine", "--test", "0.2", "--out", "mine/samples/new/a"];
+    assert_eq!(dramaturg(&folder, &within).status.code(), Some(2));
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("dramaturg"));
+    let output = command.current_dir(&mine).env_clear().args(["split", ".", "--test", "0.2"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(table_in(&mine, "samples", "train").is_file());
+    for own in
+        ["mine.old/.git/HEAD", "mine.new/a", "mine/samples/notes.md", "mine/samples/deep/b", "mine/samples/.keep"]
+    {
+        assert_eq!(fs::read_to_string(folder.path().join(own)).ok().as_deref(), Some(own));
+    }
+
+    for config in ["samples", "scenes"] {
+        let folder = copied();
+        let path = table(&folder, config, if config == "samples" { "test" } else { "train" });
+        let frame = read(&path);
+        write(&path, frame.slice(0, frame.height() - 1));
+        let dataset = folder.path().join("run/dataset");
+        let manifest = || fs::read(folder.path().join("run/manifest.json")).unwrap();
+        let before = (files(&dataset), manifest());
+        let output = dramaturg(&folder, &["split", "run", "--test", "0.2"]);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("is not what the run has written") && told.contains("--replay"), "{told}");
+        assert!((files(&dataset), manifest()) == before, "nothing was written");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::store::{Dataset, StoreError, hash_of};
 pub(super) const AGAIN: &str = "`dramaturg build PIPELINE --replay` makes the data set again from the run's journal";
 
 /// What is to be done where the change was meant.
-const MEANT: &str = "if the change was meant, `dramaturg split` or `build` writes the manifest anew; else `dramaturg build PIPELINE --replay` makes it again";
+const MEANT: &str = "`dramaturg build PIPELINE --replay` makes it again; a data set that was changed on purpose is kept outside its run";
 
 /// Compares the files with the manifest, and the numbers of shards with each other.
 pub(super) fn check(

@@ -40,7 +40,8 @@ impl Kind {
     /// Returns the columns that it is made of.
     pub(super) const fn columns(self) -> &'static [&'static str] {
         match self {
-            Self::Exchange => &["history", "reference"],
+            // The reply first: what is longer than is compared is cut at its end.
+            Self::Exchange => &["reference", "history"],
             Self::Situation => &["situation"],
             Self::Opening => &["turns"],
             Self::Question => &["question"],
@@ -53,6 +54,7 @@ impl Kind {
         for cells in columns {
             let Some(contents) = cells.field("content") else {
                 text.push_str(cells.text(row).unwrap_or_default());
+                text.push('\n');
                 continue;
             };
             let lines = cells.list(row);

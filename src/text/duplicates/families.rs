@@ -1,6 +1,7 @@
 //! Which questions are alike, over any number of steps: what may not stand on both sides of a split.
 
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::postings::{Postings, Search};
 use super::questions::{Questions, to_u32};
@@ -16,30 +17,64 @@ pub fn families<T: AsRef<str>>(questions: &[T], at_least: f64, threads: NonZeroU
     let all = Postings::new(&distinct, (0..to_u32(distinct.len())).collect());
     let search = || Search::new(&distinct);
     let at_least = at_least.clamp(super::LEAST, 1.0);
-    let alike = each(distinct.len(), threads, search, |search, at| search.all_before(&all, to_u32(at), at_least));
-    let mut parents: Vec<u32> = (0..to_u32(distinct.len())).collect();
-    for (number, others) in (0..).zip(alike) {
-        for other in others {
-            let (one, other) = (root(&mut parents, number), root(&mut parents, other));
-            // The first of a family stands for it.
-            parents[one.max(other) as usize] = one.min(other);
-        }
-    }
-    numbers.into_iter().map(|number| firsts[root(&mut parents, number) as usize] as usize).collect()
+    let parents: Vec<AtomicU32> = (0..to_u32(distinct.len())).map(AtomicU32::new).collect();
+    each(distinct.len(), threads, search, |search, at| {
+        let number = to_u32(at);
+        let are_apart = |other| root(&parents, number) != root(&parents, other);
+        search.each_before(&all, number, at_least, are_apart, |other| join(&parents, number, other));
+    });
+    numbers.into_iter().map(|number| firsts[root(&parents, number) as usize] as usize).collect()
 }
 
-fn root(parents: &mut [u32], number: u32) -> u32 {
-    let mut at = number;
-    while parents[at as usize] != at {
-        parents[at as usize] = parents[parents[at as usize] as usize];
-        at = parents[at as usize];
+/// Makes two families one, whatever other threads join meanwhile. Its first stands for it: a parent never comes after its child, so
+/// the families are the same in whatever order they are joined.
+fn join(parents: &[AtomicU32], one: u32, other: u32) {
+    loop {
+        let (one, other) = (root(parents, one), root(parents, other));
+        let (first, second) = (one.min(other), one.max(other));
+        let joined = || parents[second as usize].compare_exchange(second, first, Ordering::AcqRel, Ordering::Acquire);
+        if first == second || joined().is_ok() {
+            return;
+        }
     }
-    at
+}
+
+fn root(parents: &[AtomicU32], number: u32) -> u32 {
+    let mut at = number;
+    loop {
+        let parent = parents[at as usize].load(Ordering::Acquire);
+        if parent == at {
+            return at;
+        }
+        let above = parents[parent as usize].load(Ordering::Acquire);
+        // Another thread may have shortened the way by now, which is as well.
+        let _ = parents[at as usize].compare_exchange(parent, above, Ordering::AcqRel, Ordering::Acquire);
+        at = parent;
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_join_the_same_families() {
+        let questions: Vec<String> = (0..400)
+            .map(|number| match number % 4 {
+                0 => format!("Where did you bury the old lamp of number {}?", number / 40),
+                1 => format!("谁在渡口改了第{}本账？", number / 40),
+                2 => format!("So where did you bury the old lamp of number {}, sir?", number / 40),
+                _ => format!("Q{number} z{number}"),
+            })
+            .collect();
+        let one = families(&questions, 0.5, NonZeroUsize::MIN);
+        assert!(one.iter().enumerate().all(|(at, first)| *first <= at && one[*first] == *first));
+        let distinct: std::collections::BTreeSet<_> = one.iter().collect();
+        assert!((2..300).contains(&distinct.len()), "{}", distinct.len());
+        for _ in 0..10 {
+            assert_eq!(families(&questions, 0.5, NonZeroUsize::new(4).expect("it is four")), one);
+        }
+    }
 
     #[test]
     fn what_is_alike_over_another_is_one_family() {

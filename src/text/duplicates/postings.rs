@@ -238,14 +238,29 @@ impl<'a> Search<'a> {
 
     /// Returns the listed questions before this one that are at least so alike, with repeats.
     pub(super) fn all_before(&mut self, postings: &Postings, number: u32, at_least: f64) -> Vec<u32> {
-        let questions = self.questions;
         let mut all = Vec::new();
+        self.each_before(postings, number, at_least, |_| true, |other| all.push(other));
+        all
+    }
+
+    /// Hands on the listed questions before one that are so alike, of those that are asked for.
+    pub(super) fn each_before(
+        &mut self,
+        postings: &Postings,
+        number: u32,
+        at_least: f64,
+        is_asked_for: impl Fn(u32) -> bool,
+        mut alike: impl FnMut(u32),
+    ) {
+        let questions = self.questions;
         self.candidates(postings, number, at_least, |candidates, at_least| {
-            let alike = |other: &u32| *other < number && questions.likeness(number, *other) >= at_least;
-            all.extend(candidates.drain().map(|(_, other)| other).filter(alike));
+            for (_, other) in candidates.drain() {
+                if other < number && is_asked_for(other) && questions.likeness(number, other) >= at_least {
+                    alike(other);
+                }
+            }
             Some(at_least)
         });
-        all
     }
 
     /// Returns the most alike of the listed questions, itself aside, the first of equals.
