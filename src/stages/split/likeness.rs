@@ -25,7 +25,7 @@ pub enum Kind {
 const LINES: usize = 3;
 
 /// Longer texts are compared by so many code points.
-const MOST: usize = 600;
+const MOST: usize = 240;
 
 impl Kind {
     /// Returns what rows of a config are compared by.
