@@ -380,7 +380,7 @@ fn pipeline(about: &About) -> String {
 fn without_urls(toml: &str) -> String {
     static URL: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
-            r##"(\bbase_url["']?\s*=\s*)("""(?s:.*?)"""|'''(?s:.*?)'''|\[(?:[^\]"'#]|#[^\n]*|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')*\]|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s"',}\]#]+)"##,
+            r#"(\bbase_url["']?\s*=\s*)("""(?s:.*?)"""|'''(?s:.*?)'''|\[(?:[^\]"'#]|#[^\n]*|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')*\]|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s"',}\]#]+)"#,
         )
         .expect("the pattern is constant")
     });
