@@ -1,6 +1,7 @@
 //! Whether the files are those that the run has written, and all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use serde_json::Value;
 
@@ -61,14 +62,15 @@ fn shards(files: &[String], findings: &mut Findings) {
         }
     }
     for ((stem, count), numbers) in sets {
-        for number in (0..count).filter(|number| !numbers.contains(number)) {
-            let file = format!("{stem}-{number:05}-of-{count:05}.parquet");
-            findings.add(
-                Spot::of("file", &file),
-                "the other files of the split say that it is one of them, and it is not there",
-                AGAIN,
-            );
+        // The count is what a name says, and may be any number.
+        let Some(first) = (0..count).find(|number| !numbers.contains(number)) else { continue };
+        let others = count - numbers.range(..count).count() - 1;
+        let file = format!("{stem}-{first:05}-of-{count:05}.parquet");
+        let mut message = "the other files of the split say that it is one of them, and it is not there".to_owned();
+        if others > 0 {
+            let _ = write!(message, "; nor are {others} more");
         }
+        findings.add(Spot::of("file", &file), &message, AGAIN);
     }
 }
 
@@ -76,4 +78,21 @@ fn shards(files: &[String], findings: &mut Findings) {
 pub(super) fn unreadable(file: &str, error: &StoreError, findings: &mut Findings) {
     let message = format!("the file cannot be read as Parquet: {}", super::super::run::chain(error));
     findings.add(Spot::of("file", file), &message, AGAIN);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn however_many_shards_are_missing_one_finding_tells_of_them() {
+        let mut findings = Findings::default();
+        let files = ["a/t-0-of-18446744073709551615", "b/t-00000-of-00002", "c/t-00000-of-00001"];
+        shards(&files.map(|file| format!("{file}.parquet")), &mut findings);
+        let (found, more) = findings.end();
+        let told: Vec<_> = found.iter().map(|found| (found.file.as_deref().unwrap(), found.message.as_str())).collect();
+        assert_eq!((told.len(), more.len()), (2, 0), "{told:?}");
+        assert!(told[0].0.starts_with("a/t-00001-of-") && told[0].1.ends_with("nor are 18446744073709551613 more"));
+        assert!(told[1].0 == "b/t-00001-of-00002.parquet" && told[1].1.ends_with("not there"));
+    }
 }

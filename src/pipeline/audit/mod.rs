@@ -136,10 +136,11 @@ impl Walk<'_> {
         for table in tables {
             for path in &table.files {
                 let file = self.dataset.relative(path);
-                let height = self.file(path, config, &file, &expected, &mut leaks, &table.split, audit, findings)?;
-                is_whole &= height.is_some();
+                let (height, has_ids) =
+                    self.file(path, config, &file, &expected, &mut leaks, &table.split, audit, findings)?;
+                is_whole &= has_ids;
                 let rows = audit.rows.entry(config.to_owned()).or_default().entry(table.split.clone()).or_default();
-                *rows += height.unwrap_or(0);
+                *rows += height;
             }
         }
         if is_whole {
@@ -149,7 +150,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Reads one file and returns how many rows it has; none where it cannot be read or lacks columns.
+    /// Reads one file and returns how many rows could be read, and whether these are all and have ids. Each check asks for the
+    /// columns that it needs: one that is missing or of another type silences no check of the others.
     #[expect(clippy::too_many_arguments, reason = "each is a part of what a file is checked for")]
     fn file(
         &mut self,
@@ -161,14 +163,14 @@ impl Walk<'_> {
         split: &str,
         audit: &mut Audit,
         findings: &mut Findings,
-    ) -> Result<Option<usize>, RunError> {
+    ) -> Result<(usize, bool), RunError> {
         let mut height = 0;
-        let mut is_sound = true;
+        let mut has_ids = true;
         let groups = match store::groups(path, None) {
             Ok(groups) => groups,
             Err(error) => {
                 files::unreadable(file, &error, findings);
-                return Ok(None);
+                return Ok((0, false));
             }
         };
         for group in groups {
@@ -176,18 +178,16 @@ impl Walk<'_> {
                 Ok(group) => group,
                 Err(error) => {
                     files::unreadable(file, &error, findings);
-                    return Ok(None);
+                    return Ok((height, false));
                 }
             };
             if first == 0 {
-                is_sound = schema::check(file, expected, &frame, findings);
+                schema::check(file, expected, &frame, findings);
             }
             height += frame.height();
             let group = Group::new(config, file, split, first, &frame)?;
             texts::check(&group, findings);
-            if !is_sound {
-                continue;
-            }
+            has_ids &= group.texts("id").or_else(|| group.texts("role_id")).is_some();
             self.check_ids(&group, findings);
             self.references.add(&group);
             self.privacy.check(&group, findings);
@@ -196,7 +196,7 @@ impl Walk<'_> {
                 count(&group, &mut audit.balance);
             }
         }
-        Ok(is_sound.then_some(height))
+        Ok((height, has_ids))
     }
 
     /// Reads tables of which nothing but their texts is known.
@@ -217,7 +217,7 @@ impl Walk<'_> {
     }
 
     fn check_ids(&mut self, group: &Group<'_>, findings: &mut Findings) {
-        let Some(ids) = group.cells("id").or_else(|| group.cells("role_id")) else { return };
+        let Some(ids) = group.texts("id").or_else(|| group.texts("role_id")) else { return };
         // Of one thing several stages may tell; a reject's id is no key.
         if group.config == "rejected" {
             return;
@@ -261,6 +261,11 @@ impl<'a> Group<'a> {
         self.columns.iter().find(|(name, _)| name == column).map(|(_, cells)| cells)
     }
 
+    /// Returns a column that holds strings.
+    fn texts(&self, column: &str) -> Option<&Cells> {
+        self.cells(column).filter(|cells| matches!(cells, Cells::Text(_)))
+    }
+
     fn text(&self, column: &str, row: usize) -> Option<&str> {
         self.cells(column).and_then(|cells| cells.text(row))
     }
@@ -278,6 +283,9 @@ impl<'a> Group<'a> {
 }
 
 fn count(group: &Group<'_>, balance: &mut BTreeMap<String, BTreeMap<String, usize>>) {
+    if group.texts("language").is_none() || group.texts("dimension").is_none() {
+        return;
+    }
     for row in 0..group.height {
         let of = |column| group.text(column, row).unwrap_or("-").to_owned();
         *balance.entry(of("language")).or_default().entry(of("dimension")).or_default() += 1;

@@ -87,6 +87,10 @@ impl Privacy {
             findings.add(spot, &format!("the attribute `{hidden}` of a scene character is private"), REMEDY);
         }
         let Some(private) = group.text("scene_id", row).and_then(|scene| self.scenes.get(scene)) else { return };
+        // Without these nothing tells whose the value is.
+        if group.texts("test_character").is_none() || group.cells("profile").is_none() {
+            return;
+        }
         let test_character = group.text("test_character", row).unwrap_or_default();
         let own = texts(group, row, "profile", "value");
         for one in private.iter().filter(|one| !one.names.iter().any(|name| name == test_character)) {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Group;
 use super::places::{Findings, Spot};
+use crate::cells::Cells;
 
 /// A turn as far as a sample must agree with it: its dimension and its score.
 type Judged = (Option<String>, Option<i64>);
@@ -54,8 +55,9 @@ impl References {
                 self.missing.insert(of);
                 continue;
             }
+            let Some(ids) = group.texts(column) else { continue };
             for row in 0..group.height {
-                let Some(id) = group.text(column, row) else {
+                let Some(id) = ids.text(row) else {
                     self.open.push(Open {
                         spot: group.spot("reference", row, column),
                         of,
@@ -81,6 +83,9 @@ impl References {
     fn add_turns(&mut self, group: &Group<'_>) {
         let Some(turns) = group.cells("turns") else { return };
         let (Some(dimensions), Some(scores)) = (turns.field("dimension"), turns.field("score")) else { return };
+        if !matches!((dimensions, scores), (Cells::Text(_), Cells::Small(_) | Cells::Number(_) | Cells::Large(_))) {
+            return;
+        }
         for row in 0..group.height {
             let judged = turns.list(row).map(|turn| (dimensions.text(turn).map(str::to_owned), scores.number(turn)));
             self.turns.insert(group.text("id", row).unwrap_or_default().to_owned(), judged.collect());
@@ -88,10 +93,16 @@ impl References {
     }
 
     fn check_turn(&mut self, group: &Group<'_>, row: usize, conversation: &str) {
+        let is_there = |column| group.cells(column).is_some_and(|cells| !matches!(cells, Cells::Other));
+        let Some(turns) =
+            self.turns.get(conversation).filter(|_| ["dimension", "score", "turn"].into_iter().all(is_there))
+        else {
+            return;
+        };
         let number = |column| group.cells(column).and_then(|cells| cells.number(row));
         let own: Judged = (group.text("dimension", row).map(str::to_owned), number("score"));
         let turn = number("turn").and_then(|turn| usize::try_from(turn).ok()).unwrap_or(usize::MAX);
-        if self.turns.get(conversation).and_then(|turns| turns.get(turn)) != Some(&own) {
+        if turns.get(turn) != Some(&own) {
             let spot = group.spot("reference", row, "turn");
             self.open.push(Open { spot, of: "conversations", id: conversation.to_owned(), turn: Some((turn, own)) });
         }

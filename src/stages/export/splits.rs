@@ -1,5 +1,6 @@
 //! A data set whose rows stand in other splits: its rows gathered into groups again, and its card told of them.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use polars::prelude::DataFrame;
@@ -67,17 +68,20 @@ const BALANCE: &str = "Samples of split `";
 /// section of its own. What somebody has written by hand stays.
 #[must_use]
 pub fn recard(card: &str, config: &str, splits: &[SplitRows], section: &str) -> String {
+    let card = card.replace("\r\n", "\n");
     let (front, body) = match card.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")) {
         Some((front, body)) => (front.to_owned() + "\n", body),
-        None => (String::new(), card),
+        None => (String::new(), card.as_str()),
     };
-    let front = if front.contains("configs:\n") { front } else { front + "configs:\n" };
+    let front = if front.lines().any(|line| line == "configs:") { front } else { front + "configs:\n" };
     let front = in_block(&front, "configs:", config, "data_files:", |lines| {
         for split in splits {
             let _ = writeln!(lines, "  - split: {0}\n    path: {config}/{0}-*.parquet", split.name);
         }
     });
-    let front = if front.contains("dataset_info:\n") {
+    // Of one config alone it is a mapping, which has no entries.
+    let mut info = front.lines().skip_while(|line| *line != "dataset_info:").skip(1);
+    let front = if info.next().is_some_and(|line| line.starts_with("- ")) {
         in_block(&front, "dataset_info:", config, "splits:", |lines| {
             for SplitRows { name, rows, bytes } in splits {
                 let _ = writeln!(lines, "  - name: {name}\n    num_bytes: {bytes}\n    num_examples: {rows}");
@@ -89,7 +93,7 @@ pub fn recard(card: &str, config: &str, splits: &[SplitRows], section: &str) -> 
     let body = without_balance(body);
     let body = reading(&body, config, splits);
     let body = counts(&body, config, splits);
-    format!("---\n{front}---\n{}", with_section(&body, section))
+    format!("---\n{front}---\n{}", with_section(&body, config, section))
 }
 
 /// Replaces the list under a key of a config's entry in a list of the front matter; the entry is made where it is missing.
@@ -101,6 +105,14 @@ fn in_block(front: &str, list: &str, config: &str, key: &str, lines: impl FnOnce
     let entry = format!("- config_name: {config}");
     for line in front.lines() {
         let ends_list = !line.starts_with(' ') && !line.starts_with('-');
+        let begins = line.starts_with("- ") || ends_list;
+        if in_entry
+            && begins
+            && let Some(made) = lines.take()
+        {
+            let _ = write!(out, "  {key}\n{made}");
+            done = true;
+        }
         if in_list && !done && ends_list {
             let _ = write!(out, "{entry}\n  {key}\n{}", lines.take().unwrap_or_default());
             done = true;
@@ -108,22 +120,27 @@ fn in_block(front: &str, list: &str, config: &str, key: &str, lines: impl FnOnce
         if ends_list {
             in_list = line == list;
         }
-        if line.starts_with("- ") || ends_list {
-            (in_entry, skips) = (in_list && line.trim_matches('"') == entry, false);
+        if begins {
+            let name = line.strip_prefix("- config_name:").map(|name| name.trim().trim_matches(['"', '\'']));
+            (in_entry, skips) = (in_list && name == Some(config), false);
         }
         // The list's items stand in its own column, what belongs to them further in.
         skips &= line.starts_with("  - ") || line.starts_with("   ");
-        if !skips {
+        if in_entry
+            && line.trim_start().starts_with(key)
+            && let Some(made) = lines.take()
+        {
+            // Whatever form the old value has, on this line or on those that follow.
+            let _ = write!(out, "  {key}\n{made}");
+            (skips, done) = (true, true);
+        } else if !skips {
             out.push_str(line);
             out.push('\n');
         }
-        if in_entry && line.trim_start() == key {
-            out.push_str(&lines.take().unwrap_or_default());
-            (skips, done) = (true, true);
-        }
     }
     if let Some(made) = lines {
-        let _ = write!(out, "{entry}\n  {key}\n{made}");
+        let entry = if in_entry { "" } else { &format!("{entry}\n") };
+        let _ = write!(out, "{entry}  {key}\n{made}");
     }
     out
 }
@@ -187,17 +204,36 @@ fn counts(body: &str, config: &str, splits: &[SplitRows]) -> String {
     format!("{before}{heading}{}\n{after}", counts.join(", "))
 }
 
-/// Puts the section where it was, else before how the data set was made, else at the end.
-fn with_section(body: &str, section: &str) -> String {
-    let section = format!("{SECTION}\n{}\n", section.trim_end());
-    if let Some((before, rest)) = body.split_once(SECTION) {
-        let after = rest.find("\n## ").map_or("", |at| &rest[at + 1..]);
-        return format!("{before}{section}\n{after}");
+/// What begins the part of the section that tells of one config.
+const PART: &str = "### Splits of `";
+
+/// Puts a config's part into the section, among those of the others in order. The section stands where it was, else before how the
+/// data set was made, else at the end.
+fn with_section(body: &str, config: &str, part: &str) -> String {
+    let (before, old, after) = match line_at(body, SECTION) {
+        Some(at) => {
+            let rest = &body[at + SECTION.len()..];
+            let end = rest.find("\n## ").map_or(rest.len(), |end| end + 1);
+            (&body[..at], &rest[..end], &rest[end..])
+        }
+        None => {
+            let (before, after) = body.split_at(line_at(body, AFTER).unwrap_or(body.len()));
+            (before, "", after)
+        }
+    };
+    let mut parts: BTreeMap<&str, &str> = old.split(PART).skip(1).filter_map(|part| part.split_once("`\n")).collect();
+    parts.insert(config, part);
+    let mut section = SECTION.to_owned();
+    for (config, part) in parts {
+        let _ = write!(section, "\n{PART}{config}`\n\n{}\n", part.trim());
     }
-    match body.split_once(AFTER) {
-        Some((before, after)) => format!("{before}{section}\n{AFTER}{after}"),
-        None => format!("{}\n\n{section}", body.trim_end()),
-    }
+    let (gap, end) = (if before.trim().is_empty() { "" } else { "\n\n" }, if after.is_empty() { "" } else { "\n" });
+    format!("{}{gap}{section}{end}{after}", before.trim_end())
+}
+
+/// Returns where a line begins.
+fn line_at(text: &str, line: &str) -> Option<usize> {
+    if text.starts_with(line) { Some(0) } else { text.find(&format!("\n{line}")).map(|at| at + 1) }
 }
 
 #[cfg(test)]
@@ -225,12 +261,12 @@ mod tests {
             told.contains("\"samples\", split=\"train\"") && told.contains("read_parquet(\"samples/train-*.parquet\")")
         );
         assert!(!told.contains("samples/test-") && !told.contains("Samples of split"));
-        assert!(told.contains("## Splits\n\nBy hand.\n\n## How it was made\n"));
+        assert!(told.contains("## Splits\n\n### Splits of `samples`\n\nBy hand.\n\n## How it was made\n"));
         // Of all else nothing has changed, and another division leaves nothing of this one.
         assert_eq!(told.matches("conversations/test-").count(), card.matches("conversations/test-").count());
         let again = recard(&told, "samples", &splits(&[("test", 3)]), "Otherwise.");
         assert!(!again.contains("held") && !again.contains("By hand"), "{again}");
-        assert_eq!(again.matches("## Splits").count(), 1);
+        assert_eq!(again.matches("\n## Splits\n").count(), 1);
         assert_eq!(recard(&again, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand."), told);
     }
 
@@ -240,7 +276,7 @@ mod tests {
         assert_eq!(
             told,
             "---\nconfigs:\n- config_name: samples\n  data_files:\n  - split: train\n    path: samples/train-*.parquet\n---\n\
-             # Mine\n\nHello.\n\n## Splits\n\nSo.\n"
+             # Mine\n\nHello.\n\n## Splits\n\n### Splits of `samples`\n\nSo.\n"
         );
         let front = "---\nlicense: mit\nconfigs:\n- config_name: other\n  data_files: x\ntags:\n- a\n---\nText.\n";
         let told = recard(front, "samples", &splits(&[("a", 1)]), "So.");
@@ -248,5 +284,44 @@ mod tests {
             "---\nlicense: mit\nconfigs:\n- config_name: other\n  data_files: x\n- config_name: samples\n  data_files:\n  \
              - split: a\n    path: samples/a-*.parquet\ntags:\n- a\n---\nText.\n"
         ), "{told}");
+    }
+
+    #[test]
+    fn each_config_has_its_part_and_headings_further_down_are_left_alone() {
+        let card = "# Mine\n\n### Splits\n\nOf mine.\n\n## How it was made\n\nBy hand.\n";
+        let one = recard(card, "samples", &splits(&[("a", 1)]), "Of samples.\n");
+        let both = recard(&one, "conversations", &splits(&[("b", 1)]), "Of 对话.\n");
+        assert!(
+            both.ends_with(
+                "# Mine\n\n### Splits\n\nOf mine.\n\n## Splits\n\n### Splits of `conversations`\n\nOf 对话.\n\n\
+             ### Splits of `samples`\n\nOf samples.\n\n## How it was made\n\nBy hand.\n"
+            ),
+            "{both}"
+        );
+        assert_eq!(recard(&both, "samples", &splits(&[("a", 1)]), "Of samples.\n"), both);
+    }
+
+    #[test]
+    fn the_front_matter_stays_sound_in_whatever_form_it_is() {
+        let made = "  data_files:\n  - split: a\n    path: samples/a-*.parquet\n";
+        let info = "dataset_info:\n  features:\n  - name: id\n  splits:\n  - name: train\n";
+        for entry in [
+            "- config_name: \"samples\"\n  data_files: \"samples/*.parquet\"\n",
+            "- config_name: 'samples'\n  data_files:\n    - split: b\n      path: samples/b-*.parquet\n",
+            "- config_name: samples\n",
+        ] {
+            let name = entry.split_once('\n').expect("it has lines").0;
+            for card in [
+                format!("---\nconfigs:\n{entry}- config_name: other\n  data_files: x\n{info}---\nText.\n"),
+                format!("---\n{info}configs:\n{entry}---\nText.\n"),
+            ] {
+                let told = recard(&card, "samples", &splits(&[("a", 1)]), "So.");
+                assert!(told.contains(&format!("configs:\n{name}\n{made}")), "{told}");
+                assert!(
+                    told.contains(info) && told.matches("config_name").count() == card.matches("config_name").count()
+                );
+                assert_eq!(recard(&card.replace('\n', "\r\n"), "samples", &splits(&[("a", 1)]), "So."), told);
+            }
+        }
     }
 }
