@@ -210,16 +210,13 @@ const PART: &str = "### Splits of `";
 /// Puts a config's part into the section, among those of the others in order. The section stands where it was, else before how the
 /// data set was made, else at the end.
 fn with_section(body: &str, config: &str, part: &str) -> String {
-    let (before, old, after) = match line_at(body, SECTION) {
-        Some(at) => {
-            let rest = &body[at + SECTION.len()..];
-            let end = rest.find("\n## ").map_or(rest.len(), |end| end + 1);
-            (&body[..at], &rest[..end], &rest[end..])
-        }
-        None => {
-            let (before, after) = body.split_at(line_at(body, AFTER).unwrap_or(body.len()));
-            (before, "", after)
-        }
+    let (before, old, after) = if let Some(at) = line_at(body, SECTION) {
+        let rest = &body[at + SECTION.len()..];
+        let end = rest.find("\n## ").map_or(rest.len(), |end| end + 1);
+        (&body[..at], &rest[..end], &rest[end..])
+    } else {
+        let (before, after) = body.split_at(line_at(body, AFTER).unwrap_or(body.len()));
+        (before, "", after)
     };
     let mut parts: BTreeMap<&str, &str> = old.split(PART).skip(1).filter_map(|part| part.split_once("`\n")).collect();
     parts.insert(config, part);
