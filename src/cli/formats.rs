@@ -9,7 +9,7 @@ use super::books::usage;
 use super::{Exit, Terminal, diagnostics, failed, to_stderr, to_stdout};
 use crate::pipeline::{self, Forms};
 use crate::stages::export::{CONFIGS, Form, Format, Formed};
-use crate::store::{self, LineLimits, SHARD_BYTES, StoredTable};
+use crate::store::{self, Dataset, LineLimits, SHARD_BYTES, Table};
 
 /// What a batch endpoint takes at most: `OpenAI`'s figures.
 const BATCH: LineLimits = LineLimits { bytes: 200_000_000, lines: 50_000 };
@@ -106,21 +106,22 @@ fn roles(arguments: &ExportArguments, dataset: &Path, form: Format) -> Exit {
     if arguments.model.is_some() || arguments.shard_size.is_some() || !arguments.configs.is_empty() {
         return usage("`--config`, `--model` and `--shard-size` are for forms of tables", "leave them out");
     }
-    let tables = match store::tables(dataset, &CONFIGS) {
-        Ok(tables) => tables,
+    let opened = match dataset.is_dir().then(|| Dataset::open(dataset)).transpose() {
+        Ok(opened) => opened,
         Err(error) => return fault(&error),
     };
-    if tables.is_empty() {
+    let has_roles = |dataset: &Dataset| CONFIGS.iter().any(|config| dataset.of(config).next().is_some());
+    let Some(dataset) = opened.filter(has_roles) else {
         return usage(
             &format!("`{}` holds no role data", dataset.display()),
             "give a run's folder, or its data set, whose pipeline file has `[instruct] roles`",
         );
-    }
+    };
     let out = match room(arguments, form.name()) {
         Ok(out) => out,
         Err(exit) => return exit,
     };
-    match write(form, &tables, &out) {
+    match write(form, &dataset, &out) {
         Ok((files, lines)) => {
             tell(&out, &files, lines, arguments.run.options.json, arguments.run.options.quiet);
             Exit::Done
@@ -130,21 +131,29 @@ fn roles(arguments: &ExportArguments, dataset: &Path, form: Format) -> Exit {
 }
 
 /// Writes the files of a form, table by table, and returns them with how many lines they have.
-fn write(form: Format, tables: &[StoredTable], out: &Path) -> Result<(Vec<String>, usize), store::StoreError> {
+fn write(form: Format, dataset: &Dataset, out: &Path) -> Result<(Vec<String>, usize), store::StoreError> {
     let mut folder = store::NewFolder::new(out)?;
     let mut lines = 0;
     let mut add = |path: &str, text: &str| {
         lines += text.lines().count();
         folder.add(path, text)
     };
-    let (roles, others): (Vec<&StoredTable>, Vec<&StoredTable>) =
-        tables.iter().partition(|table| table.config == CONFIGS[0]);
-    let roles = roles.into_iter().map(StoredTable::read).collect::<Result<Vec<_>, _>>()?;
-    let formed = Formed::new(form, &roles, &mut add)?;
-    drop(roles);
-    for table in others {
-        let frame = table.read()?;
-        formed.table(&(table.config.clone(), table.split.clone(), frame), &mut add)?;
+    let parts = |table: &Table| -> Result<Vec<_>, store::StoreError> {
+        table.files.iter().map(|file| store::groups(file, None)).collect()
+    };
+    let [roles, others @ ..] = CONFIGS;
+    let mut profiles = Vec::new();
+    for table in dataset.of(roles) {
+        for part in parts(table)?.into_iter().flatten() {
+            profiles.push(part?.1);
+        }
+    }
+    let formed = Formed::new(form, &profiles, &mut add)?;
+    drop(profiles);
+    for table in others.into_iter().flat_map(|config| dataset.of(config)) {
+        for part in parts(table)?.into_iter().flatten() {
+            formed.table(&(table.config.clone(), table.split.clone(), part?.1), &mut add)?;
+        }
     }
     let files = folder.files().map(str::to_owned).collect();
     folder.finish()?;

@@ -24,6 +24,14 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     sync_folder(folder)
 }
 
+/// Removes a folder with all that it holds, if it is there.
+pub(super) fn remove(folder: &Path) -> Result<(), StoreError> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io("remove", folder)(error)),
+        _ => Ok(()),
+    }
+}
+
 /// Makes the names in a folder outlive a crash.
 pub(super) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
     // Only Unix lets a folder be opened for this; elsewhere the system sees to it.

@@ -5,12 +5,12 @@
 
 mod atomic;
 mod characters;
-mod dataset;
 mod digests;
 mod error;
 mod journal;
 mod lines;
 mod new_dataset;
+mod new_folder;
 mod parquet;
 mod pool;
 mod run;
@@ -19,12 +19,12 @@ mod tables;
 
 pub use atomic::write;
 pub use characters::{characters, characters_path, is_run, write_characters};
-pub use dataset::{NewFolder, StoredTable, tables};
 pub use digests::{Digests, RowDigest, digests};
 pub use error::StoreError;
 pub use journal::{FileJournal, JournalOptions, JournalView};
 pub use lines::{LineFiles, LineLimits};
 pub use new_dataset::{NewDataset, hash_of};
+pub use new_folder::NewFolder;
 pub use parquet::{SHARD_BYTES, TableFile};
 pub use pool::{Added, OwnScene, PieceFault, Place, Placed, Pool, PoolFile, PoolIndex, SceneKind, Written};
 pub use run::{RunFolder, lock, write_json};

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use super::atomic::remove;
 use super::parquet::hexadecimal;
 use super::{StoreError, TableFile, atomic, write_json};
 
@@ -140,13 +141,6 @@ fn carry_hidden(old: &Path, target: &Path) -> Result<(), StoreError> {
 
 fn exists(path: &Path) -> Result<bool, StoreError> {
     path.try_exists().map_err(StoreError::io("find", path))
-}
-
-fn remove(path: &Path) -> Result<(), StoreError> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", path)(error)),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

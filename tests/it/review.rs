@@ -3,22 +3,24 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use dramaturg::store;
+use dramaturg::store::{self, Dataset};
 use polars::frame::DataFrame;
 use serde_json::Value;
 
+use crate::chat::texts;
 use crate::support::TestRun;
 
 const RUN: &str = "outputs/small";
 
-fn table(run: &TestRun, config: &str) -> DataFrame {
-    let tables = store::tables(&run.path().join(RUN).join("dataset"), &[config]).expect("the data set reads");
-    tables[0].read().expect("the table reads")
+fn frames(run: &TestRun, config: &str) -> Vec<DataFrame> {
+    let dataset = Dataset::open(&run.path().join(RUN).join("dataset")).expect("the data set reads");
+    let files = dataset.of(config).flat_map(|table| &table.files);
+    let parts = files.flat_map(|file| store::groups(file, None).expect("the table reads"));
+    parts.map(|part| part.expect("the rows read").1).collect()
 }
 
-fn texts(frame: &DataFrame, column: &str) -> Vec<Option<String>> {
-    let column = frame.column(column).expect("a column").str().expect("of text");
-    column.iter().map(|text| text.map(str::to_owned)).collect()
+fn table(run: &TestRun, config: &str) -> DataFrame {
+    frames(run, config).swap_remove(0)
 }
 
 fn ids(frame: &DataFrame) -> Vec<String> {
@@ -126,9 +128,7 @@ fn a_vetoed_character_or_role_takes_its_rows_with_it() {
     run.change("[simulate]", &instruct);
     run.build(&[], 0);
     let column = |config: &str, column: &str| -> BTreeSet<String> {
-        let tables = store::tables(&run.path().join(RUN).join("dataset"), &[config]).expect("the data set reads");
-        let frames = tables.iter().map(|table| table.read().expect("the table reads"));
-        frames.flat_map(|frame| texts(&frame, column)).flatten().collect()
+        frames(&run, config).iter().flat_map(|frame| texts(frame, column)).flatten().collect()
     };
     let (characters, roles) = (column("characters", "id"), column("roles", "role_id"));
     let of_sample = |id: &String| characters.iter().find(|one| id.starts_with(&format!("{one}/"))).cloned();

@@ -11,7 +11,7 @@ use super::setting::Setting;
 use crate::llm::{AskError, Model};
 use crate::schema::{Candidate, Conversation, Dimension, EndedBy, Line, Reject, Turn, TurnKind};
 use crate::seed::seeded;
-use crate::stages::select::{Pair, select};
+use crate::stages::select::select;
 
 /// The director gave a name that only one of the choices could be meant by.
 const MATCHED: &str = "director:matched";
@@ -180,18 +180,7 @@ async fn test_turn(
     let clean = |raw: &str| setting.with_format(TEST, |format| format.clean(raw, said));
     let (source_reply, base_reply) = (clean(&source_reply), clean(&base_reply));
     let target = target.map(|dimension| dimension.code.as_str());
-    let pair = Pair {
-        language: setting.language(),
-        name: &setting.character.name,
-        profile: &setting.character.profile,
-        lines: &setting.lines,
-        others: setting.others(),
-        situation: &setting.scene.situation,
-        history,
-        source: &source_reply.text,
-        base: &base_reply.text,
-        target,
-    };
+    let pair = setting.pair(history, (&source_reply.text, &base_reply.text), target);
     let selection = select(stage.judge, stage.select, stage.dimensions, pair, &format!("{id}/{index}/judge")).await?;
     let stays = match selection.kept {
         Candidate::Source => &source_reply,

@@ -8,7 +8,7 @@ use super::lane::Stage;
 use super::setting::Setting;
 use crate::llm::{Ask as _, AskError, Model};
 use crate::schema::{Conversation, Line, Reject, Turn, Verdict};
-use crate::stages::select::{Judge, Pair, select};
+use crate::stages::select::{Judge, select};
 
 /// Says of a call whether it is a verdict of one of these further judges.
 #[must_use]
@@ -64,18 +64,8 @@ async fn verdict(
     id: &str,
     turn: &Turn,
 ) -> Result<Verdict, AskError> {
-    let pair = Pair {
-        language: setting.language(),
-        name: &setting.character.name,
-        profile: &setting.character.profile,
-        lines: &setting.lines,
-        others: setting.others(),
-        situation: &setting.scene.situation,
-        history,
-        source: turn.source_reply.as_deref().unwrap_or_default(),
-        base: turn.base_reply.as_deref().unwrap_or_default(),
-        target: turn.target.as_deref(),
-    };
+    let replies = (turn.source_reply.as_deref().unwrap_or_default(), turn.base_reply.as_deref().unwrap_or_default());
+    let pair = setting.pair(history, replies, turn.target.as_deref());
     // A draw of its own: the model may be the judge's, and which reply it sees first is not to depend on what the judge saw.
     let draw = format!("{id}/{}{}", turn.index, place(judge.name()));
     let said = select(judge, stage.select, stage.dimensions, pair, &draw).await?;

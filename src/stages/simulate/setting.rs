@@ -9,6 +9,7 @@ use crate::schema::{
     Attribute, CastMember, Character, Dimension, Language, Line, Motivation, Scene, SceneCharacter, Utterance, public,
     slug,
 };
+use crate::stages::select::Pair;
 
 /// A scene that a test character has stepped into.
 #[derive(Debug)]
@@ -88,6 +89,27 @@ impl<'a> Setting<'a> {
     /// Returns the cast beside the test character, with public attributes only.
     pub(super) fn others(&self) -> &[CastMember] {
         &self.cast[floor::TEST + 1..]
+    }
+
+    /// Sets two replies of the test character beside each other: its whole profile, what is public of the others, the history.
+    pub(super) fn pair<'b>(
+        &'b self,
+        history: &'b [Line],
+        (source, base): (&'b str, &'b str),
+        target: Option<&'b str>,
+    ) -> Pair<'b> {
+        Pair {
+            language: self.language(),
+            name: &self.character.name,
+            profile: &self.character.profile,
+            lines: &self.lines,
+            others: self.others(),
+            situation: &self.scene.situation,
+            history,
+            source,
+            base,
+            target,
+        }
     }
 
     /// Asks who speaks next: public attributes, situation and history.
@@ -246,7 +268,7 @@ mod tests {
     use super::*;
     use crate::llm::Ask as _;
     use crate::schema::{Message, Visibility};
-    use crate::stages::select::{self, Pair};
+    use crate::stages::select;
     use crate::stages::simulate::fixtures::{attribute, character, prompts, scene};
 
     fn names(setting: &Setting<'_>) -> Vec<String> {
@@ -444,18 +466,7 @@ mod tests {
                 &["Tess-public", "Ann-public", "Bob-public", "scene-situation", "said-before"],
             );
             check(setting.rate(&history).messages(&prompts).expect("renders"), &["scene-situation", "said-before"]);
-            let pair = Pair {
-                language,
-                name: &tess.name,
-                profile: &tess.profile,
-                lines: &setting.lines,
-                others: setting.others(),
-                situation: &scene.situation,
-                history: &history,
-                source: "one",
-                base: "two",
-                target: None,
-            };
+            let pair = setting.pair(&history, ("one", "two"), None);
             let judge = pair.ask(&select::Params::default(), std::slice::from_ref(dimension), true);
             check(
                 judge.messages(&prompts).expect("renders"),

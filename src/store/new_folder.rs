@@ -1,63 +1,15 @@
-//! Reads the tables of a data set back from its folder, and writes what is made of them beside it.
+//! A folder of text files that takes the place of an earlier one when it is whole.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use polars::frame::DataFrame;
-use polars::prelude::{ParquetReader, SerReader as _};
-
 use super::StoreError;
+use super::atomic::remove;
 
 /// So many bytes of a file are held before they are written.
 const HELD: usize = 1 << 16;
-
-/// A file of a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredTable {
-    /// Its config.
-    pub config: String,
-    /// Its split.
-    pub split: String,
-    path: PathBuf,
-}
-
-impl StoredTable {
-    /// Reads its rows.
-    pub fn read(&self) -> Result<DataFrame, StoreError> {
-        let file = File::open(&self.path).map_err(StoreError::io("read", &self.path))?;
-        let frame = ParquetReader::new(file).finish();
-        frame.map_err(|source| StoreError::Rows { path: self.path.clone(), source })
-    }
-}
-
-/// Returns the files of some configs of a data set, in order; a config that it lacks gives none.
-pub fn tables(dataset: &Path, configs: &[&str]) -> Result<Vec<StoredTable>, StoreError> {
-    let mut tables = Vec::new();
-    for config in configs {
-        let folder = dataset.join(config);
-        let entries = match fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(StoreError::io("read the folder", &folder)(error)),
-        };
-        let mut paths = Vec::new();
-        for entry in entries {
-            let path = entry.map_err(StoreError::io("read the folder", &folder))?.path();
-            if path.extension().is_some_and(|ending| ending == "parquet") {
-                paths.push(path);
-            }
-        }
-        paths.sort();
-        for path in paths {
-            let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            let split = name.split('-').next().unwrap_or_default().to_owned();
-            tables.push(StoredTable { config: (*config).to_owned(), split, path });
-        }
-    }
-    Ok(tables)
-}
 
 /// A folder of text files on its way: it takes the place of an earlier one when it is whole. Any number of files grow at once.
 #[derive(Debug)]
@@ -121,13 +73,6 @@ fn append(path: &Path, held: &mut Vec<u8>) -> Result<(), StoreError> {
     file.and_then(|mut file| file.write_all(held)).map_err(StoreError::io("write", path))?;
     held.clear();
     Ok(())
-}
-
-fn remove(folder: &Path) -> Result<(), StoreError> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io("remove", folder)(error)),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]
