@@ -56,7 +56,7 @@ impl Ask for Rate {
 fn main() {
     // Cargo passes `--bench` along.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    let runtime = dramaturg::pipeline::runtime().expect("a runtime");
     let number = |at: usize, default: u64| arguments.get(at).map_or(default, |text| text.parse().expect("a number"));
     match arguments.first().map(String::as_str) {
         Some("serve") => {

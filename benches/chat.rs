@@ -46,7 +46,7 @@ const SCENE_BYTES: usize = 6_000;
 fn main() {
     // Cargo passes `--bench` along.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    let runtime = pipeline::runtime().expect("a runtime");
     if arguments.first().is_some_and(|argument| argument == "serve") {
         runtime.block_on(serve(answer));
         return;

@@ -21,6 +21,19 @@ pub enum Event {
         /// How many there are.
         total: Option<u64>,
     },
+    /// A lane begins, has come further, or ended; lanes that share counts are one.
+    Lane {
+        /// Its id; that of the character where its lanes share counts.
+        lane: String,
+        /// Conversations that have ended.
+        conversations: u32,
+        /// Counts reached, those over τ left out.
+        counted: u32,
+        /// Counts wanted: τ for each dimension.
+        wanted: u32,
+        /// Whether nothing more is played.
+        has_ended: bool,
+    },
     /// How much has been asked so far, over all stages.
     Spent {
         /// Calls that have ended, those read back from the journal included.

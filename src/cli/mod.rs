@@ -178,7 +178,7 @@ fn run(
     progress: &Arc<Progress>,
     stop: watch::Sender<bool>,
 ) -> Result<Summary, RunError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(RunError::Start)?;
+    let runtime = pipeline::runtime().map_err(RunError::Start)?;
     let reporter: Arc<dyn Reporter> = Arc::<Progress>::clone(progress);
     runtime.block_on(async {
         let watch = tokio::spawn(interrupt::watch(stop, Arc::clone(&reporter)));

@@ -122,6 +122,35 @@ impl Spent {
     }
 }
 
+/// The stage that plays lanes.
+const LANES_OF: &str = "simulate";
+
+/// The lanes that have begun, and whether they have ended.
+#[derive(Debug, Default)]
+struct Lanes {
+    has_ended: BTreeMap<String, bool>,
+    ended: u64,
+}
+
+impl Lanes {
+    /// Notes where a lane is, and says whether that changes the words.
+    fn take(&mut self, lane: &str, has_ended: bool) -> bool {
+        let known = self.has_ended.get_mut(lane);
+        let was = known.map(|known| std::mem::replace(known, has_ended || *known));
+        if was.is_none() {
+            self.has_ended.insert(lane.to_owned(), has_ended);
+        }
+        let is_news = has_ended && was != Some(true);
+        self.ended += u64::from(is_news);
+        is_news || was.is_none()
+    }
+
+    fn words(&self) -> Option<String> {
+        let count = self.has_ended.len() as u64;
+        (count > 0).then(|| format!("{} of {} lanes at their end", thousands(self.ended), thousands(count)))
+    }
+}
+
 /// One stage's bar, and one below all of them for what has been spent.
 #[derive(Debug)]
 struct Bars {
@@ -129,13 +158,15 @@ struct Bars {
     color: bool,
     stages: BTreeMap<&'static str, ProgressBar>,
     rejected: BTreeMap<String, u64>,
+    lanes: Lanes,
     footer: Option<ProgressBar>,
     outcomes: Vec<String>,
 }
 
 impl Bars {
-    const fn new(multi: MultiProgress, color: bool) -> Self {
-        Self { multi, color, stages: BTreeMap::new(), rejected: BTreeMap::new(), footer: None, outcomes: Vec::new() }
+    fn new(multi: MultiProgress, color: bool) -> Self {
+        let (stages, rejected, lanes) = Default::default();
+        Self { multi, color, stages, rejected, lanes, footer: None, outcomes: Vec::new() }
     }
 
     fn take(&mut self, event: &Event) {
@@ -172,10 +203,12 @@ impl Bars {
                 footer.set_message(format!("{:>10}  {}", "", spent.words()));
             }
             Event::Rejected(reject) => {
-                let count = self.rejected.entry(reject.stage.clone()).or_default();
-                *count += 1;
-                if let Some(bar) = self.stages.get(reject.stage.as_str()) {
-                    bar.set_message(format!("{} left out", thousands(*count)));
+                *self.rejected.entry(reject.stage.clone()).or_default() += 1;
+                self.tell(&reject.stage);
+            }
+            Event::Lane { lane, has_ended, .. } => {
+                if self.lanes.take(lane, *has_ended) {
+                    self.tell(LANES_OF);
                 }
             }
             Event::Ended { stage, outcome } => {
@@ -190,6 +223,14 @@ impl Bars {
                 let _ = self.multi.println(note);
             }
         }
+    }
+
+    /// Says beside a stage's bar what its numbers do not.
+    fn tell(&self, stage: &str) {
+        let Some(bar) = self.stages.get(stage) else { return };
+        let lanes = (stage == LANES_OF).then(|| self.lanes.words()).flatten();
+        let left_out = self.rejected.get(stage).map(|count| format!("{} left out", thousands(*count)));
+        bar.set_message(lanes.into_iter().chain(left_out).collect::<Vec<_>>().join(", "));
     }
 
     fn style(&self, total: bool) -> ProgressStyle {
@@ -216,6 +257,7 @@ impl Bars {
 #[derive(Debug, Default)]
 struct Lines {
     stages: BTreeMap<&'static str, StageLines>,
+    lanes: Lanes,
     spent: Spent,
 }
 
@@ -250,7 +292,13 @@ impl Lines {
                     return None; // the line of the stage's end follows the last item
                 }
                 (lines.tenth, lines.told) = (tenth, now);
-                Some(format!("{stage}: {}; {}", lines.words(now), spent.words()))
+                let ended = (*stage == LANES_OF).then(|| self.lanes.words()).flatten();
+                let ended = ended.map_or_else(String::new, |words| format!("; {words}"));
+                Some(format!("{stage}: {}{ended}; {}", lines.words(now), spent.words()))
+            }
+            Event::Lane { lane, has_ended, .. } => {
+                self.lanes.take(lane, *has_ended);
+                None
             }
             Event::Spent { calls, in_flight, tokens, usd } => {
                 self.spent = Spent { calls: *calls, in_flight: *in_flight, tokens: *tokens, usd: *usd };
@@ -318,6 +366,14 @@ mod tests {
         take(15, advanced(40)); // the end's own line follows
         take(15, Event::Ended { stage: "extract", outcome: "34 scenes of 3 books".to_owned() });
         take(16, Event::Started { stage: "simulate", total: None });
+        let lane = |lane: &str, counted, has_ended| {
+            let lane = lane.to_owned();
+            Event::Lane { lane, conversations: 3, counted, wanted: 20, has_ended }
+        };
+        take(16, lane("tess/a", 0, false));
+        take(16, lane("tess/b", 0, false));
+        take(17, lane("tess/a", 20, true));
+        take(17, lane("tess/a", 20, false)); // overtaken
         take(30, Event::Advanced { stage: "simulate", done: 7, total: None });
         let spent = |calls| Event::Spent { calls, in_flight: 9, tokens: 60_000, usd: Some(1.0) };
         take(32, spent(1300)); // too early
@@ -328,7 +384,7 @@ mod tests {
         extract: 6 of 40 (15 %), 0.5/s, about 74 s left; 1,234 calls, 5 in flight, 56,789 tokens, unpriced
         extract: 34 scenes of 3 books, 1 left out, in 15.0 s
         simulate: begins
-        simulate: 7, 0.5/s; 1,234 calls, 5 in flight, 56,789 tokens, unpriced
+        simulate: 7, 0.5/s; 1 of 2 lanes at their end; 1,234 calls, 5 in flight, 56,789 tokens, unpriced
         simulate: 7, 0.2/s; 1,400 calls, 9 in flight, 60,000 tokens, $1.00
         ");
     }

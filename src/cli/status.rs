@@ -11,7 +11,7 @@ use super::controls::visible;
 use super::forecast::time;
 use super::summary::{dollars, faults, percent, thousands, tokens};
 use super::{Exit, Terminal, diagnostics, table, to_stderr, to_stdout, variables};
-use crate::pipeline::{self, Environment, Missing, RunError, Standing, State};
+use crate::pipeline::{self, Environment, LaneStanding, Missing, RunError, Standing, State};
 
 /// So often a run is looked at.
 const EVERY: Duration = Duration::from_secs(2);
@@ -100,6 +100,26 @@ fn estimated(run: &Path, standing: &Standing, environment: &Environment, termina
     }
 }
 
+/// So many of the lanes that are furthest behind are named.
+const BEHIND: usize = 3;
+
+/// Says how many lanes have ended, and which of the others are furthest behind.
+fn lanes(standing: &Standing) -> String {
+    let ended = standing.lanes.values().filter(|lane| lane.has_ended).count() as u64;
+    let mut open: Vec<(&String, &LaneStanding)> = standing.lanes.iter().filter(|(_, lane)| !lane.has_ended).collect();
+    open.sort_by_key(|(id, lane)| (u64::from(lane.counted) * 1000 / u64::from(lane.wanted.max(1)), *id));
+    let behind: Vec<String> = open
+        .iter()
+        .take(BEHIND)
+        .map(|(id, lane)| {
+            let LaneStanding { conversations, counted, wanted, .. } = lane;
+            format!("{} {counted} of {wanted} after {conversations} conversations", visible(id))
+        })
+        .collect();
+    let behind = if behind.is_empty() { String::new() } else { format!("; furthest behind: {}", behind.join(", ")) };
+    format!("{} of {} at their end{behind}", thousands(ended), thousands(standing.lanes.len() as u64))
+}
+
 fn text(run: &Path, standing: &Standing, heard: Option<Duration>, missing: Option<&Missing>) -> String {
     let mut text = format!("{}: {}\n", visible(&run.display().to_string()), state(standing, heard));
     let mut line = |name: &str, words: &str| {
@@ -114,6 +134,9 @@ fn text(run: &Path, standing: &Standing, heard: Option<Duration>, missing: Optio
             (None, None) => thousands(stage.done),
         };
         line(&stage.stage, &done);
+    }
+    if !standing.lanes.is_empty() && standing.state != State::Done {
+        line("lanes", &lanes(standing));
     }
     let rows: Vec<String> =
         standing.rows.iter().map(|(config, rows)| format!("{} {config}", thousands(*rows))).collect();
@@ -194,4 +217,33 @@ fn asks(standing: &Standing, missing: Option<&Missing>) -> String {
         rows.push(row);
     }
     if rows.len() > 1 { table::table(&rows, 2) } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_that_are_behind_are_named() {
+        let lane = |id: &str, counted, has_ended| {
+            (id.to_owned(), LaneStanding { conversations: 2, counted, wanted: 50, has_ended })
+        };
+        let lanes_of = |all: Vec<(String, LaneStanding)>| {
+            lanes(&Standing { lanes: all.into_iter().collect(), ..Standing::default() })
+        };
+        let all = vec![
+            lane("tess/a", 50, true),
+            lane("tess/b", 9, false),
+            lane("仲愁/a", 3, false),
+            lane("仲愁/b", 30, true),
+            lane("tess/c", 20, false),
+            lane("tess/d", 21, false),
+        ];
+        assert_eq!(
+            lanes_of(all),
+            "2 of 6 at their end; furthest behind: 仲愁/a 3 of 50 after 2 conversations, tess/b 9 of 50 after 2 conversations, \
+             tess/c 20 of 50 after 2 conversations"
+        );
+        assert_eq!(lanes_of(vec![lane("tess/a", 50, true)]), "1 of 1 at their end");
+    }
 }

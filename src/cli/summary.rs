@@ -33,10 +33,14 @@ pub(super) fn summary(summary: &Summary, on: &str) -> String {
             agreement.same_dimension * 100.0
         );
     }
-    if !summary.short.is_empty() {
+    for (name, lanes, what) in
+        [("short", &summary.short, "ended before τ"), ("barren", &summary.barren, "reached τ and brought no sample")]
+    {
         let lanes: Vec<String> =
-            summary.short.iter().map(|(code, lanes)| format!("{} {}", thousands(*lanes), visible(code))).collect();
-        let _ = writeln!(text, "{:>13}  lanes that ended before τ, by dimension: {}", "short", lanes.join(", "));
+            lanes.iter().map(|(code, lanes)| format!("{} {}", thousands(*lanes), visible(code))).collect();
+        if !lanes.is_empty() {
+            let _ = writeln!(text, "{name:>13}  lanes that {what}, by dimension: {}", lanes.join(", "));
+        }
     }
     if !summary.turn_faults.is_empty() {
         let turns = summary.turn_faults.iter().map(|(fault, turns)| format!("{} {fault}", thousands(*turns)));
@@ -178,6 +182,7 @@ mod tests {
                 AgreementSummary { turns: 456, same_dimension: 0.61, kappa: Some(0.4217) },
             )]),
             short: of(&[("CR", 2), ("FR", 1)]),
+            barren: of(&[("PA", 1)]),
             role_data: BTreeMap::new(),
             turn_faults: of(&[("cut_ending", 1), ("own_name:mended", 1_200)]),
             rejected: BTreeMap::from([("extract".to_owned(), of(&[("no_dialogue", 3), ("ungrounded", 1)]))]),
@@ -189,6 +194,7 @@ mod tests {
         left out  extract: 3 no_dialogue, 1 ungrounded
        agreement  second: 456 turns, 61 % the same dimension, κ of σ 0.42
            short  lanes that ended before τ, by dimension: 2 CR, 1 FR
+          barren  lanes that reached τ and brought no sample, by dimension: 1 PA
             form  turns with a fault, mended or not: 1 cut_ending, 1,200 own_name:mended
            calls  12,345 made, 0 from the journal, 2 failed
           faults  作者: 12 bad_reply, 640 rate_limited
@@ -209,6 +215,7 @@ mod tests {
         left.rows.clear();
         left.per_sample = None;
         left.short.clear();
+        left.barren.clear();
         left.turn_faults.clear();
         left.agreement.clear();
         insta::assert_snapshot!(summary(&left, "dramaturg synthesize pipelines/demo.toml"), @r"

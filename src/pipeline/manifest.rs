@@ -58,6 +58,8 @@ pub(super) struct Manifest {
     per_sample: Option<PerSample>,
     /// How many lanes ended before a dimension had its τ counts, by dimension.
     short: BTreeMap<String, u64>,
+    /// How many lanes had τ counts of a dimension and no sample of it, by dimension.
+    barren: BTreeMap<String, u64>,
     /// What became of roles and their questions, by language, and how alike test rows are to training rows.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     role_data: BTreeMap<Language, RoleTally>,
@@ -160,6 +162,7 @@ impl Manifest {
             rows: summary.rows.clone(),
             per_sample: summary.per_sample,
             short: summary.short.clone(),
+            barren: summary.barren.clone(),
             role_data: summary.role_data.clone(),
             rejected: summary.rejected.clone(),
             files,

@@ -26,6 +26,8 @@ pub(super) struct Records {
     pub(super) roles: RoleRecords,
     /// How many lanes ended before a dimension had its τ counts, by dimension.
     pub(super) short: BTreeMap<String, u64>,
+    /// How many lanes had τ counts of a dimension and no sample of it, by dimension.
+    pub(super) barren: BTreeMap<String, u64>,
     /// What people take out of the tables, and put right in them.
     pub(super) barred: Barred,
     /// The conversations and their samples.
@@ -49,8 +51,9 @@ impl Records {
     fn keeping(kept: Option<(Spool, Spool)>) -> Self {
         let (conversations, samples, rejects, turn_faults) = Default::default();
         let played = Arc::new(PlayedRecords { kept, conversations, samples, rejects, turn_faults });
-        let (characters, rejects, roles, short, barred) = Default::default();
-        Self { characters, rejects, roles, short, barred, played }
+        let (characters, rejects, roles, barred) = Default::default();
+        let short = BTreeMap::new();
+        Self { characters, rejects, roles, barren: short.clone(), short, barred, played }
     }
 
     /// Takes over what was left out of the conversations.

@@ -58,6 +58,19 @@ pub struct StageStanding {
     pub outcome: Option<String>,
 }
 
+/// How far a lane is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneStanding {
+    /// Conversations that have ended.
+    pub conversations: u32,
+    /// Counts reached, those over τ left out.
+    pub counted: u32,
+    /// Counts wanted: τ for each dimension.
+    pub wanted: u32,
+    /// Whether nothing more is played.
+    pub has_ended: bool,
+}
+
 /// How a run stands. Its JSON form is `status.json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -74,6 +87,8 @@ pub struct Standing {
     pub wall_s: f64,
     /// Its stages, as far as they have begun.
     pub stages: Vec<StageStanding>,
+    /// The lanes of `simulate`, by id, as far as they have begun; of lanes that share counts the character's id.
+    pub lanes: BTreeMap<String, LaneStanding>,
     /// Requests that are being answered.
     pub in_flight: u64,
     /// Calls.
@@ -191,6 +206,16 @@ impl Reporter for Watch {
                 }
             }
             Event::Rejected(Reject { stage, .. }) => *standing.rejected.entry(stage.clone()).or_default() += 1,
+            Event::Lane { lane, conversations, counted, wanted, has_ended } => {
+                let standing = standing.lanes.entry(lane.clone()).or_default();
+                // Events of conversations that end at once overtake each other.
+                *standing = LaneStanding {
+                    conversations: standing.conversations.max(*conversations),
+                    counted: standing.counted.max(*counted),
+                    wanted: *wanted,
+                    has_ended: standing.has_ended || *has_ended,
+                };
+            }
             Event::Spent { .. } | Event::Note(_) => {}
         }
         drop(standing);

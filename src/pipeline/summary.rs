@@ -208,6 +208,8 @@ pub struct Summary {
     pub agreement: BTreeMap<String, AgreementSummary>,
     /// How many lanes ended before a dimension had its τ counts, by dimension.
     pub short: BTreeMap<String, u64>,
+    /// How many lanes had τ counts of a dimension and no sample of it, by dimension: its judge prefers the base there.
+    pub barren: BTreeMap<String, u64>,
     /// What became of roles and their questions, by language, and how alike test rows are to training rows.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub role_data: BTreeMap<Language, RoleTally>,
@@ -310,7 +312,7 @@ mod tests {
             "calls": {"made": 0, "journal": 0, "failed": 0}, "requests": 0, "reasks": 0, "faults": {}, "asks": [],
             "tokens": {"prompt": 0, "cached": 0, "cacheable": 0, "completion": 0, "reasoning": 0, "estimated": 0},
             "usd": null,
-            "rows": {"samples": {"test": 4}}, "per_sample": null, "short": {}, "turn_faults": {},
+            "rows": {"samples": {"test": 4}}, "per_sample": null, "short": {}, "barren": {}, "turn_faults": {},
             "rejected": {"extract": 5}, "wall_s": 0.0,
         });
         assert_eq!(serde_json::to_value(summary).unwrap(), expected);

@@ -128,7 +128,7 @@ fn what_is_added_leaves_the_rows_of_other_lanes() {
     }
 }
 
-/// With counts of a character its sources share τ: each adds its part.
+/// With counts of a character its sources share τ and take turns.
 #[test]
 fn the_sources_of_a_character_can_share_its_counts() {
     let run = TestRun::new();
@@ -140,8 +140,6 @@ fn the_sources_of_a_character_can_share_its_counts() {
             "cast.sources=['vivid', 'reader']",
             "--set",
             "simulate.tau=6",
-            "--set",
-            "simulate.wave=1",
             "--set",
             "simulate.max_conversations=12",
             "--set",
@@ -167,7 +165,19 @@ fn the_sources_of_a_character_can_share_its_counts() {
         }
     }
     assert_eq!(counts.len(), 4, "two characters with two sources: {counts:?}");
+    let played = |character: &str, source: &str| {
+        let of = |row: &(Option<String>, Option<String>)| {
+            row.0.as_deref() == Some(character) && row.1.as_deref() == Some(source)
+        };
+        texts(&conversations, "test_character")
+            .into_iter()
+            .zip(texts(&conversations, "source_model"))
+            .filter(of)
+            .count()
+    };
     for ((character, source), lane) in &counts {
+        let other = if source == "vivid" { "reader" } else { "vivid" };
+        assert!(played(character, source).abs_diff(played(character, other)) <= 1, "they take turns: {counts:?}");
         let together: u32 =
             counts.iter().filter(|((other, _), _)| other == character).flat_map(|(_, lane)| lane.values()).sum();
         assert!(together >= 30, "τ for each of five dimensions: {counts:?}");
@@ -302,6 +312,18 @@ async fn a_judge_with_a_bias_ends_nothing_and_is_told() {
     ]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("lanes that ended before τ, by dimension: 2 CR\n"), "{text}");
+
+    // Where targets are what counts, every lane comes to its end, and says what it brought nothing of.
+    let sets = ["--set", "simulate.tau=3", "--set", "simulate.max_conversations=16"];
+    let left = run.build(&[&sets[..], &only_english[..]].concat(), 0);
+    assert_eq!((&left["short"], &left["barren"]), (&json!({}), &json!({"CR": 2})), "{left}");
+    let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/simulate.jsonl")).expect("rejects");
+    let lanes: Vec<&str> = rejects.lines().filter(|line| line.contains("\"no_sample\"")).collect();
+    assert_eq!(lanes.len(), 2, "{rejects}");
+    assert!(lanes.iter().all(|lane| lane.contains("CR judged ") && !lane.contains("judged 0 times")), "{lanes:?}");
+    let manifest = std::fs::read_to_string(run.path().join("outputs/small/manifest.json")).expect("a manifest");
+    let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
+    assert_eq!(manifest["barren"], json!({"CR": 2}));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

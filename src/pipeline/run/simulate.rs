@@ -1,20 +1,22 @@
 //! The road through `simulate`: every lane, side by side.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::records::{PlayedRecords, Records};
 use super::super::{ModelEntry, RunError, Stage};
 use super::{Road, Tasks, cores};
 use crate::event::Event;
 use crate::llm::Model;
-use crate::schema::{Character, Reject, Scene, SceneHead};
+use crate::schema::{Character, Scene, SceneHead};
 use crate::stages::simulate;
 use crate::store::PoolIndex;
 
 /// So many conversations take some hundred megabytes of memory, and keep thousands of requests in flight.
 const MOST_CONVERSATIONS: usize = 4096;
+/// Conversations beyond those that requests in flight keep busy; where few are, it is the journal that answers wait for.
+const SPARE: usize = 32;
 
 /// Lanes that share one set of counts.
 struct Lanes {
@@ -31,35 +33,32 @@ impl Road {
         scenes: &Arc<PoolIndex>,
     ) -> Result<(), RunError> {
         let params = &self.loaded.file.simulate;
-        let sets = |character: &Character| match (params.scope, self.models.sources.get(character.language).len()) {
-            (simulate::Scope::Character, sources) => sources.min(1),
-            (simulate::Scope::Lane, sources) => sources,
-        };
-        // Each set of counts goes to τ for each dimension.
-        let sets: usize = records.characters.iter().map(sets).sum();
-        let total = sets as u64 * u64::from(params.tau) * self.loaded.dimensions.len() as u64;
+        let mut sets = Vec::new();
+        for character in &records.characters {
+            let sources = self.models.sources.get(character.language).clone();
+            // Each set of counts goes to τ for each dimension.
+            match params.scope {
+                simulate::Scope::Lane => sets.extend(sources.into_iter().map(|source| (character, vec![source]))),
+                simulate::Scope::Character if sources.is_empty() => {}
+                simulate::Scope::Character => sets.push((character, sources)),
+            }
+        }
+        let total = sets.len() as u64 * u64::from(params.tau) * self.loaded.dimensions.len() as u64;
         self.start(Stage::Simulate, Some(total));
         let done = Arc::new(AtomicU64::new(0));
         let places = Arc::new(simulate::Places::new(self.conversations_at_once()));
         let mut plays = Tasks::new(&self.desk);
-        for character in &records.characters {
-            let sources = self.models.sources.get(character.language).clone();
-            let groups: Vec<Vec<_>> = match params.scope {
-                simulate::Scope::Lane => sources.into_iter().map(|source| vec![source]).collect(),
-                simulate::Scope::Character => vec![sources],
-            };
-            for group in groups {
-                let (road, done) = (Arc::clone(self), Arc::clone(&done));
-                let lanes = Lanes { character: character.clone(), sources: group, scenes: Arc::clone(scenes) };
-                let (played, places) = (Arc::clone(&records.played), Arc::clone(&places));
-                plays.spawn(async move { road.play(&lanes, &played, &places, &done, total).await });
-            }
+        for (character, sources) in sets {
+            let (road, done) = (Arc::clone(self), Arc::clone(&done));
+            let lanes = Lanes { character: character.clone(), sources, scenes: Arc::clone(scenes) };
+            let (played, places) = (Arc::clone(&records.played), Arc::clone(&places));
+            plays.spawn(async move { road.play(&lanes, &played, &places, &done, total).await });
         }
-        for short in plays.all().await {
-            for (reject, dimensions) in short {
-                self.reject(records, [reject]);
+        for end in plays.all().await {
+            self.reject(records, end.rejects);
+            for (dimensions, lanes) in [(end.short, &mut records.short), (end.barren, &mut records.barren)] {
                 for dimension in dimensions {
-                    *records.short.entry(dimension).or_default() += 1;
+                    *lanes.entry(dimension).or_default() += 1;
                 }
             }
         }
@@ -69,66 +68,85 @@ impl Road {
         Ok(())
     }
 
-    /// Returns how many conversations play at once, over all lanes: four times as many as there can be requests in flight, so that
-    /// there is always one for whichever model has nothing to do, also while answers wait for the journal.
+    /// Returns how many conversations play at once, over all lanes: half as many again as there can be requests in flight and some
+    /// more, so that there is always one for whichever model has nothing to do, also while answers wait for the journal. With many
+    /// more, all lanes would be in the middle of a wave when requests run out.
     pub(super) fn conversations_at_once(&self) -> u32 {
         let names: BTreeSet<&str> = self.models.players().map(|model| model.name()).collect();
         let of = |name: &str| match &self.loaded.file.models[name] {
             ModelEntry::OpenAi(served) => served.concurrency as usize,
             ModelEntry::Offline(_) => cores(),
         };
-        let most = names.into_iter().map(of).sum::<usize>().saturating_mul(4).min(MOST_CONVERSATIONS);
+        let most = names
+            .into_iter()
+            .map(of)
+            .sum::<usize>()
+            .saturating_mul(3)
+            .div_euclid(2)
+            .saturating_add(SPARE)
+            .min(MOST_CONVERSATIONS);
         u32::try_from(most).unwrap_or(u32::MAX)
     }
 
-    /// Plays lanes that share one set of counts, one after the other, and returns the entries of those that fell short, each
-    /// with the dimensions that have less than τ.
+    /// Plays lanes that share one set of counts.
     async fn play(
         &self,
-        Lanes { character, sources, scenes }: &Lanes,
+        lanes: &Lanes,
         records: &PlayedRecords,
         places: &simulate::Places,
         done: &AtomicU64,
         total: u64,
-    ) -> Result<Vec<(Reject, Vec<String>)>, RunError> {
+    ) -> Result<simulate::LaneEnd, RunError> {
+        let Lanes { character, sources, scenes } = lanes;
         let language = character.language;
-        let (mut counts, mut short) = (simulate::Counts::new(&self.loaded.dimensions), Vec::new());
         let behind = AtomicU64::new(0);
-        for (place, source) in sources.iter().enumerate() {
-            let mut params = self.loaded.file.simulate.clone();
-            // Sources that share counts share τ too, else the first would leave nothing to the others.
-            let share = u64::from(params.tau) * (place as u64 + 1);
-            params.tau = u32::try_from(share.div_ceil(sources.len() as u64)).unwrap_or(params.tau);
-            let stage = simulate::Stage {
-                director: self.models.director.get(language),
-                scene: self.models.scene.get(language),
-                base: self.models.base.get(language),
-                judge: self.models.judge.get(language),
-                judges: self.models.judges.get(language),
-                params: &params,
-                select: &self.loaded.file.select,
-                dimensions: &self.loaded.dimensions,
-                seed: self.loaded.file.seed,
-                limit: self.options.limit,
-                places,
-            };
-            let keep = |played: simulate::Played| {
-                for reject in &played.rejects {
-                    self.reporter.report(Event::Rejected(reject.clone()));
-                }
-                Ok(records.add(played)?)
-            };
-            let progress = |progress: simulate::Progress| {
-                let counted = u64::from(progress.counted);
-                let step = counted.saturating_sub(behind.fetch_max(counted, Ordering::Relaxed));
-                self.advance(Stage::Simulate, done.fetch_add(step, Ordering::Relaxed) + step, Some(total));
-            };
-            let end = simulate::play_lane(&stage, character, source, &**scenes, counts, &keep, &progress).await?;
-            counts = end.counts;
-            let below = counts.iter().filter(|(_, count)| *count < params.tau).map(|(code, _)| code.to_owned());
-            short.extend(end.short.map(|reject| (reject, below.collect())));
+        let stage = simulate::Stage {
+            director: self.models.director.get(language),
+            scene: self.models.scene.get(language),
+            base: self.models.base.get(language),
+            judge: self.models.judge.get(language),
+            judges: self.models.judges.get(language),
+            params: &self.loaded.file.simulate,
+            select: &self.loaded.file.select,
+            dimensions: &self.loaded.dimensions,
+            seed: self.loaded.file.seed,
+            limit: self.options.limit,
+            places,
+        };
+        let keep = |played: simulate::Played| {
+            for reject in &played.rejects {
+                self.reporter.report(Event::Rejected(reject.clone()));
+            }
+            Ok(records.add(played)?)
+        };
+        let lane = lanes.name();
+        let standing = |progress: simulate::Progress, has_ended| {
+            let simulate::Progress { conversations, counted, wanted } = progress;
+            self.reporter.report(Event::Lane { lane: lane.clone(), conversations, counted, wanted, has_ended });
+        };
+        let last = Mutex::new(simulate::Progress::of(&stage));
+        standing(simulate::Progress::of(&stage), false);
+        let progress = |progress: simulate::Progress| {
+            let counted = u64::from(progress.counted);
+            let step = counted.saturating_sub(behind.fetch_max(counted, Ordering::Relaxed));
+            self.advance(Stage::Simulate, done.fetch_add(step, Ordering::Relaxed) + step, Some(total));
+            *last.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+            standing(progress, false);
+        };
+        let sources: Vec<&Model> = sources.iter().map(|source| &**source).collect();
+        let end = simulate::play_lanes(&stage, character, &sources, &**scenes, &keep, &progress).await?;
+        standing(*last.lock().unwrap_or_else(PoisonError::into_inner), true);
+        Ok(end)
+    }
+}
+
+impl Lanes {
+    /// Returns the lane's id, or of lanes that share counts the character's.
+    fn name(&self) -> String {
+        match self.sources.as_slice() {
+            [source] => format!("{}/{}", self.character.id, source.name()),
+            _ => self.character.id.clone(),
         }
-        Ok(short)
     }
 }
 

@@ -29,6 +29,12 @@ impl Counts {
         }
     }
 
+    /// Returns the sum of all counts.
+    #[must_use]
+    pub fn total(&self) -> u32 {
+        self.iter().map(|(_, count)| count).sum()
+    }
+
     /// Says whether every dimension has been counted `tau` times (Algorithm 1's end).
     #[must_use]
     pub fn met(&self, tau: u32) -> bool {
@@ -72,22 +78,28 @@ impl Counts {
         &self.0[equals[rng.random_range(0..equals.len())]].0
     }
 
-    /// Plans the targets of one conversation: one draw for each test turn that it can have, none where it is normal
-    /// conversation. Each target adds one to these counts; a caller hands in a copy and so gives back what is not used.
+    /// Plans the targets of conversations that play side by side, a generator each: one draw for each test turn that one of them can
+    /// have, none where it is normal conversation. Each target adds one to these counts; a caller hands in a copy and so gives
+    /// back what is not used.
     ///
-    /// Which draws have a target is settled before the first is picked, so that it does not depend on the counts.
-    pub fn plan(&mut self, draws: u32, emphasis: f64, rng: &mut impl Rng) -> Vec<Option<String>> {
-        let emphasised: Vec<bool> = (0..draws).map(|_| rng.random_bool(emphasis.clamp(0.0, 1.0))).collect();
-        emphasised
-            .into_iter()
-            .map(|emphasised| {
-                emphasised.then(|| {
+    /// The first draws of all conversations come first, then the second ones. Since conversations use the beginnings of
+    /// their plans, what is used is about as even as what is planned. Which draws have a target is settled before the
+    /// first is picked, so that it does not depend on the counts.
+    pub fn plan<R: Rng>(&mut self, draws: u32, emphasis: f64, mut rngs: Vec<R>) -> Vec<Vec<Option<String>>> {
+        let emphasis = emphasis.clamp(0.0, 1.0);
+        let emphasised: Vec<Vec<bool>> =
+            rngs.iter_mut().map(|rng| (0..draws).map(|_| rng.random_bool(emphasis)).collect()).collect();
+        let mut plans: Vec<Vec<Option<String>>> = rngs.iter().map(|_| Vec::new()).collect();
+        for draw in 0..draws as usize {
+            for ((plan, emphasised), rng) in plans.iter_mut().zip(&emphasised).zip(&mut rngs) {
+                plan.push(emphasised[draw].then(|| {
                     let target = self.pick(rng).to_owned();
                     self.add(&target);
                     target
-                })
-            })
-            .collect()
+                }));
+            }
+        }
+        plans
     }
 }
 
@@ -105,6 +117,10 @@ mod tests {
     fn spread(counts: &Counts) -> u32 {
         let most = counts.iter().map(|(_, count)| count).max().unwrap();
         most - counts.iter().map(|(_, count)| count).min().unwrap()
+    }
+
+    fn rngs(seed: u64, what: &str, conversations: std::ops::Range<u32>) -> Vec<impl Rng> {
+        conversations.map(|n| seeded(seed, &[what, &n.to_string()])).collect()
     }
 
     #[test]
@@ -152,8 +168,7 @@ mod tests {
             let (mut reached, mut aimed, mut played) = (counts(&[0; 5]), counts(&[0; 5]), 0);
             while reached.missing(10) > 10 {
                 let mut ahead = aimed.of_unmet(&reached, 10);
-                let draw = |n: u32| ahead.plan(10, 0.7, &mut seeded(7, &["starve", &(played + n).to_string()]));
-                let plans: Vec<_> = (0..wave).map(draw).collect();
+                let plans = ahead.plan(10, 0.7, rngs(7, "starve", played..played + wave));
                 for target in plans.iter().flat_map(|plan| &plan[..6]).flatten() {
                     aimed.add(target);
                     if target != "D0" {
@@ -173,10 +188,10 @@ mod tests {
 
     #[test]
     fn emphasis_bounds_are_kept() {
-        let mut rng = seeded(7, &["emphasis"]);
-        assert!(counts(&[0, 0]).plan(50, 0.0, &mut rng).iter().all(Option::is_none));
-        assert!(counts(&[0, 0]).plan(50, 1.0, &mut rng).iter().all(Option::is_some));
-        let some = counts(&[0, 0]).plan(1000, 0.7, &mut rng).iter().flatten().count();
+        let plan = |draws, emphasis| counts(&[0, 0]).plan(draws, emphasis, rngs(7, "emphasis", 0..1)).remove(0);
+        assert!(plan(50, 0.0).iter().all(Option::is_none));
+        assert!(plan(50, 1.0).iter().all(Option::is_some));
+        let some = plan(1000, 0.7).iter().flatten().count();
         assert!(some.abs_diff(700) < 50, "{some}");
     }
 
@@ -184,9 +199,13 @@ mod tests {
         #[test]
         fn planned_targets_stay_within_one(wave in 1_u32..12, draws in 1_u32..12, dimensions in 1_usize..8, seed: u64) {
             let mut ahead = counts(&vec![0; dimensions]);
-            for conversation in 0..wave {
-                ahead.plan(draws, 0.7, &mut seeded(seed, &["targets", &conversation.to_string()]));
-                prop_assert!(spread(&ahead) <= 1);
+            let plans = ahead.plan(draws, 0.7, rngs(seed, "targets", 0..wave));
+            prop_assert!(spread(&ahead) <= 1);
+            // Also when each conversation comes as far as the others.
+            for used in 0..=draws as usize {
+                let mut even = counts(&vec![0; dimensions]);
+                plans.iter().flat_map(|plan| &plan[..used]).flatten().for_each(|target| even.add(target));
+                prop_assert!(spread(&even) <= 1, "{used} of {draws}");
             }
         }
 
@@ -196,7 +215,7 @@ mod tests {
         ) {
             // From even counts; a plan that makes up for uneven ones begins with those that are short.
             let mut ahead = counts(&[before[0]; 5]);
-            let plan = ahead.plan(draws, 1.0, &mut seeded(seed, &["prefix"]));
+            let plan = ahead.plan(draws, 1.0, rngs(seed, "prefix", 0..1)).remove(0);
             let mut used = counts(&[0; 5]);
             for target in plan.into_iter().flatten() {
                 used.add(&target);
@@ -210,7 +229,7 @@ mod tests {
             let most = before.iter().copied().max().unwrap();
             let mut ahead = start.clone();
             let missing = start.missing(most);
-            let plan = ahead.plan(missing, 1.0, &mut seeded(seed, &["short"]));
+            let plan = ahead.plan(missing, 1.0, rngs(seed, "short", 0..1)).remove(0);
             prop_assert_eq!(plan.len(), missing as usize);
             prop_assert_eq!(spread(&ahead), 0);
         }
@@ -222,9 +241,7 @@ mod tests {
             let mut played = 0;
             while !real.met(tau) {
                 let mut ahead = real.clone();
-                let plans: Vec<_> = (0..wave)
-                    .map(|n| ahead.plan(8, 0.7, &mut seeded(seed, &["reach", &(played + n).to_string()])))
-                    .collect();
+                let plans = ahead.plan(8, 0.7, rngs(seed, "reach", played..played + wave));
                 for (n, plan) in plans.iter().enumerate() {
                     for target in plan.iter().take(1 + (used + n) % 8).flatten() {
                         real.add(target);

@@ -1,20 +1,22 @@
-//! A lane: one test character with one source model, from its first conversation to τ.
+//! A lane: one test character with one source model, from its first conversation to τ; and lanes that share τ.
 
 use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::conversation::play;
 use super::filter::rate;
 use super::panel::verdicts;
+use super::places::Places;
 use super::sample::samples;
-use super::scenes::{Scenes, drawn};
+use super::scenes::Scenes;
 use super::setting::Setting;
+use super::tally::Tally;
+use super::turns::{Next, Turns};
 use super::{Count, Counts, Params};
 use crate::llm::{AskError, Model};
-use crate::schema::{Character, Conversation, Dimension, Reject, Sample, Scene, TurnKind};
+use crate::schema::{Character, Conversation, Dimension, Reject, Sample, TurnKind};
 use crate::seed::seeded;
 use crate::stages::select;
 
@@ -52,26 +54,9 @@ impl Stage<'_> {
     }
 }
 
-/// Places for conversations, over all lanes: however many lanes there are, no more conversations than places are in memory.
-#[derive(Debug)]
-pub struct Places {
-    free: Semaphore,
-    most: u32,
-}
-
-impl Places {
-    /// Makes so many places, at least one.
-    #[must_use]
-    pub fn new(most: u32) -> Self {
-        let most = most.max(1);
-        Self { free: Semaphore::new(most as usize), most }
-    }
-
-    /// Waits for the places of a wave. A wave that is larger than all places takes all.
-    async fn take(&self, wanted: u32) -> SemaphorePermit<'_> {
-        self.free.acquire_many(wanted.min(self.most)).await.expect("places are never closed")
-    }
-}
+/// What share of the counts so far, by conversation, is expected of the next: a wave that falls short by a count costs a lane
+/// another one, of a single conversation, while a conversation too many brings samples.
+const CAUTION: f64 = 0.8;
 
 /// How far a lane is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +67,14 @@ pub struct Progress {
     pub counted: u32,
     /// Counts wanted: τ for each dimension.
     pub wanted: u32,
+}
+
+impl Progress {
+    /// Returns where a lane stands at its begin.
+    #[must_use]
+    pub fn of(stage: &Stage<'_>) -> Self {
+        report(stage.params, &Counts::new(stage.dimensions), 0)
+    }
 }
 
 /// What comes of one conversation.
@@ -95,76 +88,71 @@ pub struct Played {
     pub rejects: Vec<Reject>,
 }
 
-/// How a lane ended.
+/// How lanes that share counts ended; most often it is one lane.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaneEnd {
     /// The counts at the end.
     pub counts: Counts,
-    /// The entry of the lane if it fell short of τ.
-    pub short: Option<Reject>,
+    /// The dimensions that have less than τ.
+    pub short: Vec<String>,
+    /// The dimensions that have τ counts and no sample.
+    pub barren: Vec<String>,
+    /// The entries of lanes that fell short of τ, brought no sample of a dimension, or never played.
+    pub rejects: Vec<Reject>,
 }
 
-/// Plays a lane in waves until every dimension has τ counts, or its conversations or scenes run out.
+/// Plays lanes that share counts, of one character and each of these sources, in waves until every dimension has τ counts, or
+/// their conversations or scenes run out. With several sources they take turns, conversation by conversation, each
+/// in scenes of its own; which one is first depends on the character.
 ///
 /// The conversations of a wave run side by side; their targets are planned before, on a copy of the counts, and the counts
 /// move after: how fast anything runs changes nothing. What comes of a conversation is handed to `keep` when it ends, in any
 /// order, and not held here. A conversation that fails is dropped with a reject and its unused targets are given back with
 /// the copy. Only an error that ends the run is returned, and only when every conversation of the wave has come to its own
 /// end, so that answers in flight are kept.
-pub async fn play_lane<S: Scenes>(
+pub async fn play_lanes<S: Scenes>(
     stage: &Stage<'_>,
     character: &Character,
-    source: &Model,
+    sources: &[&Model],
     scenes: &S,
-    mut counts: Counts,
     keep: &(dyn Fn(Played) -> Result<(), S::Error> + Sync),
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<LaneEnd, S::Error> {
-    let lane = format!("{}/{}", character.id, source.name());
-    let most = stage.limit.map_or(stage.params.max_conversations, |limit| limit.min(stage.params.max_conversations));
-    let mut order = drawn(stage.seed, &lane, character, scenes.heads(), stage.params).into_iter();
-    let (mut begun, mut ended) = (0, 0);
+    let Params { tau, emphasis, max_turns, .. } = *stage.params;
+    let mut turns = Turns::new(stage, character, sources, scenes);
+    let mut counts = Counts::new(stage.dimensions);
+    let mut tally = Tally::default();
+    let mut ended = 0;
     // Where it is not targets that count, those are balanced by themselves among the dimensions below τ: one that is aimed at
     // in vain would else take every further target.
     let mut aimed = Counts::new(stage.dimensions);
     for wave in 0.. {
-        if counts.met(stage.params.tau) {
+        if counts.met(tau) || turns.are_over() {
             break;
         }
-        let wanted = conversations_wanted(stage.params, &counts).min(most - begun);
-        // Whoever comes first goes first, so that a lane's next wave stands behind those that other lanes wait for.
-        let mut places = stage.places.take(wanted).await;
+        let wanted = conversations_wanted(stage.params, &counts, ended);
+        let mut places = stage.places.take(wanted, counts.missing(tau)).await;
         // A scene is in memory for as long as its wave.
-        let mut chosen: Vec<Scene> = Vec::new();
-        while chosen.len() < wanted as usize
-            && let Some(place) = order.next()
-        {
-            let scene = scenes.scene(place as usize)?;
-            if Setting::new(&scene, character, stage.params).is_some() {
-                chosen.push(scene);
-            }
-        }
-        let settings: Vec<Setting<'_>> =
-            chosen.iter().filter_map(|scene| Setting::new(scene, character, stage.params)).collect();
-        if settings.is_empty() {
-            let short = short(&lane, stage, &counts, begun, begun == most);
-            return Ok(LaneEnd { counts, short: Some(short) });
-        }
+        let chosen = turns.next(wanted)?;
         let mut ahead = match stage.params.count {
             Count::Targeted => counts.clone(),
-            Count::Judged | Count::Accepted => aimed.of_unmet(&counts, stage.params.tau),
+            Count::Judged | Count::Accepted => aimed.of_unmet(&counts, tau),
         };
+        let rngs = chosen.iter().map(|next| seeded(stage.seed, &["simulate", "targets", &next.id])).collect();
+        let plans = ahead.plan(max_turns.div_ceil(2), emphasis, rngs);
+        let settings: Vec<(Setting<'_>, &Next<'_>, _)> = chosen
+            .iter()
+            .zip(plans)
+            .filter(|(next, _)| !next.is_beyond)
+            .filter_map(|(next, plan)| Some((Setting::new(&next.scene, character, stage.params)?, next, plan)))
+            .collect();
         let mut running: FuturesUnordered<_> = settings
             .iter()
             .enumerate()
-            .map(|(place, setting)| {
-                let id = format!("{lane}/{begun}");
-                begun += 1;
-                let mut rng = seeded(stage.seed, &["simulate", "targets", &id]);
-                let plan = ahead.plan(stage.params.max_turns.div_ceil(2), stage.params.emphasis, &mut rng);
-                let taken = places.split(1);
+            .map(|(place, (setting, next, plan))| {
+                let taken = places.one();
                 async move {
-                    let played = one(stage, setting, source, id, wave, plan).await;
+                    let played = one(stage, setting, next.source, next.id.clone(), wave, plan).await;
                     drop(taken);
                     (place, played)
                 }
@@ -178,6 +166,7 @@ pub async fn play_lane<S: Scenes>(
             let kept = played.map_err(S::Error::from).and_then(|played| {
                 played.count(stage.params.count, &mut counted);
                 played.count(Count::Targeted, &mut tried);
+                tally.add(&played);
                 keep(played)
             });
             if let Err(error) = kept
@@ -194,7 +183,15 @@ pub async fn play_lane<S: Scenes>(
         (counts, aimed) = (counted, tried);
         progress(report(stage.params, &counts, ended));
     }
-    Ok(LaneEnd { counts, short: None })
+    let short = counts.iter().filter(|(_, count)| *count < tau).map(|(code, _)| code.to_owned()).collect();
+    let mut rejects = Vec::new();
+    rejects.extend(turns.short(stage, &counts, ended));
+    let barren = tally.barren(stage, &counts);
+    rejects.extend(tally.reject(&turns.name(), &barren));
+    if ended > 0 {
+        rejects.extend(turns.idle());
+    }
+    Ok(LaneEnd { counts, short, barren, rejects })
 }
 
 impl Played {
@@ -220,10 +217,10 @@ async fn one(
     source: &Model,
     id: String,
     wave: u32,
-    plan: Vec<Option<String>>,
+    plan: &[Option<String>],
 ) -> Result<Played, AskError> {
     let mut rejects = Vec::new();
-    let mut conversation = match play(stage, setting, source, id.clone(), wave, &plan, &mut rejects).await {
+    let mut conversation = match play(stage, setting, source, id.clone(), wave, plan, &mut rejects).await {
         Ok(conversation) => conversation,
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => {
@@ -238,42 +235,29 @@ async fn one(
     Ok(Played { conversation: Some(conversation), samples, rejects })
 }
 
-/// Returns how many conversations the next wave has: `wave`, but no more than what is missing calls for when each has as
-/// few targeted test turns as `test_every` and `emphasis` lead to expect. Depends on the counts alone.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1 and below the missing counts")]
-fn conversations_wanted(params: &Params, counts: &Counts) -> u32 {
-    let fewest = f64::from(params.max_turns / params.test_every.max(1)) * params.emphasis;
-    let wanted = f64::from(counts.missing(params.tau)) / fewest.max(1.0);
+/// Returns how many conversations the next wave has: `wave`, but no more than what is missing calls for. Depends on the counts
+/// alone and on how many conversations they are of.
+///
+/// A lane's own conversations tell best how much the next one brings. Before the first, it is as few targeted test turns as
+/// `test_every` and `emphasis` lead to expect.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "never negative, and a cast holds to the bounds"
+)]
+fn conversations_wanted(params: &Params, counts: &Counts, ended: u32) -> u32 {
+    let each = match ended {
+        0 => (f64::from(params.max_turns / params.test_every.max(1)) * params.emphasis).max(1.0),
+        _ => f64::from(counts.total()) / f64::from(ended) * CAUTION,
+    };
+    // Where nothing was counted there is no end to it.
+    let wanted = f64::from(counts.missing(params.tau)) / each;
     (wanted.ceil() as u32).clamp(1, params.wave.max(1))
 }
 
 fn report(params: &Params, counts: &Counts, conversations: u32) -> Progress {
     let wanted = params.tau * u32::try_from(counts.iter().count()).expect("few dimensions");
     Progress { conversations, counted: wanted - counts.missing(params.tau), wanted }
-}
-
-/// Returns the entry of a lane that ends before τ.
-fn short(lane: &str, stage: &Stage<'_>, counts: &Counts, begun: u32, at_most: bool) -> Reject {
-    let tau = stage.params.tau;
-    let short: Vec<String> = counts
-        .iter()
-        .filter(|(_, count)| *count < tau)
-        .map(|(code, count)| format!("{code} has {count} of {tau}"))
-        .collect();
-    let short = short.join(", ");
-    let (reason, detail) = if at_most {
-        ("conversations_exhausted", format!("after {begun} conversations, the most allowed: {short}"))
-    } else if begun == 0 {
-        (
-            "no_scene",
-            format!(
-                "no scene of its language, from another book unless `simulate.own_book = true`, with somebody to talk to: {short}"
-            ),
-        )
-    } else {
-        ("scenes_exhausted", format!("after {begun} conversations, one for each scene that fits: {short}"))
-    };
-    Reject::new("simulate", lane, reason, detail)
 }
 
 #[cfg(test)]
@@ -283,7 +267,7 @@ mod tests {
 
     use super::*;
     use crate::llm::{Ask as _, Record};
-    use crate::schema::{Candidate, EndedBy, Language, Quality};
+    use crate::schema::{Candidate, EndedBy, Language, Quality, Scene};
     use crate::stages::simulate::TestReply;
     use crate::stages::simulate::conversation::{BY_LOT, line};
     use crate::stages::simulate::fixtures::{House, MemoryJournal, Shelf, character, pool, prompts, scene};
@@ -313,8 +297,8 @@ mod tests {
             kept.lock().unwrap().push(played);
             Ok(())
         };
-        let (counts, shelf) = (Counts::new(stage.dimensions), Shelf::new(scenes));
-        let end = play_lane(stage, &character(language), &house.source, &shelf, counts, &keep, progress).await?;
+        let shelf = Shelf::new(scenes);
+        let end = play_lanes(stage, &character(language), &[&house.source], &shelf, &keep, progress).await?;
         let (mut conversations, mut samples, mut rejects) = (Vec::new(), Vec::new(), Vec::new());
         for played in kept.into_inner().unwrap() {
             conversations.extend(played.conversation);
@@ -325,7 +309,7 @@ mod tests {
         conversations.sort_by_key(|conversation| number(&conversation.id));
         samples.sort_by_key(|sample: &Sample| (number(&sample.conversation_id), sample.turn));
         rejects.sort_by_key(|reject: &Reject| number(&reject.id));
-        rejects.extend(end.short);
+        rejects.extend(end.rejects);
         Ok(LanePlayed { conversations, samples, rejects, counts: end.counts })
     }
 
@@ -349,8 +333,8 @@ mod tests {
         let (house, params, tess) = (house(), params(), character(Language::En));
         let stage = house.stage(&params);
         let shelf = Shelf::new(&[]);
-        let counts = Counts::new(&house.dimensions);
-        drop(is_send(play_lane(&stage, &tess, &house.source, &shelf, counts, &|_| Ok(()), &|_| {})));
+        let sources = [&house.source];
+        drop(is_send(play_lanes(&stage, &tess, &sources, &shelf, &|_| Ok(()), &|_| {})));
     }
 
     #[tokio::test]
@@ -362,7 +346,8 @@ mod tests {
             let report = |progress: Progress| reports.lock().unwrap().push(progress);
             let played = played(&house, &stage, language, &pool(language, 40), &report).await.expect("the lane ends");
             assert!(played.counts.met(4), "{:?}", played.counts);
-            assert!(played.rejects.iter().all(|reject| reject.id != "tess/source"), "{:?}", played.rejects);
+            let fell_short = |reject: &Reject| reject.id == "tess/source" && reject.reason != "no_sample";
+            assert!(!played.rejects.iter().any(fell_short), "{:?}", played.rejects);
             let reports = reports.into_inner().unwrap();
             let last = reports.last().expect("at least one report");
             assert_eq!((last.counted, last.wanted), (20, 20));
@@ -403,8 +388,59 @@ mod tests {
             let played = lane(&house, &house.stage(&params), Language::En, &pool(Language::En, 60)).await;
             let counts: Vec<u32> = played.counts.iter().map(|(_, count)| count).collect();
             let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
-            // Within one but for what each conversation of a wave leaves of its plan.
-            assert!(most - least <= wave, "wave {wave}: {counts:?}");
+            // Within one but for the conversations of a wave not being equally long.
+            let most_apart = if wave == 1 { 1 } else { 3 };
+            assert!(most - least <= most_apart, "wave {wave}: {counts:?}");
+        }
+    }
+
+    /// Sources that share counts play in turn; those that are not needed say so.
+    #[tokio::test]
+    async fn sources_that_share_counts_take_turns() {
+        let (house, params) = (house(), Params { tau: 3, wave: 3, ..params() });
+        let sources = [&house.source, &house.base, &house.scene, &house.judge, &house.director];
+        for language in Language::ALL {
+            let mut first = BTreeMap::new();
+            for name in ["tess", "ann", "wen", "lu"] {
+                let character = Character { id: name.to_owned(), ..character(language) };
+                let kept = Mutex::new(Vec::new());
+                let keep = |played: Played| {
+                    kept.lock().unwrap().extend(played.conversation.map(|talk| (talk.source_model, talk.id)));
+                    Ok::<(), AskError>(())
+                };
+                let shelf = Shelf::new(&pool(language, 40));
+                let stage = house.stage(&params);
+                let end = play_lanes(&stage, &character, &sources, &shelf, &keep, &|_| {}).await.expect("it ends");
+                assert!(end.counts.met(3) && end.short.is_empty(), "{end:?}");
+                let kept = kept.into_inner().unwrap();
+                let mut counts: BTreeMap<&str, usize> = sources.iter().map(|source| (source.name(), 0)).collect();
+                for (source, id) in &kept {
+                    assert!(id.starts_with(&format!("{name}/{source}/")), "{id}");
+                    *counts.get_mut(source.as_str()).unwrap() += 1;
+                }
+                let (least, most) = (counts.values().min().unwrap(), counts.values().max().unwrap());
+                assert!(most - least <= 1, "{counts:?}");
+                // What a source plays is numbered from 0, whoever plays between.
+                let ids: Vec<&String> = kept.iter().map(|(_, id)| id).collect();
+                assert!(
+                    sources
+                        .iter()
+                        .filter(|source| counts[source.name()] > 0)
+                        .all(|source| { ids.contains(&&format!("{name}/{}/0", source.name())) })
+                );
+                let idle: Vec<&str> =
+                    end.rejects.iter().filter(|one| one.reason == "nothing_left").map(|one| one.id.as_str()).collect();
+                let expected: Vec<String> = sources
+                    .iter()
+                    .filter(|source| counts[source.name()] == 0)
+                    .map(|source| format!("{name}/{}", source.name()))
+                    .collect();
+                assert_eq!(idle, expected);
+                if !idle.is_empty() {
+                    first.insert(idle.join(" ").replace(name, ""), name);
+                }
+            }
+            assert_ne!(first.len(), 1, "not the same sources are left out each time: {first:?}");
         }
     }
 
@@ -512,7 +548,7 @@ mod tests {
             let places = Places::new(most);
             let stage = Stage { places: &places, ..house.stage(&params) };
             assert_eq!(lane(&house, &stage, Language::Zh, &scenes).await, all, "{most}");
-            assert_eq!(places.free.available_permits(), most.max(1) as usize, "every place is given back");
+            assert_eq!(places.free(), most.max(1), "every place is given back");
         }
     }
 
@@ -705,12 +741,17 @@ mod tests {
         let params = Params { tau: 10, wave: 8, max_turns: 20, test_every: 4, emphasis: 0.8, ..Params::default() };
         let house = house();
         let mut counts = Counts::new(&house.dimensions);
-        assert_eq!(conversations_wanted(&params, &counts), 8);
+        assert_eq!(conversations_wanted(&params, &counts, 0), 8);
         for dimension in &house.dimensions {
             (0..9).for_each(|_| counts.add(&dimension.code));
         }
-        assert_eq!(conversations_wanted(&params, &counts), 2, "five are missing, four come of one");
-        let normal = Params { emphasis: 0.0, ..params };
-        assert_eq!(conversations_wanted(&normal, &counts), 5);
+        assert_eq!(conversations_wanted(&params, &counts, 0), 2, "five are missing, four are expected of one");
+        let normal = Params { emphasis: 0.0, ..params.clone() };
+        assert_eq!(conversations_wanted(&normal, &counts, 0), 5);
+        // What conversations have brought so far tells more: 45 of so many.
+        for (ended, wanted) in [(4, 1), (7, 1), (8, 2), (30, 5), (60, 8)] {
+            assert_eq!(conversations_wanted(&params, &counts, ended), wanted, "{ended}");
+        }
+        assert_eq!(conversations_wanted(&params, &Counts::new(&house.dimensions), 8), 8, "nothing came of eight");
     }
 }

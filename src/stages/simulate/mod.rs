@@ -1,6 +1,6 @@
 //! The stage `simulate`: a test character joins the cast of a scene in a group chat.
 //!
-//! [`play_lane`] plays one lane to its end. It sees no file and no progress bar, and what it plays depends on the lane's
+//! [`play_lanes`] plays a lane to its end, or lanes that share counts. It sees no file and no progress bar, and what it plays depends on the lane's
 //! ids, its counts and the pool alone.
 
 mod asks;
@@ -11,13 +11,16 @@ mod floor;
 mod lane;
 mod offline;
 mod panel;
+mod places;
 mod reply;
 mod sample;
 mod scenes;
 mod script;
 mod setting;
 mod speaker;
+mod tally;
 mod transcript;
+mod turns;
 
 #[cfg(test)]
 mod fixtures;
@@ -25,8 +28,9 @@ mod fixtures;
 pub use asks::{Direct, Direction, Rate, Rating, SceneReply, TestReply};
 pub use conversation::BY_LOT;
 pub use dwrs::Counts;
-pub use lane::{LaneEnd, Places, Played, Progress, Stage, play_lane};
+pub use lane::{LaneEnd, Played, Progress, Stage, play_lanes};
 pub use panel::is_further_verdict;
+pub use places::Places;
 pub use scenes::{Scenes, drawn, meets_own_book};
 
 use schemars::JsonSchema;

@@ -84,7 +84,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::super::fixtures::{House, Shelf, character, pool};
-    use super::super::{Counts, Params, Played, play_lane};
+    use super::super::{Params, Played, play_lanes};
     use super::*;
     use crate::schema::Language;
 
@@ -96,9 +96,9 @@ mod tests {
             kept.lock().unwrap().push(played);
             Ok::<(), AskError>(())
         };
-        let (counts, scenes) = (Counts::new(stage.dimensions), pool(language, 30));
+        let scenes = pool(language, 30);
         let shelf = Shelf::new(&scenes);
-        play_lane(&stage, &character(language), &house.source, &shelf, counts, &keep, &|_| {}).await.expect("it ends");
+        play_lanes(&stage, &character(language), &[&house.source], &shelf, &keep, &|_| {}).await.expect("it ends");
         let mut played: Vec<Played> = kept.into_inner().unwrap();
         played.sort_by_key(|played| played.conversation.as_ref().map(|talk| talk.id.clone()));
         played
