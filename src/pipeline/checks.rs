@@ -12,6 +12,7 @@ use super::environment::Environment;
 use super::file::Served;
 use super::problems::{At, Problem};
 use super::shape::one_of;
+use crate::schema::slug;
 use crate::stages::{extract, select, simulate, synthesize};
 
 /// Checks names and figures. Returns the models that play a part.
@@ -20,6 +21,8 @@ pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) -> BTreeSe
     model_names(document, problems);
     let used = cast(document, problems);
     figures(document, problems);
+    aims(document, problems);
+    drawn_books(document, problems);
     characters(document, problems);
     priced(document, &used, problems);
     encoding(document, problems);
@@ -117,6 +120,30 @@ fn figures(document: &Document, problems: &mut Vec<Problem>) {
         let word = if given == low { "above" } else { "below" };
         let message = format!("`{}` is {word} {other}", dotted(given));
         problems.push(Problem::new(document.at(given), message).expected(bound));
+    }
+}
+
+/// Where turns that aim at a dimension are counted, some do.
+fn aims(document: &Document, problems: &mut Vec<Problem>) {
+    let pointer = "/simulate/emphasis";
+    let is_targeted = document.value.pointer("/simulate/count").is_none_or(|count| count == "targeted");
+    if is_targeted && document.value.pointer(pointer).and_then(Value::as_f64) == Some(0.0) {
+        let message = "`simulate.emphasis` is 0: no turn aims at a dimension, and `simulate.count` counts no others";
+        let problem = Problem::new(document.at(pointer), message);
+        problems.push(problem.expected("more than 0, or `simulate.count = \"judged\"`"));
+    }
+}
+
+/// The books that lanes play are slugs or patterns.
+fn drawn_books(document: &Document, problems: &mut Vec<Problem>) {
+    for (pointer, entry) in document.strings("/simulate/books") {
+        let fault = match glob::Pattern::new(entry) {
+            Err(error) => format!("`{entry}` is no pattern: {}", error.msg),
+            Ok(_) if slug(entry) == "-" && !entry.contains(['*', '?', '[']) => format!("{entry:?} names no book"),
+            Ok(_) => continue,
+        };
+        let problem = Problem::new(document.at(&pointer), fault);
+        problems.push(problem.expected("a book's slug such as `emma`, or a pattern such as `red-*`"));
     }
 }
 

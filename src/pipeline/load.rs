@@ -571,6 +571,20 @@ mod tests {
             ("[synthesize]", "[simulate]\nmax_turns = 5\n[synthesize]"),
             &[r#"0|5|`simulate.max_turns` is below `simulate.min_turns`, which is 8|Some("at least 8")|None"#],
         );
+        for emphasis in ["0", "0.0"] {
+            let replaced = format!("[simulate]\nemphasis = {emphasis}\nbooks = ['红*', '[a', ' ']\n[synthesize]");
+            check(
+                ("[synthesize]", &replaced),
+                &[
+                    &format!(
+                        r#"0|{emphasis}|`simulate.emphasis` is 0: no turn aims at a dimension, and `simulate.count` counts no others|Some("more than 0, or `simulate.count = \"judged\"`")|None"#
+                    ),
+                    r#"0|'[a'|`[a` is no pattern: invalid range pattern|Some("a book's slug such as `emma`, or a pattern such as `red-*`")|None"#,
+                    r#"0|' '|" " names no book|Some("a book's slug such as `emma`, or a pattern such as `red-*`")|None"#,
+                ],
+            );
+        }
+        check(("[synthesize]", "[simulate]\nemphasis = 0\ncount = 'judged'\n[synthesize]"), &[]);
         check(
             ("[synthesize]", "[budget]\nmax_usd = 3\n[chunk]\nencoding = 'gb18003'\nmax_tokens = true\n[synthesize]"),
             &[

@@ -33,6 +33,18 @@ pub fn public(profile: &[Attribute]) -> Vec<Attribute> {
     profile.iter().filter(|attribute| attribute.visibility == Visibility::Public).cloned().collect()
 }
 
+/// The key of a profile under which a character's world stands, in English and Chinese.
+const WORLDVIEW: [&str; 2] = ["worldview", "世界观"];
+
+/// Returns the key of a profile under which a character's world stands.
+#[must_use]
+pub const fn worldview_key(language: Language) -> &'static str {
+    match language {
+        Language::En => WORLDVIEW[0],
+        Language::Zh => WORLDVIEW[1],
+    }
+}
+
 /// Where a test character comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -71,7 +83,7 @@ pub struct Character {
     pub kind: CharacterType,
     /// The slug of the book that it comes from; null for synthesized ones.
     pub book: Option<String>,
-    /// The world that it was made for; null for established ones.
+    /// The world that it was made for; null for established ones whose file tells none. Its profile has it too.
     pub worldview: Option<String>,
     /// What is known of it.
     pub profile: Vec<Attribute>,
@@ -86,6 +98,24 @@ impl Character {
     #[must_use]
     pub fn picked_id(name: &str, book: &str) -> String {
         format!("{}@{book}", super::slug(name))
+    }
+
+    /// Returns the character with the world that it was made for in its profile, private and once: where the profile tells
+    /// it already, under its key or in its words, that stands with whoever may see it there.
+    #[must_use]
+    pub fn knowing_its_world(mut self) -> Self {
+        let world = self.worldview.as_deref().map(str::trim).filter(|world| !world.is_empty());
+        let is_world = |attribute: &Attribute| {
+            let key = super::slug(&attribute.key);
+            WORLDVIEW.contains(&key.as_str()) || Some(attribute.value.trim()) == world
+        };
+        if let Some(world) = world
+            && !self.profile.iter().any(is_world)
+        {
+            let (key, value) = (worldview_key(self.language).to_owned(), world.to_owned());
+            self.profile.push(Attribute { key, value, visibility: Visibility::Private });
+        }
+        self
     }
 
     /// Says whether it was picked out of the scenes of its book.
@@ -112,7 +142,8 @@ pub struct CharacterFile {
     /// The slug of the book that it comes from, so that it can be kept out of its own scenes.
     #[serde(default)]
     pub book: Option<String>,
-    /// The world that it was made for.
+    /// The world that it was made for. It becomes a private attribute of the profile, unless that has a key `worldview`
+    /// (`世界观`) of its own.
     #[serde(default)]
     pub worldview: Option<String>,
     /// Lines that it has said, as examples of its way of speaking.
@@ -141,6 +172,46 @@ impl From<CharacterFile> for Character {
             profile: file.profile,
             lines: file.lines,
             model: None,
+        }
+        .knowing_its_world()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_world_of_a_character_stands_in_its_profile_once() {
+        for (language, key, world) in
+            [(Language::En, "worldview", "Salt is money here."), (Language::Zh, "世界观", "此地以盐为钱。")]
+        {
+            let told = |profile: &[(&str, &str, Visibility)]| {
+                let attribute = |&(key, value, visibility): &(&str, &str, Visibility)| Attribute {
+                    key: key.to_owned(),
+                    value: value.to_owned(),
+                    visibility,
+                };
+                let file = CharacterFile {
+                    name: "Ann".to_owned(),
+                    aliases: Vec::new(),
+                    language,
+                    kind: CharacterType::Established,
+                    book: None,
+                    worldview: Some(format!("{world}\n")),
+                    lines: Vec::new(),
+                    profile: profile.iter().map(attribute).collect(),
+                };
+                let once = Character::from(file);
+                assert_eq!(once.clone().knowing_its_world(), once);
+                let all: Vec<_> = once.profile.into_iter().map(|one| (one.key, one.value, one.visibility)).collect();
+                all.into_iter().skip_while(|(key, ..)| key == "age").collect::<Vec<_>>()
+            };
+            let (private, public) = (Visibility::Private, Visibility::Public);
+            assert_eq!(told(&[("age", "9", public)]), [(key.to_owned(), world.to_owned(), private)]);
+            let own = [("Worldview", "Another.", public)];
+            assert_eq!(told(&own), [("Worldview".to_owned(), "Another.".to_owned(), public)]);
+            assert_eq!(told(&[("home", world, public)]), [("home".to_owned(), world.to_owned(), public)]);
         }
     }
 }

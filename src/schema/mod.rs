@@ -16,7 +16,7 @@ mod scene;
 mod slug;
 
 pub use book::{Book, Chapter, Chunk, Format, Level, Mark, Matter};
-pub use character::{Attribute, Character, CharacterFile, CharacterType, Visibility, public};
+pub use character::{Attribute, Character, CharacterFile, CharacterType, Visibility, public, worldview_key};
 pub use conversation::{Candidate, Conversation, EndedBy, Line, Quality, Turn, TurnKind, Verdict};
 pub use dimension::Dimension;
 pub use language::{ByLanguage, Language};

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{Scripted, ScriptedServer, TestRun};
 
 /// Makes a run whose chats are played by a server, but for the source and what reads books.
-fn served(url: &str) -> TestRun {
+pub(crate) fn served(url: &str) -> TestRun {
     let run = TestRun::new();
     run.change("[cast]", "[models.served]\nprovider = \"openai\"\nmodel = \"m\"\nmax_tries = 1\n\n[cast]");
     for part in ["director", "scene", "base", "judge"] {
@@ -23,21 +23,21 @@ fn served(url: &str) -> TestRun {
 }
 
 /// A number below `sides` that a request settles, whenever it comes.
-fn lot(body: &Value, sides: usize) -> usize {
+pub(crate) fn lot(body: &Value, sides: usize) -> usize {
     let hash = blake3::hash(body.to_string().as_bytes());
     let (bytes, _) = hash.as_bytes().split_first_chunk::<4>().expect("it has 32 bytes");
     u32::from_le_bytes(*bytes) as usize % sides
 }
 
 /// Which keys an answer is to have, and what each may be.
-fn asked(body: &Value, key: &str) -> Option<Vec<Value>> {
+pub(crate) fn asked(body: &Value, key: &str) -> Option<Vec<Value>> {
     let schema = &body["response_format"]["json_schema"]["schema"]["properties"];
     let property = schema.get(key)?;
     Some(property["enum"].as_array().cloned().unwrap_or_default())
 }
 
 /// Answers as somebody who keeps to what is asked; `judge` gives the dimension and σ out of the dimensions' codes.
-fn answer(body: &Value, judge: impl Fn(&Value, &[Value]) -> (Value, u8)) -> Scripted {
+pub(crate) fn answer(body: &Value, judge: impl Fn(&Value, &[Value]) -> (Value, u8)) -> Scripted {
     let zh = body["messages"].to_string().matches('。').count() > 3;
     let answer = if let Some(next) = asked(body, "next") {
         let names: Vec<&Value> = next.iter().filter(|name| *name != "END").collect();
@@ -71,7 +71,7 @@ pub(crate) fn texts(frame: &DataFrame, column: &str) -> Vec<Option<String>> {
 }
 
 /// Fails when a row of a table is not in another one as it is.
-fn expect_rows(before: &DataFrame, after: &DataFrame) {
+pub(crate) fn expect_rows(before: &DataFrame, after: &DataFrame) {
     let ids = texts(after, "id");
     for (row, id) in texts(before, "id").into_iter().enumerate() {
         let place = ids.iter().position(|other| *other == id).unwrap_or_else(|| panic!("{id:?} is gone"));

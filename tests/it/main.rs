@@ -20,6 +20,7 @@ mod hostile;
 mod hosts;
 mod instruct;
 mod journal;
+mod lanes;
 mod llm;
 mod money;
 mod pool;

@@ -1,5 +1,6 @@
 //! The road through `synthesize`: established characters, and those that are made up.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,40 +8,94 @@ use super::super::records::Records;
 use super::super::{RunError, Stage};
 use super::{Road, Tasks};
 use crate::event::Event;
-use crate::schema::{Book, Character, CharacterType, Language};
-use crate::stages::synthesize::{MOST_FURTHER, Nth, Synthesized, established};
+use crate::schema::{Book, Character, Language, SceneHead};
+use crate::stages::synthesize::{Likeness, Lookalikes, MOST_FURTHER, Nth, Resemblance, Synthesized, established};
 use crate::stages::{simulate, synthesize};
 use crate::store::PoolIndex;
 
+/// What worlds gave, by language and world.
+type Made = Vec<(Language, u32, Synthesized)>;
+
 impl Road {
-    /// Adds made-up characters to the others, but for those that are too much like one of them. Returns how many were left out,
-    /// by the stage or here.
-    fn join(&self, made: Synthesized, characters: &mut Vec<Character>, records: &mut Records) -> u32 {
+    /// Adds made-up characters to the others, but for those that are too much like one of the made-up ones or like somebody of
+    /// the books: `lookalikes` says whom of them, in order. Returns how many were left out, by the stage or here.
+    ///
+    /// An established character that was given later must not end a lane that is there, so that both stay where they are alike;
+    /// but an id is a lane, and the one that a file gives under that very id plays it.
+    fn join(
+        &self,
+        made: Synthesized,
+        lookalikes: &mut impl Iterator<Item = Option<Resemblance>>,
+        established: &[Character],
+        made_up: &mut Vec<Character>,
+        records: &mut Records,
+    ) -> u32 {
         let mut left_out = made.left_out;
         self.reject(records, made.rejects);
         for character in made.characters {
-            match synthesize::resembles(&character, characters) {
-                Some(resemblance) => {
-                    left_out += 1;
-                    self.reject(records, [resemblance.reject(&character)]);
-                }
-                None => characters.push(character),
+            let of_books = lookalikes.next().expect("every character was looked at");
+            let namesake = established.iter().find(|other| other.id == character.id);
+            let same_id =
+                namesake.map(|other| Resemblance { other: other.name.clone(), book: None, likeness: Likeness::Name });
+            if let Some(resemblance) = of_books.or(same_id).or_else(|| synthesize::resembles(&character, made_up)) {
+                left_out += 1;
+                self.reject(records, [resemblance.reject(&character)]);
+                continue;
             }
+            // Who was picked out of a book was compared as one of its people.
+            let given = established.iter().filter(|other| !other.is_picked() && other.language == character.language);
+            for other in given {
+                if let Some(resemblance) = synthesize::resembles(&character, std::slice::from_ref(other)) {
+                    let told = resemblance.told(&character);
+                    self.reporter
+                        .report(Event::Note(format!("{told}, whom a file gives; both play, made up and given")));
+                }
+            }
+            made_up.push(character);
         }
         left_out
     }
 
     /// Adds the made-up characters of worlds, by language and world. Returns the worlds that lack some, and how many.
-    fn join_all(
-        &self,
-        mut made: Vec<(Language, u32, Synthesized)>,
-        characters: &mut Vec<Character>,
+    async fn join_all(
+        self: &Arc<Self>,
+        mut made: Made,
+        scenes: &Arc<PoolIndex>,
+        established: &[Character],
+        made_up: &mut Vec<Character>,
         records: &mut Records,
-    ) -> Vec<(Language, u32, u32)> {
+    ) -> Result<Vec<(Language, u32, u32)>, RunError> {
         made.sort_by_key(|(language, world, _)| (*language, *world));
-        let left_out =
-            made.into_iter().map(|(language, world, made)| (language, world, self.join(made, characters, records)));
-        left_out.filter(|(.., left_out)| *left_out > 0).collect()
+        let mut lookalikes = self.lookalikes(&made, scenes).await?.into_iter();
+        let left_out = made.into_iter().map(|(language, world, made)| {
+            (language, world, self.join(made, &mut lookalikes, established, made_up, records))
+        });
+        Ok(left_out.filter(|(.., left_out)| *left_out > 0).collect())
+    }
+
+    /// Returns whom of the books made-up characters are too much like, one after the other. Only those books count whose scenes
+    /// lanes play, so that one that is added later ends no lane of a run that says which these are.
+    async fn lookalikes(
+        self: &Arc<Self>,
+        made: &Made,
+        scenes: &Arc<PoolIndex>,
+    ) -> Result<Vec<Option<Resemblance>>, RunError> {
+        let made: Vec<Character> = made.iter().flat_map(|(_, _, made)| &made.characters).cloned().collect();
+        if made.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (road, scenes) = (Arc::clone(self), Arc::clone(scenes));
+        self.blocking(move || {
+            let drawn = simulate::DrawnBooks::new(&road.loaded.file.simulate);
+            let languages: BTreeSet<Language> = made.iter().map(|character| character.language).collect();
+            let mut lookalikes = Lookalikes::new(&made);
+            let is_read = |head: &SceneHead| languages.contains(&head.language) && drawn.has(&head.book);
+            for (place, _) in scenes.heads().enumerate().filter(|(_, head)| is_read(head)) {
+                lookalikes.read(&scenes.scene(place)?);
+            }
+            Ok(lookalikes.found())
+        })
+        .await
     }
 
     /// Makes up so many characters of a world.
@@ -68,6 +123,10 @@ impl Road {
         for note in &self.loaded.notes {
             self.reporter.report(Event::Note(note.clone()));
         }
+        for entry in simulate::DrawnBooks::new(&self.loaded.file.simulate).missing(scenes.heads()) {
+            let note = format!("`simulate.books` names `{entry}`, and no scene is of such a book");
+            self.reporter.report(Event::Note(note));
+        }
         let mut characters = self.loaded.characters.clone();
         for book in books.iter().filter(|_| params.established.has_pool()) {
             let most = params.established_per_book as usize;
@@ -93,18 +152,19 @@ impl Road {
     pub(super) async fn synthesize(
         self: &Arc<Self>,
         books: &[Book],
-        scenes: &PoolIndex,
+        scenes: &Arc<PoolIndex>,
         records: &mut Records,
     ) -> Result<(), RunError> {
         let params = &self.loaded.file.synthesize;
         let limit = self.options.limit.unwrap_or(u32::MAX);
-        let mut characters: Vec<Character> = Vec::new();
+        let mut established: Vec<Character> = Vec::new();
         for character in self.established(books, scenes, records)? {
             let same = |other: &&Character| other.language == character.language;
-            if characters.iter().filter(same).count() < limit as usize {
-                characters.push(character);
+            if established.iter().filter(same).count() < limit as usize {
+                established.push(character);
             }
         }
+        let mut made_up: Vec<Character> = Vec::new();
         let wanted = |language: Language| {
             if self.models.synthesizers.get(language).is_empty() { 0 } else { (*params.count.get(language)).min(limit) }
         };
@@ -130,7 +190,7 @@ impl Road {
             }
         }
         // All planned worlds first: whoever is made anew takes no planned one's place.
-        let mut missing = self.join_all(made.all().await, &mut characters, records);
+        let mut missing = self.join_all(made.all().await, scenes, &established, &mut made_up, records).await?;
         for further in 1..=MOST_FURTHER {
             if missing.is_empty() || made.failed() {
                 break;
@@ -139,7 +199,7 @@ impl Road {
                 let road = Arc::clone(self);
                 made.spawn(async move { road.made_up(language, Nth { world, further }, left_out).await });
             }
-            missing = self.join_all(made.all().await, &mut characters, records);
+            missing = self.join_all(made.all().await, scenes, &established, &mut made_up, records).await?;
         }
         made.ended()?;
         for (language, world, left_out) in missing {
@@ -149,10 +209,10 @@ impl Road {
             );
             self.reporter.report(Event::Note(note));
         }
+        let outcome = format!("{} made-up and {} established characters", made_up.len(), established.len());
+        self.end(Stage::Synthesize, outcome);
+        let mut characters = [made_up, established].concat();
         characters.sort_by(|a, b| a.id.cmp(&b.id));
-        let count = |kind| characters.iter().filter(|character| character.kind == kind).count();
-        let (established, synthesized) = (count(CharacterType::Established), count(CharacterType::Synthesized));
-        self.end(Stage::Synthesize, format!("{synthesized} made-up and {established} established characters"));
         records.characters = characters;
         Ok(())
     }

@@ -31,7 +31,7 @@ pub use dwrs::Counts;
 pub use lane::{LaneEnd, Played, Progress, Stage, play_lanes};
 pub use panel::is_further_verdict;
 pub use places::Places;
-pub use scenes::{Scenes, drawn, meets_own_book};
+pub use scenes::{DrawnBooks, Scenes, drawn, meets_own_book};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -103,8 +103,11 @@ pub struct Params {
     /// The most characters of a scene that take part beside the test character; those with most lines stay.
     #[schemars(range(min = 1))]
     pub max_cast: u32,
+    /// The books whose scenes lanes play, by slug or pattern (`["emma", "red-*"]`); all when empty. Lanes whose books are named keep
+    /// every row when others are added; else a further book of a lane's language is played by it too.
+    pub books: Vec<String>,
     /// Whether a character may meet scenes of its own book. Silent, only one that was picked out of the pool may, and only
-    /// where no other book has a scene of its language.
+    /// where no other book that lanes play has a scene of its language.
     pub own_book: Option<bool>,
     /// Whether a lane plays the scenes that people wrote for the pool before those of books.
     pub custom_first: bool,
@@ -128,6 +131,7 @@ impl Default for Params {
             test_every: 4,
             max_conversations: 40,
             max_cast: 5,
+            books: Vec::new(),
             own_book: None,
             custom_first: false,
             max_sentences: 3,

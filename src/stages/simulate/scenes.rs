@@ -6,8 +6,9 @@ use rand::Rng as _;
 
 use super::Params;
 use crate::llm::AskError;
-use crate::schema::{Character, Scene, SceneHead};
+use crate::schema::{Character, CharacterType, Scene, SceneHead, Utterance, slug};
 use crate::seed::seeded;
+use crate::text::PlainName;
 
 /// Where lanes find their scenes: what they choose by is at hand, the rest of a scene is read when a conversation plays in it.
 pub trait Scenes: Sync {
@@ -21,20 +22,82 @@ pub trait Scenes: Sync {
     fn scene(&self, place: usize) -> Result<Scene, Self::Error>;
 }
 
-/// Says whether a character meets scenes of its own book. One that was picked out of a book that stands alone has no
-/// others, unless the pipeline file says no.
+/// The books whose scenes lanes play: those that `simulate.books` names, or all.
+#[derive(Debug)]
+pub struct DrawnBooks<'a>(Vec<(&'a str, Named)>);
+
+/// What an entry of `simulate.books` names.
+#[derive(Debug)]
+enum Named {
+    /// One book, by its slug.
+    Book(String),
+    /// Those whose slugs fit.
+    Books(glob::Pattern),
+}
+
+impl Named {
+    fn has(&self, book: &str) -> bool {
+        match self {
+            Self::Book(slug) => slug == book,
+            Self::Books(pattern) => pattern.matches(book),
+        }
+    }
+}
+
+impl<'a> DrawnBooks<'a> {
+    /// Reads `simulate.books`. What is no pattern names one book, as people write it.
+    #[must_use]
+    pub fn new(params: &'a Params) -> Self {
+        let named = |entry: &'a String| {
+            let pattern = glob::Pattern::new(entry).ok().filter(|_| entry.contains(['*', '?', '[']));
+            (entry.as_str(), pattern.map_or_else(|| Named::Book(slug(entry)), Named::Books))
+        };
+        Self(params.books.iter().map(named).collect())
+    }
+
+    /// Says whether lanes play scenes of a book, by its slug.
+    #[must_use]
+    pub fn has(&self, book: &str) -> bool {
+        self.0.is_empty() || self.0.iter().any(|(_, named)| named.has(book))
+    }
+
+    /// Returns the entries that name no book of some scenes.
+    #[must_use]
+    pub fn missing<'b>(&self, heads: impl Iterator<Item = &'b SceneHead> + Clone) -> Vec<&'a str> {
+        let is_missing = |(_, named): &&(&str, Named)| !heads.clone().any(|head| named.has(&head.book));
+        self.0.iter().filter(is_missing).map(|(entry, _)| *entry).collect()
+    }
+}
+
+/// Says whether somebody of a scene's cast could be meant by a made-up character's name, so that the two would be taken for one.
+///
+/// An established character that goes by the name of one of the cast *is* that one, and takes its seat.
+pub(super) fn has_namesake(scene: &Scene, character: &Character) -> bool {
+    if character.kind == CharacterType::Established {
+        return false;
+    }
+    let own = PlainName::new(&character.name);
+    let cast = scene.characters.iter().filter(|member| member.name != Utterance::ENVIRONMENT);
+    let mut names = cast.flat_map(|member| std::iter::once(&member.name).chain(&member.aliases));
+    names.any(|name| own.clashes(&PlainName::new(name)))
+}
+
+/// Says whether a character meets scenes of its own book. One that was picked out of a book that stands alone among those that
+/// lanes play has no others, unless the pipeline file says no.
 #[must_use]
 pub fn meets_own_book<'a>(
     params: &Params,
     character: &Character,
     heads: impl IntoIterator<Item = &'a SceneHead>,
 ) -> bool {
-    let is_other =
-        |head: &SceneHead| head.language == character.language && character.book.as_ref() != Some(&head.book);
+    let drawn = DrawnBooks::new(params);
+    let is_other = |head: &SceneHead| {
+        head.language == character.language && character.book.as_ref() != Some(&head.book) && drawn.has(&head.book)
+    };
     params.own_book.unwrap_or_else(|| character.is_picked() && !heads.into_iter().any(is_other))
 }
 
-/// Returns the places of the scenes that a lane plays, in its own order: language, own book, then a hash of lane and scene, so that a
+/// Returns the places of the scenes that a lane plays, in its own order: language, books, own book, then a hash of lane and scene, so that a
 /// scene more or less moves no other. Ids are unique in a pool; the id breaks a tie of hashes. With `custom_first` those that people
 /// wrote come before the others, in the same order.
 ///
@@ -49,9 +112,11 @@ pub fn drawn<'a>(
     params: &Params,
 ) -> Vec<u32> {
     let own_book = meets_own_book(params, character, heads.clone());
+    let books = DrawnBooks::new(params);
     let mut order: Vec<(u64, &SceneHead, u32)> = (0..)
         .zip(heads)
         .filter(|(_, head)| head.language == character.language)
+        .filter(|(_, head)| books.has(&head.book))
         .filter(|(_, head)| own_book || character.book.as_ref() != Some(&head.book))
         .map(|(place, head)| (seeded(seed, &["simulate", "scenes", lane, &head.id]).next_u64(), head, place))
         .collect();
@@ -121,6 +186,74 @@ mod tests {
         let other = drawn(7, "tess/other", &tess, Shelf::new(&scenes).heads(), &params);
         let other: Vec<String> = other.into_iter().map(|place| scenes[place as usize].id.clone()).collect();
         assert_ne!(ids(&scenes), other, "lanes have orders of their own");
+    }
+
+    #[test]
+    fn lanes_that_are_pinned_to_books_play_no_others() {
+        for language in Language::ALL {
+            let given = Character { book: Some("home".to_owned()), ..character(language) };
+            let picked = Character { id: Character::picked_id(&given.name, "home"), ..given };
+            let head = |(n, book): (usize, &str)| {
+                let name = if language == Language::En { "Ann" } else { "安" };
+                let scene = scene(language, &format!("{book}@{n}"), &[name]);
+                SceneHead::from(Scene { book: book.to_owned(), ..scene })
+            };
+            let heads: Vec<SceneHead> =
+                ["home", "home", "红楼梦", "a-book", "a-play"].into_iter().enumerate().map(head).collect();
+            let books_of = |character: &Character, heads: &[SceneHead], books: &[&str]| -> Vec<String> {
+                let books = books.iter().map(|&book| book.to_owned()).collect();
+                let params = Params { books, ..Params::default() };
+                let order = drawn(7, "lane", character, heads.iter(), &params);
+                let mut books: Vec<String> =
+                    order.into_iter().map(|place| heads[place as usize].book.clone()).collect();
+                books.sort();
+                books
+            };
+            let visitor = Character { book: None, ..character(language) };
+            for (pin, expected) in [
+                (&[][..], &["a-book", "a-play", "home", "home", "红楼梦"][..]),
+                (&["home"], &["home", "home"]),
+                (&["A Book", "红楼梦"], &["a-book", "红楼梦"]),
+                (&["a-*"], &["a-book", "a-play"]),
+                (&["a book", "nobody-s"], &["a-book"]),
+            ] {
+                assert_eq!(books_of(&visitor, &heads, pin), expected, "{pin:?}");
+            }
+            // Whether a character picked out of a lone book meets it is settled by the pin, whatever is added.
+            assert_eq!(books_of(&picked, &heads[..2], &[]), ["home", "home"]);
+            assert_eq!(books_of(&picked, &heads, &[]), ["a-book", "a-play", "红楼梦"]);
+            assert_eq!(books_of(&picked, &heads[..2], &["home"]), ["home", "home"]);
+            assert_eq!(books_of(&picked, &heads, &["home"]), ["home", "home"]);
+            let params = Params { books: vec!["a-*".to_owned(), "b-*".to_owned()], ..Params::default() };
+            assert_eq!(DrawnBooks::new(&params).missing(heads.iter()), ["b-*"]);
+        }
+    }
+
+    #[test]
+    fn a_made_up_character_meets_no_namesake() {
+        for (language, name, namesakes, others) in [
+            (
+                Language::En,
+                "Hester Quill",
+                ["Hester", "Mrs. Quill", "hester quill"],
+                ["Hester Prynne", "Bob", "Esther"],
+            ),
+            (Language::Zh, "贾宝玉", ["宝玉", "贾宝玉", "宝玉少爷"], ["玉儿", "宝钗", "贾政"]),
+        ] {
+            let established = Character { name: name.to_owned(), ..character(language) };
+            let made_up = Character { kind: CharacterType::Synthesized, ..established.clone() };
+            for (names, expected) in [(namesakes, true), (others, false)] {
+                for other in names {
+                    let by_name = scene(language, "b@0", &["Cid", other]);
+                    let mut by_alias = scene(language, "b@0", &["Cid", "Dot"]);
+                    by_alias.characters[1].aliases.push(other.to_owned());
+                    for scene in [by_name, by_alias] {
+                        assert_eq!(has_namesake(&scene, &made_up), expected, "{name} {other}");
+                        assert!(!has_namesake(&scene, &established));
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use super::asks::{Direct, Rate, SceneReply, TestReply};
 use super::reply::Format;
+use super::scenes::has_namesake;
 use super::{Params, floor};
 use crate::schema::{
     Attribute, CastMember, Character, Dimension, Language, Line, Motivation, Scene, SceneCharacter, Utterance, public,
@@ -31,13 +32,13 @@ pub(super) struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    /// Sets a scene; none when nobody of its cast is left to talk with.
+    /// Sets a scene; none when nobody of its cast is left to talk with, or when somebody could be taken for a made-up character.
     ///
     /// Whoever of the scene *is* the test character, by name or alias, is left out, with its motivation and its lines:
     /// nobody remembers the words of a person who is not there. The same holds for those beyond `max_cast`.
     pub(super) fn new(scene: &'a Scene, character: &'a Character, params: &Params) -> Option<Self> {
         let members = members(scene, character, params.max_cast as usize);
-        if members.is_empty() {
+        if members.is_empty() || has_namesake(scene, character) {
             return None;
         }
         let cast = std::iter::once(member(&character.name, &character.profile))

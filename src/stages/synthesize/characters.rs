@@ -16,7 +16,7 @@ use super::world::World;
 use crate::llm::{Ask, Offline, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::Visibility::{Private, Public};
-use crate::schema::{Attribute, Language, Message, Visibility, slug};
+use crate::schema::{Attribute, Language, Message, Visibility, slug, worldview_key};
 use crate::seed::seeded;
 use crate::text::of_language;
 
@@ -142,7 +142,8 @@ impl Sheet {
 
     /// Returns a key that stands twice in the profile, so that its values may contradict each other.
     fn twice(&self, language: Language) -> Option<String> {
-        let mut seen = BTreeSet::new();
+        // The world will stand beside what the sheet tells.
+        let mut seen = BTreeSet::from([worldview_key(language).to_owned()]);
         self.profile(language).into_iter().map(|attribute| attribute.key).find(|key| !seen.insert(slug(key)))
     }
 

@@ -10,6 +10,7 @@ pub mod established;
 mod faults;
 mod invention;
 mod known;
+mod lookalikes;
 mod refinement;
 mod resemblance;
 mod review;
@@ -21,8 +22,9 @@ pub use characters::{MakeCharacters, Sheet, Sheets};
 pub use dialogue::{MakeDialogue, Said, Talk};
 pub use established::Established;
 pub use known::{Figure, FindLikeness, Likenesses, Origin};
+pub use lookalikes::Lookalikes;
 pub use refinement::Draft;
-pub use resemblance::{Resemblance, resembles};
+pub use resemblance::{Likeness, Resemblance, resembles};
 pub use review::{Review, Reviewed, Verdict};
 pub use scene::{MakeScene, Meeting};
 pub use world::{MakeWorld, Seed, Sparks, World};
@@ -141,7 +143,7 @@ const FEWEST_PEOPLE: u32 = 2;
 /// A) and a further world is another one's. `seed` and the world's number give the scraps that it is thought up from; draws are
 /// `<language>/<world>/<step>/<n>`, with `<world>+<further>` for a further one. No name clashes
 /// with one of `avoid`. An error that does not end the run costs the world alone, which is then a reject. Characters of
-/// different worlds are not compared here: see [`resembles`].
+/// different worlds, and with those of books, are not compared here: see [`resembles`] and [`Lookalikes`].
 pub async fn synthesize(
     models: &[Arc<Model>],
     params: &Params,
@@ -218,17 +220,20 @@ async fn people(
     let scene = refined(model, ask, &draw("scene"), most).await?.answer;
     let ask = MakeDialogue::new(language, world.clone(), characters.clone(), scene);
     let talk = refined(model, ask, &draw("dialogue"), most).await?.answer;
-    let character = |sheet: Sheet| Character {
-        id: slug(&sheet.name),
-        aliases: Vec::new(),
-        language,
-        kind: CharacterType::Synthesized,
-        book: None,
-        worldview: Some(world.worldview(language)),
-        profile: sheet.profile(language),
-        lines: talk.lines(&sheet.name),
-        model: Some(model.id().to_owned()),
-        name: sheet.name,
+    let character = |sheet: Sheet| {
+        Character {
+            id: slug(&sheet.name),
+            aliases: Vec::new(),
+            language,
+            kind: CharacterType::Synthesized,
+            book: None,
+            worldview: Some(world.worldview(language)),
+            profile: sheet.profile(language),
+            lines: talk.lines(&sheet.name),
+            model: Some(model.id().to_owned()),
+            name: sheet.name,
+        }
+        .knowing_its_world()
     };
     let is_own = |character: &Character| rejects.iter().all(|reject| reject.id != character.id);
     let people = characters.into_iter().take(wanted as usize).map(character).filter(is_own).collect();

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::faults::clash;
 use super::tables::texts;
-use crate::schema::{Character, Language, Reject};
+use crate::schema::{Attribute, Character, Language, Reject};
 use crate::text::bm25::{B, K1, Terms, idf};
 use crate::text::float;
 
@@ -14,27 +14,57 @@ use crate::text::float;
 /// Measured on made-up characters, 24 of each language and six seeds, some beside 68 of six novels: two of them are alike to .48 at
 /// most, and a profile is alike to a copy with two thirds of its keys left from .69 on, with half of each value left by about .5.
 /// Who says the same in other words is not found here: that a model is asked (`synthesize/known`).
-const MOST_LIKENESS: f64 = 0.5;
+pub(super) const MOST_LIKENESS: f64 = 0.5;
 
 /// What a character is too much like.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resemblance {
     /// The other character's name.
     pub other: String,
-    /// Whether the names could be taken for the same.
-    pub same_name: bool,
-    /// How much of the profile the other one says: its BM25 score for the other one as a share of that for itself, from 0; 1
-    /// is word for word.
-    pub likeness: f64,
+    /// The slug of the other's book, where its scenes tell of it.
+    pub book: Option<String>,
+    /// In what.
+    pub likeness: Likeness,
+}
+
+/// In what two characters are alike.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Likeness {
+    /// Their names could be taken for the same.
+    Name,
+    /// They share a part of their names, which costs the scenes with such people: so many of all that could be played.
+    PartOfName {
+        /// The scenes with somebody who shares a part of the name.
+        scenes: u64,
+        /// All scenes.
+        of: u64,
+    },
+    /// So much of the profile is said by the other one: its BM25 score for the other one as a share of that for itself, from
+    /// 0; 1 is word for word.
+    Profile(f64),
 }
 
 impl Resemblance {
     /// Returns the reject of a character that is left out for it.
     #[must_use]
     pub fn reject(&self, character: &Character) -> Reject {
-        let how = if self.same_name { "has the name of" } else { "is too much like" };
-        let detail = format!("{} {how} {} (likeness of the profiles {:.2})", character.name, self.other, self.likeness);
-        Reject::new("synthesize", character.id.clone(), "resembles", detail)
+        Reject::new("synthesize", character.id.clone(), "resembles", self.told(character))
+    }
+
+    /// Says in words what a character is too much like.
+    #[must_use]
+    pub fn told(&self, character: &Character) -> String {
+        let (name, book) = (&character.name, self.book.as_ref());
+        let other = book.map_or_else(|| self.other.clone(), |book| format!("{} in `{book}`", self.other));
+        match self.likeness {
+            Likeness::Name => format!("{name} has the name of {other}"),
+            Likeness::PartOfName { scenes, of } => format!(
+                "{name} could be taken for {other}: {scenes} of the {of} scenes of its language have somebody who shares its name"
+            ),
+            Likeness::Profile(share) => {
+                format!("{name} is too much like {other} (likeness of the profiles {share:.2})")
+            }
+        }
     }
 }
 
@@ -43,60 +73,86 @@ impl Resemblance {
 #[must_use]
 pub fn resembles(character: &Character, others: &[Character]) -> Option<Resemblance> {
     let own = Bag::of(character);
-    let most = own.score(&own);
     others.iter().filter(|other| !std::ptr::eq(*other, character)).find_map(|other| {
-        let names = std::iter::once(&other.name).chain(&other.aliases);
-        let same_name = names.into_iter().any(|name| clash(&character.name, name));
-        let likeness = if most > 0.0 { own.score(&Bag::of(other)) / most } else { 0.0 };
-        (same_name || likeness >= MOST_LIKENESS).then(|| Resemblance { other: other.name.clone(), same_name, likeness })
+        let mut names = std::iter::once(&other.name).chain(&other.aliases);
+        let likeness = if names.any(|name| clash(&character.name, name)) {
+            Likeness::Name
+        } else {
+            let other = Bag::of(other);
+            let share = own.share(other.length, |pair| other.terms.get(pair).copied().unwrap_or_default());
+            (share >= MOST_LIKENESS).then_some(Likeness::Profile(share))?
+        };
+        Some(Resemblance { other: other.name.clone(), book: other.book.clone(), likeness })
     })
 }
 
 /// Hands on what a text of a profile is compared by: pairs of neighbouring words, in Chinese of characters. English words alone
 /// would not do: the plain ones that all profiles share are half of each.
-fn pairs(cut: &mut Terms, text: &str, language: Language, mut each: impl FnMut(String)) {
-    let mut before: Option<String> = None;
+pub(super) fn pairs(cut: &mut Terms, text: &str, language: Language, mut each: impl FnMut(&str)) {
+    let mut pair = String::new();
     cut.each(text, |term| match language {
         Language::En => {
-            if let Some(before) = &before {
-                each(format!("{before} {term}"));
+            let is_first = pair.is_empty();
+            pair.push_str(if is_first { "" } else { " " });
+            let second = pair.len();
+            pair.push_str(term);
+            if !is_first {
+                each(&pair);
             }
-            before = Some(term.to_owned());
+            pair.drain(..second);
         }
-        Language::Zh => each(term.to_owned()),
+        Language::Zh => each(term),
     });
 }
 
 /// A profile as its pairs.
-struct Bag {
+#[derive(Debug)]
+pub(super) struct Bag {
     terms: BTreeMap<String, usize>,
     length: usize,
     language: Language,
+    /// The score for itself.
+    most: f64,
 }
 
 impl Bag {
-    fn of(character: &Character) -> Self {
-        let (mut terms, mut length) = (BTreeMap::new(), 0);
+    pub(super) fn of(character: &Character) -> Self {
+        let mut bag = Self { terms: BTreeMap::new(), length: 0, language: character.language, most: 0.0 };
         let mut cut = Terms::default();
-        for attribute in &character.profile {
+        // A world is not what a character is: its people share it.
+        let world = character.worldview.as_deref().map(str::trim);
+        let is_own = |attribute: &&Attribute| Some(attribute.value.trim()) != world;
+        for attribute in character.profile.iter().filter(is_own) {
             pairs(&mut cut, &attribute.value, character.language, |pair| {
-                *terms.entry(pair).or_default() += 1;
-                length += 1;
+                *bag.terms.entry(pair.to_owned()).or_default() += 1;
+                bag.length += 1;
             });
         }
-        Self { terms, length, language: character.language }
+        bag.most = bag.score(bag.length, |pair| bag.terms[pair]);
+        bag
+    }
+
+    /// Returns the pairs.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = &String> {
+        self.terms.keys()
+    }
+
+    /// Returns the score of another profile as a share of that for itself. `length` is how many pairs the other one has, and
+    /// `there` how often it has one of them.
+    pub(super) fn share(&self, length: usize, there: impl Fn(&str) -> usize) -> f64 {
+        if self.most > 0.0 { self.score(length, there) / self.most } else { 0.0 }
     }
 
     /// Returns the BM25 score of another profile for this one as the query.
     ///
     /// How rare a pair is is told by texts that never change: told by the profiles of the run, a further character would change
     /// how alike two others are.
-    fn score(&self, other: &Self) -> f64 {
+    fn score(&self, length: usize, there: impl Fn(&str) -> usize) -> f64 {
         let rarity = Rarity::of(self.language);
-        let average = float(self.length + other.length) / 2.0;
-        let length = K1 * (1.0 - B + B * float(other.length) / average.max(1.0));
+        let average = float(self.length + length) / 2.0;
+        let length = K1 * (1.0 - B + B * float(length) / average.max(1.0));
         let part = |(term, count): (&String, &usize)| {
-            let there = float(other.terms.get(term).copied().unwrap_or_default());
+            let there = float(there(term));
             float(*count) * rarity.weight(term) * there * (K1 + 1.0) / (there + length)
         };
         self.terms.iter().map(part).sum()
@@ -125,7 +181,7 @@ impl Rarity {
         for text in &texts {
             let mut terms = BTreeSet::new();
             pairs(&mut cut, text, language, |pair| {
-                terms.insert(pair);
+                terms.insert(pair.to_owned());
             });
             for term in terms {
                 *with_term.entry(term).or_default() += 1;
@@ -142,7 +198,7 @@ impl Rarity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{Attribute, CharacterType, Language, Visibility};
+    use crate::schema::{CharacterType, Visibility};
 
     fn character(name: &str, aliases: &[&str], value: &str) -> Character {
         Character {
@@ -168,9 +224,10 @@ mod tests {
         assert_eq!(resembles(&one, std::slice::from_ref(&own_words)), None);
         assert_eq!(resembles(&one, &[]), None);
         let found = resembles(&one, &[own_words, same_words.clone()]).expect("the same words");
-        assert_eq!((found.other.as_str(), found.same_name), ("Ives Stope", false));
-        assert!(found.likeness > 0.8, "{}", found.likeness);
+        assert_eq!(found.other, "Ives Stope");
+        assert!(matches!(found.likeness, Likeness::Profile(share) if share > 0.8), "{found:?}");
         let found = resembles(&one, &[same_alias]).expect("the same name");
+        assert_eq!(found.likeness, Likeness::Name);
         let reject = found.reject(&one);
         assert_eq!((reject.id.as_str(), reject.reason.as_str()), ("hob-wragg", "resembles"));
         assert!(reject.detail.contains("The Warden"), "{}", reject.detail);

@@ -60,6 +60,14 @@ impl Ask for Review {
         Ok(vec![Message::system(render("system")?), Message::user(render("user")?)])
     }
 
+    fn check(&self, reviewed: &Reviewed) -> Result<(), String> {
+        let is_told = reviewed.faults.iter().any(|fault| !fault.trim().is_empty());
+        if reviewed.verdict == Verdict::Refine && !is_told {
+            return Err("`refine` needs at least one fault that is to be mended".to_owned());
+        }
+        Ok(())
+    }
+
     /// Measures what can be measured: empty entries, repeated lines, names alike, and length.
     fn offline(&self, _: &mut Offline<'_>) -> Reviewed {
         let faults = measured(self.language, &self.output);
@@ -104,6 +112,23 @@ fn measured(language: Language, output: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_verdict_needs_its_faults() {
+        for language in Language::ALL {
+            let ask = Review { language, step: "synthesize/world", given: String::new(), output: String::new() };
+            for (verdict, faults, right) in [
+                (Verdict::Good, &[][..], true),
+                (Verdict::Good, &["a trifle"], true),
+                (Verdict::Refine, &["太短"], true),
+                (Verdict::Refine, &[], false),
+                (Verdict::Refine, &[" "], false),
+            ] {
+                let faults = faults.iter().map(|&fault| fault.to_owned()).collect();
+                assert_eq!(ask.check(&Reviewed { faults, verdict }).is_ok(), right);
+            }
+        }
+    }
 
     #[test]
     fn measurable_faults_are_found() {

@@ -53,8 +53,11 @@ fn offline_characters_are_whole_and_differ() {
                     let other = lines.insert(line.clone(), character.name.clone());
                     assert_eq!(other, None, "{} says it too: {line}", character.name);
                 }
-                let further = &character.profile[14..];
+                let (world, further) = character.profile[14..].split_last().expect("the world");
                 assert_eq!(further.len(), 1);
+                let key = if language == Language::En { "worldview" } else { "世界观" };
+                assert_eq!((world.key.as_str(), world.visibility), (key, Visibility::Private));
+                assert_eq!(Some(&world.value), character.worldview.as_ref());
                 assert_eq!(public(&character.profile).len(), 6 + public(further).len());
                 let texts = character.profile.iter().map(|attribute| &attribute.value).chain(&character.lines);
                 for text in texts.chain(&character.worldview) {
@@ -73,7 +76,7 @@ fn offline_characters_are_whole_and_differ() {
                 };
                 copy.profile = copy.profile.chunks(3).flat_map(|three| three.iter().take(2)).cloned().collect();
                 let found = resembles(character, &[copy]).expect("the same person");
-                assert!(!found.same_name, "{found:?}");
+                assert!(matches!(found.likeness, Likeness::Profile(_)), "{found:?}");
             }
         }
     }
@@ -292,6 +295,8 @@ fn a_sheet_has_keys_of_its_own_with_who_may_see_them() {
         let bad = [own[0].clone(), own[0].clone()];
         assert!(ask.check(&with(&bad)).unwrap_err().contains("stands twice"));
         assert!(ask.check(&with(&[attribute(fixed, Visibility::Public)])).unwrap_err().contains("stands twice"));
+        let world = crate::schema::worldview_key(language);
+        assert!(ask.check(&with(&[attribute(world, Visibility::Public)])).unwrap_err().contains("stands twice"));
         ask.check(&with(&[attribute(foreign, Visibility::Public)])).unwrap();
         assert!(ask.check(&with(&[attribute("—", Visibility::Public)])).unwrap_err().contains("no name"));
         let many: Vec<_> = (0..5).map(|n| attribute(&format!("{scar}{n}"), Visibility::Public)).collect();

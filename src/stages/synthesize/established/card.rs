@@ -98,7 +98,9 @@ fn made(file: &CharacterFile, original: Option<(&str, &Value)>) -> Value {
 pub(super) fn texts(file: &CharacterFile) -> [(&'static str, String); 4] {
     let colon = if file.language == Language::Zh { "：" } else { ": " };
     let line = |attribute: &Attribute| format!("{}{colon}{}", attribute.key.trim(), attribute.value.trim());
-    let description: Vec<String> = file.profile.iter().map(line).collect();
+    // The scenario tells the world.
+    let is_world = |attribute: &&Attribute| file.worldview.as_deref().map(str::trim) == Some(attribute.value.trim());
+    let description: Vec<String> = file.profile.iter().filter(|one| !is_world(one)).map(line).collect();
     let examples: Vec<String> = file.lines.iter().map(|line| format!("<START>\n{{{{char}}}}: {line}")).collect();
     [
         ("name", file.name.trim().to_owned()),

@@ -17,8 +17,8 @@ pub(super) fn read(fields: &Fields<'_>, stem: &str) -> Result<Given, Misfit> {
     };
     let resolve = |text: &str| resolved(text, name, language).trim().to_owned();
     let mut parts = Parts { name: name.to_owned(), ..Parts::default() };
-    // The prompt is all that the file tells, secrets and all; but others have to know whom they meet.
-    parts.know(["description", "人物描述"], language, resolve(prompt), Visibility::Public);
+    // The prompt is all that the file tells, secrets and all.
+    parts.know(["description", "人物描述"], language, resolve(prompt), Visibility::Private);
     for text in [examples, greeting] {
         parts.lines.extend(spoken_lines(&own_turns(&resolve(text), name)));
     }
@@ -76,11 +76,13 @@ mod tests {
         let given = read_(&value).unwrap();
         assert_eq!((given.file.name.as_str(), given.file.language), ("Mara", Language::En));
         assert_eq!(given.file.profile[0].value, "Mara keeps a lighthouse.");
+        assert_eq!(crate::schema::public(&given.file.profile), [], "a prompt may tell everything");
         assert_eq!(given.file.lines, ["Mind the step.", "It bites.", "You again?"]);
         assert_eq!(given.original, value);
         let value = json!({"char_name": "", "system_prompt": "守灯塔的人。", "initial_message": "来了？"});
         let given = read_(&value).unwrap();
         assert_eq!((given.file.name.as_str(), given.file.language), ("stem", Language::Zh));
+        assert_eq!((given.file.profile.len(), crate::schema::public(&given.file.profile).len()), (1, 0));
     }
 
     #[test]

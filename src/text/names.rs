@@ -1,0 +1,104 @@
+//! Names as people tell them apart: without case, marks and forms of address. Pure; knows nobody.
+
+use super::words::WORDS;
+use super::{is_han, is_title};
+use crate::schema::slug;
+
+/// A name as it is compared with others.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PlainName(String);
+
+impl PlainName {
+    /// Makes a name plain: the forms of address before an English name and after a Chinese one go, unless nothing else is left.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        let whole = slug(name);
+        let words = whole.split('-').skip_while(|word| !word.chars().any(is_han) && is_title(word));
+        let mut plain = words.collect::<Vec<_>>().join("-");
+        if plain.is_empty() {
+            plain.clone_from(&whole);
+        }
+        if plain.chars().all(is_han)
+            && let Some(untitled) = without_title(&plain)
+        {
+            plain.truncate(untitled.len());
+        }
+        Self(plain)
+    }
+
+    /// Says whether there is a letter in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0 == "-"
+    }
+
+    /// Says whether two names could be taken for the same: equal, or one is a whole word of the other (Chinese, where names
+    /// have no words: two characters or more within the other).
+    #[must_use]
+    pub fn clashes(&self, other: &Self) -> bool {
+        self == other || self.is_within(other) || other.is_within(self)
+    }
+
+    fn is_within(&self, long: &Self) -> bool {
+        let (short, long) = (&self.0, &long.0);
+        if self.is_empty() {
+            false
+        } else if short.chars().all(is_han) {
+            short.chars().count() >= 2 && long.contains(short.as_str())
+        } else {
+            !short.contains('-') && long.split('-').any(|word| word == short)
+        }
+    }
+}
+
+/// Returns a Chinese name of two characters or more that a form of address of two or more follows, without it. Shorter ones
+/// are as often a part of the name.
+fn without_title(name: &str) -> Option<&str> {
+    let is_long = |text: &str| text.chars().nth(1).is_some();
+    let rests = WORDS.zh.titles.iter().filter(|title| is_long(title)).filter_map(|title| name.strip_suffix(title));
+    rests.filter(|rest| is_long(rest)).min_by_key(|rest| rest.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_address_are_no_part_of_a_name() {
+        for (one, other) in [
+            ("Mrs. Marl", "marl"),
+            ("Captain Dr. Hob Wragg", "Hob Wragg"),
+            ("Captain", "captain"),
+            ("温仲筹先生", "温仲筹"),
+            ("阿满姑娘", "阿满"),
+        ] {
+            assert_eq!(PlainName::new(one), PlainName::new(other), "{one} / {other}");
+        }
+        for (one, other) in [("Lady", "Lord"), ("温先生", "温"), ("李二娘", "李二"), ("Hob", "Hobs")] {
+            assert_ne!(PlainName::new(one), PlainName::new(other), "{one} / {other}");
+        }
+        assert!(PlainName::new("…").is_empty());
+    }
+
+    #[test]
+    fn names_clash_by_words_or_characters() {
+        for (one, other, expected) in [
+            ("Dilly", "Dilly Voss", true),
+            ("dilly voss", "Dilly Voss", true),
+            ("Mrs. Voss", "Dilly Voss", true),
+            ("Mrs. Voss", "Captain Voss", true),
+            ("Keziah Marl", "Keziah Brand", false),
+            ("Ann", "Joanna Ley", false),
+            ("…", "…!", true),
+            ("…", "Ann", false),
+            ("宝玉", "贾宝玉", true),
+            ("宝玉哥哥", "贾宝玉", true),
+            ("玉", "贾宝玉", false),
+            ("温仲筹", "温如玉", false),
+        ] {
+            let (one, other) = (PlainName::new(one), PlainName::new(other));
+            assert_eq!(one.clashes(&other), expected, "{one:?} / {other:?}");
+            assert_eq!(other.clashes(&one), expected, "{other:?} / {one:?}");
+        }
+    }
+}
