@@ -123,7 +123,7 @@ impl Road {
         for note in &self.loaded.notes {
             self.reporter.report(Event::Note(note.clone()));
         }
-        for entry in simulate::DrawnBooks::new(&self.loaded.file.simulate).missing(scenes.heads()) {
+        for entry in simulate::DrawnBooks::new(&self.loaded.file.simulate).missing(&scenes.heads()) {
             let note = format!("`simulate.books` names `{entry}`, and no scene is of such a book");
             self.reporter.report(Event::Note(note));
         }

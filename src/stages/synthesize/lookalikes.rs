@@ -87,7 +87,7 @@ impl Lookalikes {
         }
         *self.scenes.entry(scene.language).or_default() += 1;
         let cast = || scene.characters.iter().filter(|member| member.name != Utterance::ENVIRONMENT);
-        self.compare_names(scene, cast().map(|member| (member, names(member))).collect());
+        self.compare_names(scene, &cast().map(|member| (member, names(member))).collect::<Vec<_>>());
         for member in cast() {
             self.learn(scene.language, member);
         }
@@ -113,7 +113,7 @@ impl Lookalikes {
         self.made.into_iter().map(found).collect()
     }
 
-    fn compare_names(&mut self, scene: &Scene, cast: Vec<(&SceneCharacter, Vec<PlainName>)>) {
+    fn compare_names(&mut self, scene: &Scene, cast: &[(&SceneCharacter, Vec<PlainName>)]) {
         for made in self.made.iter_mut().filter(|made| made.language == scene.language && made.same.is_none()) {
             let of = |(member, _): &(&SceneCharacter, _)| Of { name: member.name.clone(), book: scene.book.clone() };
             made.same = cast.iter().find(|(_, names)| names.contains(&made.name)).map(of);
@@ -213,7 +213,9 @@ mod tests {
 
     fn found(made: &[Character], scenes: &[Scene]) -> Vec<Option<(String, String)>> {
         let mut lookalikes = Lookalikes::new(made);
-        scenes.iter().for_each(|scene| lookalikes.read(scene));
+        for scene in scenes {
+            lookalikes.read(scene);
+        }
         let found = lookalikes.found().into_iter();
         let told = |one: Resemblance| {
             let how = match one.likeness {
