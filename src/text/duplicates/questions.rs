@@ -221,14 +221,14 @@ impl Questions {
         self.terms(number).first().is_some_and(|term| self.is_rare(term.rank))
     }
 
-    /// Returns how alike two questions are, 0 to 1 in millionths.
+    /// Returns how alike two questions are.
     #[cfg(test)]
     pub(super) fn likeness(&self, one: u32, other: u32) -> f64 {
         self.likeness_from((one, 0), (other, 0), -1.0).expect("nothing is less alike than that")
     }
 
-    /// Returns the same where it is no less than what is sought by more than rounding. The questions share no term before the
-    /// places that are given with them.
+    /// Returns how alike two questions are, 0 to 1 in millionths; none where that is surely less than what is sought. They share no
+    /// term before the places that are given with them.
     pub(super) fn likeness_from(&self, one: (u32, usize), other: (u32, usize), at_least: f64) -> Option<f64> {
         let ((one, mut i), (other, mut j)) = (one, other);
         let (of_one, of_other) = (self.terms(one), self.terms(other));
