@@ -25,8 +25,7 @@ pub struct Forms {
     pub limits: LineLimits,
 }
 
-/// Writes the tables and returns how many rows each file has, by its path below the folder; the rows of a split that has several
-/// files stand at the first.
+/// Writes the tables and returns how many rows each file has, by its path below the folder.
 pub fn forms(forms: &Forms) -> Result<BTreeMap<String, usize>, RunError> {
     let dataset = Dataset::open(&forms.dataset)?;
     let is_list = forms.form == Form::Coser;
@@ -70,11 +69,13 @@ pub fn forms(forms: &Forms) -> Result<BTreeMap<String, usize>, RunError> {
         if is_list {
             files.write(b"]\n")?;
         }
-        for (number, file) in files.end()?.into_iter().enumerate() {
+        for (file, lines) in files.end()? {
             let path = folder.join(file);
+            // A list is one file, and the bracket that ends it is no row.
+            let rows = if is_list { rows } else { usize::try_from(lines).unwrap_or(usize::MAX) };
             let below = path.strip_prefix(whole.place()).unwrap_or(&path);
             let below = below.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
-            written.insert(below, if number == 0 { rows } else { 0 });
+            written.insert(below, rows);
         }
     }
     whole.finish()?;

@@ -1,16 +1,24 @@
 //! The road of `split`: reads what a division needs of a data set, has it decided, and writes the data set anew. Holds of its rows
 //! their ids and short texts, and a group for each split.
 
+mod carried;
+mod error;
+mod files;
+mod rows;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use polars::prelude::{DataFrame, IdxCa, PolarsError};
 use serde_json::{Value, json};
 
-use crate::stages::export::{ExportError, Groups, SplitRows, recard};
-use crate::stages::split::{self, Divided, Params, Report, Rows};
-use crate::store::{self, Dataset, DatasetPlace, NewDataset, RowReader, StoreError, Table};
+pub use error::SplitError;
+
+use crate::stages::export::{SplitRows, recard};
+use crate::stages::split::{self, Params, Report};
+use crate::store::{self, Dataset, DatasetPlace, NewDataset, Table};
+use carried::Carried;
+use rows::{merged, read};
 
 /// What is to be divided, and how.
 #[derive(Debug, Clone)]
@@ -37,86 +45,6 @@ pub struct SplitDone {
     /// What was decided.
     pub report: Report,
 }
-
-/// Why nothing was divided.
-#[derive(Debug, thiserror::Error)]
-pub enum SplitError {
-    /// The config is none that can be divided, or the data set lacks it.
-    #[error("the data set `{}` has no config `{config}` that can be divided", path.display())]
-    NoConfig {
-        /// The data set.
-        path: PathBuf,
-        /// The config.
-        config: String,
-        /// Those that it has.
-        has: Vec<String>,
-    },
-    /// A column that was named is none of the config's.
-    #[error("`{config}` has no column `{column}`")]
-    NoColumn {
-        /// The config.
-        config: String,
-        /// The column.
-        column: String,
-        /// Those that it has.
-        has: Vec<String>,
-    },
-    /// A value that was named is in no row.
-    #[error("no row of `{config}` has `{value}` as its `{column}`")]
-    NoValue {
-        /// The config.
-        config: String,
-        /// The column.
-        column: String,
-        /// The value.
-        value: String,
-    },
-    /// The folder for the new data set holds something.
-    #[error("`{}` holds something already", path.display())]
-    Taken {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// The folder for the new data set lies in the old one.
-    #[error("`{}` lies within the data set", path.display())]
-    Within {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// A file is not what the run has written.
-    #[error("`{file}` is not what the run has written, by its manifest")]
-    Altered {
-        /// The file below the data set.
-        file: String,
-    },
-    /// A file could not be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// Rows could not be made into groups.
-    #[error(transparent)]
-    Export(#[from] ExportError),
-    /// Rows could not be taken out of their table.
-    #[error("divide the rows of `{config}`")]
-    Frame {
-        /// The config.
-        config: String,
-        /// What polars says.
-        #[source]
-        source: PolarsError,
-    },
-    /// The manifest is none.
-    #[error("read `{}`", path.display())]
-    Manifest {
-        /// Its path.
-        path: PathBuf,
-        /// What is wrong.
-        #[source]
-        source: serde_json::Error,
-    },
-}
-
-/// So many rows go from the old tables to the new ones at a time.
-const STEP: usize = 1000;
 
 /// Divides a config of a data set anew.
 ///
@@ -156,8 +84,14 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
     }
     let (rows, tails) = read(config, &split.params, &tables)?;
     let threads = std::thread::available_parallelism().unwrap_or(std::num::NonZero::<usize>::MIN);
-    let divided = split::divide(&rows, &split.params, threads);
+    let mut divided = split::divide(&rows, &split.params, threads);
     let order = merged(&rows, &tails);
+    let chats: Vec<&Table> = dataset.of(carried::CONFIG).collect();
+    let carried = match config {
+        "samples" if !chats.is_empty() => Some(Carried::new(&chats, &rows, &divided, &split.params)?),
+        _ => None,
+    };
+    divided.report.carried = carried.as_ref().map(|carried| carried.counts(&divided.names)).unwrap_or_default();
     drop(rows);
     if split.dry_run {
         return Ok(SplitDone { dataset: out.to_owned(), report: divided.report });
@@ -166,17 +100,32 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
         NewDataset::mend(&target)?;
     }
     let mut new = NewDataset::beside(&target, split.shard_bytes)?;
-    let told = write(config, &tables, &tails, &order, &divided, &mut new)?;
-    let replaced: BTreeSet<String> =
-        tables.iter().flat_map(|table| &table.files).map(|file| dataset.relative(file)).collect();
+    let (splits, all) = (divided.splits.as_slice(), divided.names.as_slice());
+    let told = files::write(config, &tables, &tails, &order, (splits, all), &mut new)?;
+    let mut divisions = vec![(config, told, json!(divided.report), divided.report.section(config))];
+    if let Some(carried) = carried {
+        let told =
+            files::write(carried::CONFIG, &chats, &carried.tails, &carried.order, (&carried.splits, all), &mut new)?;
+        divisions.push((carried::CONFIG, told, carried.report(&divided.report), carried.section()));
+    }
+    let of_division = |table: &&Table| divisions.iter().any(|(config, ..)| *config == table.config);
+    let replaced: BTreeSet<String> = dataset
+        .tables
+        .iter()
+        .filter(of_division)
+        .flat_map(|table| &table.files)
+        .map(|file| dataset.relative(file))
+        .collect();
     for name in names.iter().filter(|name| *name != CARD && *name != SPLITS && !replaced.contains(*name)) {
         new.add(&dataset.path, name)?;
     }
-    new.add_json(SPLITS, &with_report(&dataset.path.join(SPLITS), config, &divided.report))?;
-    let card = store::read_card(&dataset.path)?;
-    let files = new.finish(&recard(&card, config, &told, &divided.report.section(config)))?;
+    new.add_json(SPLITS, &with_reports(&dataset.path.join(SPLITS), &divisions))?;
+    let card = divisions.iter().fold(store::read_card(&dataset.path)?, |card, (config, told, _, section)| {
+        recard(&card, config, told, section)
+    });
+    let files = new.finish(&card)?;
     if let (Some(run), None, Some(manifest)) = (&split.place.run, &split.out, manifest) {
-        retell(&run.join("manifest.json"), manifest, config, &told, &files)?;
+        retell(&run.join("manifest.json"), manifest, &divisions, &files)?;
     }
     Ok(SplitDone { dataset: out.to_owned(), report: divided.report })
 }
@@ -229,136 +178,15 @@ fn unaltered(dataset: &Dataset, names: &[String], manifest: &Value) -> Result<()
     Ok(())
 }
 
-/// Reads what a division needs of each table, one after the other; returns it with where each table's rows end.
-fn read(config: &'static str, params: &Params, tables: &[&Table]) -> Result<(Rows, Vec<usize>), SplitError> {
-    let mut rows = Rows::new(config, params);
-    let mut tails = Vec::new();
-    for table in tables {
-        for path in &table.files {
-            let all = store::columns(path)?;
-            let has = |column: &str| all.iter().any(|name| name == column);
-            check_columns(config, params, &all)?;
-            let columns = split::needed(config, params, has);
-            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-            for group in store::groups(path, Some(&columns))? {
-                let (_, group) = group?;
-                rows.add(config, params, &group).map_err(frame(config))?;
-            }
-        }
-        tails.push(rows.len());
-    }
-    if let Some((held, _)) = params.hold_out.iter().zip(rows.held_counts()).find(|(_, count)| *count == 0) {
-        let (column, value) = (held.column.clone(), held.value.clone());
-        return Err(SplitError::NoValue { config: config.to_owned(), column, value });
-    }
-    Ok((rows, tails))
-}
+/// A config that was divided: the rows of its splits, what `splits.json` tells of it, and what the card does.
+type Division = (&'static str, Vec<SplitRows>, Value, String);
 
-fn frame(config: &str) -> impl Fn(PolarsError) -> SplitError {
-    move |source| SplitError::Frame { config: config.to_owned(), source }
-}
-
-fn check_columns(config: &str, params: &Params, has: &[String]) -> Result<(), SplitError> {
-    let words = params.by.iter().chain(params.hold_out.iter().map(|held| &held.column)).chain(&params.stratify);
-    for word in words {
-        if !split::column_of(config, word).iter().any(|column| has.contains(column)) {
-            let (config, column) = (config.to_owned(), word.clone());
-            return Err(SplitError::NoColumn { config, column, has: has.to_vec() });
-        }
-    }
-    Ok(())
-}
-
-/// Returns the rows of all tables in the order of their ids. A table's own order stays, so that each is read from its first row to
-/// its last.
-fn merged(rows: &Rows, tails: &[usize]) -> Vec<usize> {
-    let mut heads: Vec<(usize, usize)> = Vec::new();
-    let mut start = 0;
-    for tail in tails {
-        heads.push((start, *tail));
-        start = *tail;
-    }
-    let mut order = Vec::with_capacity(rows.len());
-    while let Some(head) = heads
-        .iter_mut()
-        .filter(|(at, tail)| at < tail)
-        .min_by(|a, b| rows.id(a.0).cmp(rows.id(b.0)).then(a.0.cmp(&b.0)))
-    {
-        order.push(head.0);
-        head.0 += 1;
-    }
-    order
-}
-
-/// Writes the rows to their splits, in the order of their ids.
-fn write(
-    config: &'static str,
-    tables: &[&Table],
-    tails: &[usize],
-    order: &[usize],
-    divided: &Divided,
-    new: &mut NewDataset,
-) -> Result<Vec<SplitRows>, SplitError> {
-    let mut readers: Vec<RowReader> = tables.iter().map(|table| RowReader::new(table)).collect();
-    let mut files: Vec<_> = divided.names.iter().map(|name| (new.table(config, name), Groups::default())).collect();
-    for step in order.chunks(STEP) {
-        let mut counts = vec![0; tables.len()];
-        let of: Vec<usize> = step.iter().map(|row| tails.partition_point(|tail| tail <= row)).collect();
-        for table in &of {
-            counts[*table] += 1;
-        }
-        let mut frame: Option<DataFrame> = None;
-        let mut starts = vec![0; tables.len()];
-        for (table, count) in counts.into_iter().enumerate() {
-            starts[table] = frame.as_ref().map_or(0, DataFrame::height);
-            let mut left = count;
-            while left > 0 {
-                let part = readers[table].next(left)?;
-                // The file is the one that was read just now.
-                let part = part.ok_or_else(|| StoreError::Changed { path: tables[table].files[0].clone() })?;
-                left -= part.height();
-                match &mut frame {
-                    Some(frame) => frame.vstack_mut_owned(part).map(drop).map_err(self::frame(config))?,
-                    none => *none = Some(part),
-                }
-            }
-        }
-        let Some(frame) = frame else { continue };
-        let mut taken: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
-        for (row, table) in step.iter().zip(of) {
-            let place = u32::try_from(starts[table]).expect("a step has few rows");
-            taken.entry(divided.splits[*row]).or_default().push(place);
-            starts[table] += 1;
-        }
-        for (split, places) in taken {
-            let part = frame.take(&IdxCa::from_vec("".into(), places)).map_err(self::frame(config))?;
-            let (file, groups) = &mut files[split];
-            if let Some(group) = groups.add(config, part)? {
-                file.write(group)?;
-            }
-        }
-    }
-    let mut told = Vec::new();
-    for ((mut file, groups), name) in files.into_iter().zip(&divided.names) {
-        let (rest, rows) = groups.end(name);
-        if let Some(rest) = rest {
-            file.write(rest)?;
-        }
-        new.end(file)?;
-        if rows.rows > 0 {
-            told.push(rows);
-        }
-    }
-    told.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(told)
-}
-
-/// Returns what `splits.json` tells, with another report of a config.
-fn with_report(path: &Path, config: &str, report: &Report) -> Value {
+/// Returns what `splits.json` tells, with other reports of some configs.
+fn with_reports(path: &Path, divisions: &[Division]) -> Value {
     let old = fs::read_to_string(path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let configs = old.and_then(|old| old.get("configs").and_then(Value::as_object).cloned()).unwrap_or_default();
     let mut configs: BTreeMap<String, Value> = configs.into_iter().collect();
-    configs.insert(config.to_owned(), serde_json::to_value(report).expect("a report is JSON"));
+    configs.extend(divisions.iter().map(|(config, _, report, _)| ((*config).to_owned(), report.clone())));
     json!({"format": 1, "version": env!("CARGO_PKG_VERSION"), "configs": configs})
 }
 
@@ -366,12 +194,13 @@ fn with_report(path: &Path, config: &str, report: &Report) -> Value {
 fn retell(
     path: &Path,
     mut manifest: Value,
-    config: &str,
-    splits: &[SplitRows],
+    divisions: &[Division],
     files: &BTreeMap<String, String>,
 ) -> Result<(), SplitError> {
-    let rows: BTreeMap<&str, usize> = splits.iter().map(|split| (split.name.as_str(), split.rows)).collect();
-    manifest["rows"][config] = json!(rows);
+    for (config, told, ..) in divisions {
+        let rows: BTreeMap<&str, usize> = told.iter().map(|split| (split.name.as_str(), split.rows)).collect();
+        manifest["rows"][*config] = json!(rows);
+    }
     manifest["files"] = json!(files);
     Ok(store::write_json(path, &manifest)?)
 }

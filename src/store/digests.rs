@@ -106,9 +106,11 @@ fn feed(series: &Series, hasher: &mut blake3::Hasher) -> Result<(), PolarsError>
                 feed(&field, hasher)?;
             }
         }
-        // Numbers and truth values: few kinds, each told by its own words.
-        _ => {
-            for value in series.iter() {
+        // Numbers and truth values: few kinds, each told by its own words. Moments by what has passed: their words take zones.
+        kind => {
+            let physical =
+                if kind.is_temporal() { series.to_physical_repr() } else { std::borrow::Cow::Borrowed(series) };
+            for value in physical.iter() {
                 let told = (!value.is_null()).then(|| value.to_string());
                 add(told.as_deref().map(str::as_bytes));
             }

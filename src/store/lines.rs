@@ -26,7 +26,8 @@ pub struct LineFiles {
     head: Vec<u8>,
     limits: LineLimits,
     open: Option<Open>,
-    ended: Vec<PathBuf>,
+    /// The files that are whole but not yet named, with their lines.
+    ended: Vec<(PathBuf, u64)>,
 }
 
 #[derive(Debug)]
@@ -61,16 +62,16 @@ impl LineFiles {
         Ok(())
     }
 
-    /// Ends the files and returns their names: one without a number where it is alone.
-    pub fn end(mut self) -> Result<Vec<String>, StoreError> {
+    /// Ends the files and returns the name of each with its lines, the head aside: one without a number where it is alone.
+    pub fn end(mut self) -> Result<Vec<(String, u64)>, StoreError> {
         self.end_file()?;
         let count = self.ended.len();
         let mut names = Vec::with_capacity(count);
-        for (number, path) in self.ended.iter().enumerate() {
+        for (number, (path, lines)) in self.ended.iter().enumerate() {
             let number = if count == 1 { String::new() } else { format!("-{number:05}-of-{count:05}") };
             let name = format!("{}{number}.{}", self.name, self.ending);
             fs::rename(path, self.folder.join(&name)).map_err(StoreError::io("name", path))?;
-            names.push(name);
+            names.push((name, *lines));
         }
         if count > 0 {
             atomic::sync_folder(&self.folder)?;
@@ -79,10 +80,10 @@ impl LineFiles {
     }
 
     fn end_file(&mut self) -> Result<(), StoreError> {
-        let Some(Open { path, file, .. }) = self.open.take() else { return Ok(()) };
+        let Some(Open { path, file, lines, .. }) = self.open.take() else { return Ok(()) };
         let synced = file.into_inner().map_err(std::io::IntoInnerError::into_error).and_then(|file| file.sync_all());
         synced.map_err(StoreError::io("write", &path))?;
-        self.ended.push(path);
+        self.ended.push((path, lines));
         Ok(())
     }
 }
@@ -111,12 +112,13 @@ mod tests {
         }
         let names = files.end().unwrap();
         let read: Vec<String> =
-            names.iter().map(|name| fs::read_to_string(folder.path().join(name)).unwrap()).collect();
+            names.iter().map(|(name, _)| fs::read_to_string(folder.path().join(name)).unwrap()).collect();
         assert_eq!(read, ["id\na\nb\nc\n", "id\nd\n", "id\nlonger than all\n", "id\ne\n"]);
-        assert_eq!(names[3], "test-00003-of-00004.csv");
+        assert_eq!(names.iter().map(|(_, lines)| *lines).collect::<Vec<_>>(), [3, 1, 1, 1]);
+        assert_eq!(names[3].0, "test-00003-of-00004.csv");
         let mut one = LineFiles::new(folder.path(), "one", "jsonl", Vec::new(), limits);
         one.write(b"{}\n").unwrap();
-        assert_eq!(one.end().unwrap(), ["one.jsonl"]);
+        assert_eq!(one.end().unwrap(), [("one.jsonl".to_owned(), 1)]);
         assert!(LineFiles::new(folder.path(), "none", "jsonl", Vec::new(), limits).end().unwrap().is_empty());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
     }

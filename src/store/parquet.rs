@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use polars::error::PolarsResult;
 use polars::frame::DataFrame;
 use polars::io::parquet::write::BatchedWriter;
-use polars::prelude::{ParquetCompression, ParquetWriter, StatisticsOptions};
+use polars::prelude::{DataType, ParquetCompression, ParquetWriter, StatisticsOptions, TimeUnit};
 use sha2::{Digest as _, Sha256};
 
 use super::{StoreError, atomic};
@@ -35,6 +35,8 @@ pub struct TableFile {
 struct Open {
     path: PathBuf,
     writer: BatchedWriter<Hashing>,
+    /// Whether the types of its columns are more than Parquet tells.
+    needs_schema: bool,
     /// The file once more, to see it through to the disk.
     file: File,
     written: Arc<Mutex<Sum>>,
@@ -96,9 +98,11 @@ impl TableFile {
     }
 
     fn end_file(&mut self) -> Result<(), StoreError> {
-        let Some(Open { path, writer, file, written }) = self.open.take() else { return Ok(()) };
-        // Ending the file by hand leaves out the Arrow schema that polars would embed: older readers refuse its types.
-        let ended = writer.get_writer().lock().expect("no panic while a group is written").end(Some(Vec::new()));
+        let Some(Open { path, writer, needs_schema, file, written }) = self.open.take() else { return Ok(()) };
+        // Ending the file by hand leaves out the Arrow schema that polars would embed: older readers refuse its types. What
+        // others have made may need it.
+        let schema = (!needs_schema).then(Vec::new);
+        let ended = writer.get_writer().lock().expect("no panic while a group is written").end(schema);
         ended.map_err(|source| StoreError::Parquet { path: path.clone(), source })?;
         file.sync_all().map_err(StoreError::io("write", &path))?;
         let written = written.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -119,11 +123,23 @@ impl Open {
         let written = Arc::<Mutex<Sum>>::default();
         let sink = Hashing { file: BufWriter::new(file), written: Arc::clone(&written) };
         let writer = writer(sink, frame).map_err(|source| StoreError::Parquet { path: path.clone(), source })?;
-        Ok(Self { path, writer, file: again, written })
+        let needs_schema = frame.dtypes().iter().any(is_more);
+        Ok(Self { path, writer, needs_schema, file: again, written })
     }
 
     fn bytes(&self) -> u64 {
         self.written.lock().unwrap_or_else(PoisonError::into_inner).bytes
+    }
+}
+
+/// Says whether a type, or one within it, is more than Parquet tells: categories, zones, durations, lists of one length.
+fn is_more(kind: &DataType) -> bool {
+    match kind {
+        DataType::List(inner) => is_more(inner),
+        DataType::Struct(fields) => fields.iter().any(|field| is_more(field.dtype())),
+        DataType::Categorical(..) | DataType::Enum(..) | DataType::Duration(_) | DataType::Array(..) => true,
+        DataType::Datetime(unit, zone) => zone.is_some() || *unit == TimeUnit::Nanoseconds,
+        _ => false,
     }
 }
 

@@ -562,3 +562,163 @@ fn a_private_value_in_a_message_is_found_and_what_was_said_aloud_is_not() {
         }
     }
 }
+
+#[test]
+fn conversations_go_with_their_samples_and_a_check_tells_where_they_do_not() {
+    let folder = copied();
+    let before = read(&table(&folder, "conversations", "test"));
+    let told = split(&folder, &["--test", "0.3", "--dev", "0.2"]);
+    let dataset = folder.path().join("run/dataset");
+    let of = |config: &str, column: &str| -> Vec<(String, String, String)> {
+        let mut found = Vec::new();
+        for split in ["test", "dev", "train", "unused"] {
+            let path = table_in(&dataset, config, split);
+            if path.is_file() {
+                let frame = read(&path);
+                let row = |row| (text(&frame, column, row), split.to_owned(), text(&frame, "language", row));
+                found.extend((0..frame.height()).map(row));
+            }
+        }
+        found
+    };
+    let conversations = of("conversations", "id");
+    assert_eq!(conversations.len(), before.height(), "none is lost");
+    assert_eq!(told["carried"]["test"], conversations.iter().filter(|(_, split, _)| split == "test").count());
+    let samples = of("samples", "conversation_id");
+    for language in ["en", "zh"] {
+        let mut placed = 0;
+        for (id, split, _) in conversations.iter().filter(|(.., own)| own == language) {
+            for (_, own, _) in samples.iter().filter(|(of, ..)| of == id) {
+                assert_eq!(own, split, "{id}");
+                placed += 1;
+            }
+        }
+        assert!(placed > 0, "{language}");
+    }
+    assert_eq!(check(&folder, "run"), Vec::<Value>::new());
+    let card = fs::read_to_string(dataset.join("README.md")).unwrap();
+    assert!(
+        card.contains("path: conversations/train-*.parquet") && card.contains("Each conversation stands"),
+        "{card}"
+    );
+
+    // What stood whole in `train` would give away what is tested.
+    without_manifest(&folder);
+    let alone = folder.path().join("alone/conversations");
+    for entry in fs::read_dir(&alone).unwrap() {
+        fs::remove_file(entry.unwrap().path()).unwrap();
+    }
+    write(&alone.join("train-00000-of-00001.parquet"), before);
+    let findings = check(&folder, "alone");
+    let leaks: Vec<&Value> = findings.iter().filter(|found| found["check"] == "leak").collect();
+    let tested: BTreeSet<&String> =
+        samples.iter().filter(|(_, split, _)| split != "train").map(|(id, ..)| id).collect();
+    assert_eq!(leaks.len(), tested.len().min(20), "{leaks:?}");
+    assert!(leaks.iter().all(|leak| leak["file"] == "conversations/train-00000-of-00001.parquet"), "{leaks:?}");
+    let output = dramaturg(&folder, &["check", "alone"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("was not divided"), "a note tells of the whole");
+}
+
+#[test]
+fn columns_of_others_divide_and_keep_their_types() {
+    let folder = copied();
+    let path = table(&folder, "samples", "test");
+    let mut frame = read(&path);
+    let numbers: Vec<i64> = (0..).take(frame.height()).map(|row| row % 5).collect();
+    let made = |name: &str, kind: DataType| Column::new(name.into(), &numbers).cast(&kind).unwrap();
+    let texts: Vec<&str> =
+        numbers.iter().map(|number| ["渡口", "ferry", "a", "b", "c"][usize::try_from(*number).unwrap()]).collect();
+    let moments: Int64Chunked = numbers.iter().map(|number| Some(number * 86_400_000 + 500)).collect();
+    let moments = moments.into_datetime(TimeUnit::Milliseconds, Some(TimeZone::UTC)).into_series();
+    let kinds = [
+        made("small", DataType::UInt8),
+        made("short", DataType::Int16),
+        made("part", DataType::Float32),
+        made("flag", DataType::Boolean),
+        made("day", DataType::Date),
+        made("price", DataType::Decimal(10, 2)),
+        made("took", DataType::Duration(TimeUnit::Microseconds)),
+        Column::from(moments.with_name("at".into())),
+        Column::new("kind".into(), &texts).cast(&DataType::from_categories(Categories::global())).unwrap(),
+        Column::new("bytes".into(), texts.iter().map(|text| text.as_bytes()).collect::<Vec<_>>()),
+    ];
+    for column in &kinds {
+        frame.with_column(column.clone()).unwrap();
+    }
+    write(&path, frame.clone());
+    without_manifest(&folder);
+    for (number, (column, value)) in [
+        ("small", "3"),
+        ("short", "4"),
+        ("flag", "false"),
+        ("day", "1970-01-03"),
+        ("price", "2.00"),
+        ("kind", "渡口"),
+        ("at", "1970-01-02T00:00:00.5Z"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let out = format!("by{number}");
+        let held = format!("{column}={value}");
+        let arguments = [
+            "split",
+            "alone",
+            "--hold-out",
+            &held,
+            "--together",
+            "none",
+            "--stratify",
+            column,
+            "--out",
+            &out,
+            "--quiet",
+        ];
+        let output = dramaturg(&folder, &arguments);
+        assert_eq!(output.status.code(), Some(0), "{column}: {}", String::from_utf8_lossy(&output.stderr));
+        let (mut test, train) = (
+            read(&table_in(&folder.path().join(&out), "samples", "test")),
+            read(&table_in(&folder.path().join(&out), "samples", "train")),
+        );
+        let words = |frame: &DataFrame| -> BTreeSet<String> {
+            let cells = Cells::of(frame, column).unwrap();
+            (0..frame.height()).filter_map(|row| cells.word(row).map(String::from)).collect()
+        };
+        assert_eq!(words(&test), BTreeSet::from([value.to_owned()]), "{column}");
+        assert!(!words(&train).contains(value), "{column}");
+        test.vstack_mut(&train).unwrap();
+        for own in &kinds {
+            let kept = test.column(own.name()).unwrap();
+            assert_eq!(kept.dtype(), own.dtype(), "{}", own.name());
+        }
+        let sorted = test.sort(["id"], SortMultipleOptions::default()).unwrap();
+        assert!(sorted.equals_missing(&frame), "{column}: every value as it was");
+    }
+    for (arguments, told) in [
+        (vec!["split", "alone", "--test", "0.3", "--by", "history"], "lists or structs"),
+        (vec!["split", "alone", "--test", "0.3", "--stratify", "bytes"], "bytes, which are no values"),
+    ] {
+        let output = dramaturg(&folder, &arguments);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && error.contains(told), "{error}");
+    }
+    let export = ["export", "alone", "--format", "csv", "--config", "samples", "--out", "csv"];
+    let output = dramaturg(&folder, &export);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() != Some(0) && error.contains("`bytes` holds values of the type binary"), "{error}");
+    write(&folder.path().join("alone/samples/test-00000-of-00001.parquet"), frame.drop("bytes").unwrap());
+    for (form, wanted) in [
+        (
+            "jsonl",
+            "\"day\":\"1970-01-02\",\"price\":1.00,\"took\":\"PT0.000001S\",\"at\":\"1970-01-02T00:00:00.5Z\",\"kind\":\"ferry\"",
+        ),
+        ("csv", ",1,1,1.0,true,1970-01-02,1.00,PT0.000001S,1970-01-02T00:00:00.5Z,ferry\n"),
+    ] {
+        let export = ["export", "alone", "--format", form, "--config", "samples", "--out", form];
+        let output = dramaturg(&folder, &export);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = fs::read_to_string(folder.path().join(form).join(format!("samples/test.{form}"))).unwrap();
+        assert!(text.contains(wanted), "{form}");
+    }
+    assert!(!check(&folder, "alone").iter().any(|found| found["check"] == "file"), "a check reads them");
+}

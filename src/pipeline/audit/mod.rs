@@ -2,6 +2,7 @@
 //! public places, secrets, damaged text. Reads each table once, group by group, and changes nothing.
 
 mod card;
+mod carried;
 mod files;
 mod leaks;
 mod places;
@@ -21,6 +22,7 @@ use serde_json::Value;
 use super::RunError;
 use crate::cells::Cells;
 use crate::store::{self, Dataset, DatasetPlace, Table};
+use carried::Carried;
 use leaks::Leaks;
 use places::{Findings, Spot};
 use privacy::Privacy;
@@ -77,6 +79,7 @@ pub fn audit(place: &DatasetPlace) -> Result<Audit, RunError> {
         ids: HashSet::new(),
         references: References::default(),
         privacy: Privacy::default(),
+        carried: Carried::default(),
         manifest: manifest.as_ref(),
         divided,
     };
@@ -87,6 +90,7 @@ pub fn audit(place: &DatasetPlace) -> Result<Audit, RunError> {
         walk.config(of_config, &mut audit, &mut findings)?;
     }
     walk.references.check(&mut findings, &mut audit.notes);
+    walk.carried.check(&mut findings, &mut audit.notes);
     card::check(&dataset.path, &audit.rows, &mut findings);
     balance(&audit.balance, &mut findings, &mut audit.notes);
     if audit.rows.is_empty() {
@@ -118,6 +122,7 @@ struct Walk<'a> {
     ids: HashSet<String>,
     references: References,
     privacy: Privacy,
+    carried: Carried,
     manifest: Option<&'a Value>,
     divided: Value,
 }
@@ -191,6 +196,7 @@ impl Walk<'_> {
             self.check_ids(&group, findings);
             self.references.add(&group);
             self.privacy.check(&group, findings);
+            self.carried.add(&group);
             leaks.add(&group, &frame)?;
             if config == "samples" {
                 count(&group, &mut audit.balance);

@@ -115,15 +115,23 @@ impl ArrowBytes {
                 part.text += series.str().expect(typed).iter().flatten().map(str::len).sum::<usize>();
                 OFFSET
             }
+            DataType::Binary => {
+                part.text += series.binary().expect(typed).iter().flatten().map(<[u8]>::len).sum::<usize>();
+                OFFSET
+            }
             DataType::List(_) => OFFSET,
-            DataType::Struct(_) => 0,
+            DataType::Struct(_) | DataType::Array(..) | DataType::Null => 0,
             DataType::Boolean => 1,
-            DataType::Int8 => 8,
-            DataType::Int32 => 32,
+            DataType::Int8 | DataType::UInt8 => 8,
+            DataType::Int16 | DataType::UInt16 => 16,
+            DataType::Int32 | DataType::UInt32 | DataType::Float32 | DataType::Date => 32,
+            DataType::Categorical(..) | DataType::Enum(..) => 32,
+            DataType::Decimal(..) => 128,
             _ => 64,
         };
         match series.dtype() {
             DataType::List(_) => self.add_series(&series.list().expect(typed).get_inner(), at),
+            DataType::Array(..) => self.add_series(&series.array().expect(typed).get_inner(), at),
             DataType::Struct(_) => {
                 for field in series.struct_().expect(typed).fields_as_series() {
                     self.add_series(&field, at);

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use polars::prelude::{DataFrame, PolarsResult};
+use polars::prelude::{DataFrame, PolarsError, PolarsResult};
 use serde_json::{Map, Value, json};
 
-use crate::cells::{Cells, write_fields};
+use crate::cells::{Cells, unwritten, write_fields};
 
 /// A form of a table's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +90,17 @@ impl Lines {
             .columns()
             .iter()
             .filter(|column| form != Form::Messages || EVALUATED.contains(&column.name().as_str()));
-        let columns = columns.map(|column| Ok((column.name().to_string(), Cells::new(column)?)));
+        let columns = columns.map(|column| {
+            // The other forms have columns of their own choice.
+            if let Some((path, kind)) = unwritten(column).filter(|_| form.config().is_none()) {
+                let form = form.name();
+                let fault = format!(
+                    "`{path}` holds values of the type {kind}, which {form} cannot hold; take the column out of the Parquet file, or read that"
+                );
+                return Err(PolarsError::InvalidOperation(fault.into()));
+            }
+            Ok((column.name().to_string(), Cells::new(column)?))
+        });
         let columns = columns.collect::<PolarsResult<_>>()?;
         Ok(Self { form, height: frame.height(), columns, model: model.to_owned(), first })
     }

@@ -125,6 +125,9 @@ pub struct Report {
     pub moved_by: BTreeMap<Relation, usize>,
     /// Which rows were moved or set aside, in order of their ids.
     pub moved: Vec<Moved>,
+    /// How many conversations went along to each split; none where there are none, or rows are no samples.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub carried: BTreeMap<String, usize>,
 }
 
 /// A division of rows.
@@ -206,7 +209,8 @@ fn report(
         moved.push(Moved { id: rows.id(*row).to_owned(), from, to, because: *relation });
     }
     moved.sort_by(|a, b| a.id.cmp(&b.id));
-    Report { params: params.clone(), rows: counts, strata, families, largest_family, moved_by, moved }
+    let carried = BTreeMap::new();
+    Report { params: params.clone(), rows: counts, strata, families, largest_family, moved_by, moved, carried }
 }
 
 #[cfg(test)]

@@ -147,32 +147,32 @@ impl Rows {
             Ok(column) => Cells::new(column).map(Some),
             Err(_) => Ok(None),
         };
-        let text = |cells: &Option<Cells>, row: usize| {
-            cells.as_ref().and_then(|cells| cells.text(row)).unwrap_or_default().to_owned()
+        let word = |cells: &Option<Cells>, row: usize| {
+            cells.as_ref().and_then(|cells| cells.word(row)).unwrap_or_default().into_owned()
         };
         let rows = 0..frame.height();
         let (ids, languages) = (cells("id")?, cells("language")?);
-        self.ids.extend(rows.clone().map(|row| text(&ids, row)));
-        let language = |row| if text(&languages, row) == Language::Zh.code() { Language::Zh } else { Language::En };
+        self.ids.extend(rows.clone().map(|row| word(&ids, row)));
+        let language = |row| if word(&languages, row) == Language::Zh.code() { Language::Zh } else { Language::En };
         self.languages.extend(rows.clone().map(language));
         for (relation, keys) in &mut self.keys {
             let values = cells(relation.column(config).expect("only relations of the config"))?;
-            let value = |row| values.as_ref().and_then(|values| values.text(row));
-            keys.extend(rows.clone().map(|row| value(row).map(|value| self.words.number(value))));
+            let value = |row| values.as_ref().and_then(|values| values.word(row));
+            keys.extend(rows.clone().map(|row| value(row).map(|value| self.words.number(&value))));
         }
         if let Some(by) = &params.by {
             let columns = column_of(config, by).iter().find_map(|column| cells(column).transpose()).transpose()?;
-            self.groups.extend(rows.clone().map(|row| self.words.number(&text(&columns, row))));
+            self.groups.extend(rows.clone().map(|row| self.words.number(&word(&columns, row))));
         }
         for (hold_out, held) in params.hold_out.iter().zip(&mut self.held) {
             let columns = column_of(config, &hold_out.column);
             let columns: Vec<Option<Cells>> =
                 columns.iter().map(|column| cells(column)).collect::<PolarsResult<_>>()?;
-            held.extend(rows.clone().map(|row| columns.iter().any(|column| text(column, row) == hold_out.value)));
+            held.extend(rows.clone().map(|row| columns.iter().any(|column| word(column, row) == hold_out.value)));
         }
         for (column, level) in params.stratify.iter().zip(&mut self.levels) {
             let values = cells(column)?;
-            level.extend(rows.clone().map(|row| self.words.number(&text(&values, row))));
+            level.extend(rows.clone().map(|row| self.words.number(&word(&values, row))));
         }
         for (kind, texts) in &mut self.texts {
             let columns: Vec<Cells> = kind
@@ -224,6 +224,22 @@ impl Rows {
         }
         let mut keys = self.anchors.iter().filter_map(|relation| self.keys(*relation));
         keys.find_map(|keys| keys[row]).map_or_else(|| self.id(row), |key| self.word(key))
+    }
+
+    /// Returns for each value of a relation the best guarded split of the rows that have it: what is set aside comes before the
+    /// rest, the place of which is given.
+    #[must_use]
+    pub fn best_guarded(&self, relation: Relation, splits: &[usize], rest: usize) -> HashMap<&str, usize> {
+        let order = |split: usize| if split == rest { usize::MAX } else { split };
+        let mut best: HashMap<&str, usize> = HashMap::new();
+        for (key, split) in self.keys(relation).unwrap_or_default().iter().zip(splits) {
+            let Some(key) = key else { continue };
+            let held = best.entry(self.word(*key)).or_insert(*split);
+            if order(*split) < order(*held) {
+                *held = *split;
+            }
+        }
+        best
     }
 
     /// Returns the numbers of the rows' groups.

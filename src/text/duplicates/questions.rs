@@ -28,10 +28,12 @@ pub(super) struct Questions {
     lengths: Vec<f64>,
     /// By question: its score with itself.
     own: Vec<f64>,
-    /// By question: what [`Questions::scales`] returns.
-    scales: Vec<(f32, f32)>,
+    /// By term of each question, as `terms` has them.
+    left: Vec<Left>,
     /// By question: what [`Questions::class`] returns.
     classes: Vec<i8>,
+    /// By question: the [`mark`]s of its terms.
+    marks: Vec<u64>,
     /// What is left of the likeness of questions that share none of their rare terms.
     apart: f64,
 }
@@ -60,7 +62,7 @@ impl Questions {
             terms.push(of_text);
         }
         drop(known);
-        (Self::weigh(terms, reader.numbers.len()), numbers, firsts)
+        (Self::weigh(terms, reader.vocabulary()), numbers, firsts)
     }
 
     /// Ranks the terms by how few questions have them, and weighs them and the questions.
@@ -102,15 +104,16 @@ impl Questions {
             rare: to_u32(rare),
             lengths,
             own: Vec::new(),
-            scales: Vec::new(),
+            left: Vec::new(),
             classes: Vec::new(),
+            marks: Vec::new(),
             apart: APART,
         };
         made.own = (0..to_u32(questions)).map(|number| made.score(number, number)).collect();
-        made.scales = (0..to_u32(questions)).map(|number| made.scale(number)).collect();
-        #[expect(clippy::cast_possible_truncation, reason = "a gain lies between 0 and 2.2")]
-        let class = |(gain, _): &(f32, f32)| (gain.ln() / 0.1).floor() as i8;
-        made.classes = made.scales.iter().map(class).collect();
+        made.left = made.measure();
+        let marks = |number| made.terms(number).iter().fold(0, |marks, term| marks | mark(term.rank));
+        made.marks = (0..to_u32(questions)).map(marks).collect();
+        made.classes = (0..to_u32(questions)).map(|number| class(made.left(number))).collect();
         made
     }
 
@@ -155,22 +158,48 @@ impl Questions {
         count * (K1 + 1.0) / (count + self.lengths[number as usize])
     }
 
-    /// Returns the most that a question makes of any of its terms' weights, and the most that a term of another question can
-    /// be of its score with itself, for each unit of the term's weight there.
-    pub(super) fn scales(&self, number: u32) -> (f64, f64) {
-        let (gain, scale) = self.scales[number as usize];
-        (gain.into(), scale.into())
+    /// Measures what each question has left from each of its terms on.
+    fn measure(&self) -> Vec<Left> {
+        let mut left = vec![Left::default(); self.terms.values.len()];
+        for number in 0..to_u32(self.len()) {
+            let range = self.terms.range(number as usize);
+            let (mut asks, mut answers) = (0.0, 0.0);
+            for (term, left) in self.terms(number).iter().zip(&mut left[range]).rev() {
+                let (weight, count) = (self.weights[term.rank as usize], f64::from(term.count));
+                asks += weight * count.powi(2);
+                answers += weight * self.gain(number, term.count).powi(2);
+                *left = Left { asks: narrow(asks.sqrt() / self.own(number)), answers: narrow(answers.sqrt()) };
+            }
+        }
+        left
     }
 
-    /// Returns a number that questions share whose gains differ by less than a tenth.
+    /// Returns what a question has left from each of its terms on.
+    pub(super) fn left(&self, number: u32) -> &[Left] {
+        &self.left[self.terms.range(number as usize)]
+    }
+
+    /// Returns a number that questions share whose proportion of what they answer to what they ask is about the same.
     pub(super) fn class(&self, number: u32) -> i8 {
         self.classes[number as usize]
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "bounds have slack")]
-    fn scale(&self, number: u32) -> (f32, f32) {
-        let count = self.terms(number).iter().map(|term| term.count).max().unwrap_or(1);
-        (self.gain(number, count) as f32, (f64::from(count) / self.own(number)) as f32)
+    /// Returns the square root of that proportion, the same for all questions of a class.
+    pub(super) fn scale(&self, number: u32) -> f64 {
+        (f64::from(self.class(number)) * CLASS).exp()
+    }
+
+    /// Returns the marks of a question's terms.
+    pub(super) fn marks(&self, number: u32) -> u64 {
+        self.marks[number as usize]
+    }
+
+    /// Returns the same of one of its terms alone.
+    pub(super) fn alone(&self, number: u32, place: u32) -> Left {
+        let term = self.terms(number)[place as usize];
+        let weight = self.weights[term.rank as usize].sqrt();
+        let asks = weight * f64::from(term.count) / self.own(number);
+        Left { asks: narrow(asks), answers: narrow(weight * self.gain(number, term.count)) }
     }
 
     /// Returns the BM25 score of a question when another one asks.
@@ -192,21 +221,86 @@ impl Questions {
         self.terms(number).first().is_some_and(|term| self.is_rare(term.rank))
     }
 
-    /// Returns how alike two questions are, 0 to 1 in millionths.
+    /// Returns how alike two questions are.
+    #[cfg(test)]
     pub(super) fn likeness(&self, one: u32, other: u32) -> f64 {
+        self.likeness_from((one, 0), (other, 0), -1.0).expect("nothing is less alike than that")
+    }
+
+    /// Returns how alike two questions are, 0 to 1 in millionths; none where that is surely less than what is sought. They share no
+    /// term before the places that are given with them.
+    pub(super) fn likeness_from(&self, one: (u32, usize), other: (u32, usize), at_least: f64) -> Option<f64> {
+        let ((one, mut i), (other, mut j)) = (one, other);
+        let (of_one, of_other) = (self.terms(one), self.terms(other));
+        let (left_of_one, left_of_other) = (self.left(one), self.left(other));
+        let (unit, unit_of_other) = (self.own(one).recip(), self.own(other).recip());
+        let sought = 2.0 * (at_least - SLACK);
         let (mut there, mut back) = (0.0, 0.0);
         let mut rarest = None;
-        shared(self.terms(one), self.terms(other), |of_one, of_other| {
-            there += self.weight(of_one) * self.gain(other, of_other.count);
-            back += self.weight(of_other) * self.gain(one, of_one.count);
-            rarest = rarest.or(Some(of_one.rank));
-        });
-        let Some(rarest) = rarest else { return 0.0 };
+        while i < of_one.len() && j < of_other.len() {
+            let (a, b) = (of_one[i], of_other[j]);
+            if a.rank == b.rank {
+                there += self.weight(a) * self.gain(other, b.count);
+                back += self.weight(b) * self.gain(one, a.count);
+                rarest = rarest.or(Some(a.rank));
+            } else {
+                let (ask, answer) = most(left_of_one[i], left_of_other[j]);
+                if (there * unit + ask).min(1.0) + (back * unit_of_other + answer).min(1.0) < sought {
+                    return None;
+                }
+            }
+            i += usize::from(a.rank <= b.rank);
+            j += usize::from(b.rank <= a.rank);
+        }
+        let Some(rarest) = rarest else { return Some(0.0) };
         let likeness = f64::midpoint((there / self.own(one)).min(1.0), (back / self.own(other)).min(1.0));
         let apart = !self.is_rare(rarest) && (self.has_rare(one) || self.has_rare(other));
         // Cut to what is written, so that what is read and what was decided agree.
-        ((if apart { likeness * self.apart } else { likeness }) * 1e6).round() / 1e6
+        Some(((if apart { likeness * self.apart } else { likeness }) * 1e6).round() / 1e6)
     }
+}
+
+/// What a question has left from a term on: the terms in the order of rarity.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Left {
+    /// How long its counts are, as a vector weighted by the terms' weights, for each unit of its score with itself.
+    pub(super) asks: f32,
+    /// How long its gains are, as such a vector.
+    pub(super) answers: f32,
+}
+
+impl Left {
+    /// Returns the greater of each.
+    pub(super) fn max(self, other: Self) -> Self {
+        Self { asks: self.asks.max(other.asks), answers: self.answers.max(other.answers) }
+    }
+}
+
+/// Questions of a class differ by less than this in the logarithm of their scale.
+const CLASS: f64 = 0.2;
+
+#[expect(clippy::cast_possible_truncation, reason = "lengths of texts differ by less than e to the 50th")]
+fn class(left: &[Left]) -> i8 {
+    let proportion = left.first().map_or(1.0, |left| f64::from(left.answers) / f64::from(left.asks));
+    (proportion.sqrt().ln() / CLASS).round() as i8
+}
+
+/// Returns one of 64 bits for a term: what has no such bit has no such term. Neighbours in rarity seldom share one.
+pub(super) fn mark(rank: u32) -> u64 {
+    1 << (rank.wrapping_mul(0x9e37_79b1) >> 26)
+}
+
+/// Returns the most that what two questions have left can add to each half of their likeness.
+pub(super) fn most(one: Left, other: Left) -> (f64, f64) {
+    (f64::from(one.asks) * f64::from(other.answers), f64::from(other.asks) * f64::from(one.answers))
+}
+
+/// What a bound is raised by, against rounding: of the likeness to millionths and of what is left to 24 bits.
+pub(super) const SLACK: f64 = 1e-5;
+
+#[expect(clippy::cast_possible_truncation, reason = "bounds have slack")]
+const fn narrow(length: f64) -> f32 {
+    length as f32
 }
 
 /// A term is rare that stands in at most one of so many questions, or in no more than a few.
@@ -276,26 +370,44 @@ impl<T: Copy> Lists<T> {
 #[derive(Default)]
 struct Reader {
     splitter: Terms,
-    numbers: HashMap<String, u32>,
+    /// Short terms by their bytes, which is most of them.
+    short: HashMap<u64, u32>,
+    long: HashMap<String, u32>,
     of_text: Vec<Term>,
 }
 
+/// Returns the bytes of a short term and their number as one; none of a longer term.
+fn packed(term: &str) -> Option<u64> {
+    let mut bytes = [0; 8];
+    bytes.get_mut(1..=term.len())?.copy_from_slice(term.as_bytes());
+    bytes[0] = u8::try_from(term.len()).ok()?;
+    Some(u64::from_le_bytes(bytes))
+}
+
 impl Reader {
+    /// Returns how many terms were met.
+    fn vocabulary(&self) -> usize {
+        self.short.len() + self.long.len()
+    }
+
     /// Returns a text's terms, sorted; a term's number stands where its rank will be.
     fn read(&mut self, text: &str) -> &[Term] {
         self.of_text.clear();
         self.splitter.each(text, |term| {
-            let rank = self.numbers.get(term).copied().unwrap_or_else(|| {
-                let number = to_u32(self.numbers.len());
-                self.numbers.insert(term.to_owned(), number);
-                number
-            });
+            let next = to_u32(self.short.len() + self.long.len());
+            let rank = match packed(term) {
+                Some(key) => *self.short.entry(key).or_insert(next),
+                None => match self.long.get(term) {
+                    Some(number) => *number,
+                    None => *self.long.entry(term.to_owned()).or_insert(next),
+                },
+            };
             self.of_text.push(Term { rank, count: 1 });
         });
         if self.of_text.is_empty() && !text.trim().is_empty() {
             // Pictures and marks alone: alike is what is the same. No word begins so.
-            let next = to_u32(self.numbers.len());
-            let rank = *self.numbers.entry(format!("\0{}", text.trim())).or_insert(next);
+            let next = to_u32(self.vocabulary());
+            let rank = *self.long.entry(format!("\0{}", text.trim())).or_insert(next);
             self.of_text.push(Term { rank, count: 1 });
         }
         self.of_text.sort_unstable_by_key(|term| term.rank);
