@@ -10,6 +10,7 @@ mod filter;
 mod floor;
 mod lane;
 mod offline;
+mod original;
 mod panel;
 mod places;
 mod reply;

@@ -267,7 +267,7 @@ fn sentence_ends(text: &str) -> Vec<usize> {
 }
 
 /// Returns a text with blanks in place of what stands in parentheses, byte for byte.
-fn speech(text: &str) -> String {
+pub(super) fn speech(text: &str) -> String {
     let mut depth = 0_u32;
     let mut speech = String::with_capacity(text.len());
     for c in text.chars() {
