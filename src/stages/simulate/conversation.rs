@@ -6,7 +6,8 @@ use rand::RngExt as _;
 use super::asks::Direction;
 use super::floor::{Floor, TEST, floor};
 use super::lane::Stage;
-use super::reply::{Reply, Said};
+use super::reply::Reply;
+use super::said::Said;
 use super::setting::Setting;
 use crate::llm::{AskError, Model};
 use crate::schema::{Candidate, Conversation, Dimension, EndedBy, Line, Reject, Turn, TurnKind};
@@ -17,6 +18,9 @@ use crate::stages::select::select;
 const MATCHED: &str = "director:matched";
 /// The director named nobody who could speak, as often as it was asked, and a lot decided.
 pub const BY_LOT: &str = "director:by_lot";
+
+/// What stands before a fault of the reply that did not stay.
+const LOST: &str = "lost:";
 
 /// Plays a conversation. `plan` has the target of each stretch up to a test turn; a stretch beyond it is normal
 /// conversation. Every draw is named by the conversation's id and the turn.
@@ -52,7 +56,7 @@ pub(super) async fn play(
         };
         turn.faults.extend(note.map(str::to_owned));
         spoken.push(member);
-        heard.said.add(&turn.content);
+        heard.said.add(&turn.speaker, &turn.content);
         heard.history.push(line(&turn));
         turns.push(turn);
     }
@@ -182,10 +186,11 @@ async fn test_turn(
     let target = target.map(|dimension| dimension.code.as_str());
     let pair = setting.pair(history, (&source_reply.text, &base_reply.text), target);
     let selection = select(stage.judge, stage.select, stage.dimensions, pair, &format!("{id}/{index}/judge")).await?;
-    let stays = match selection.kept {
-        Candidate::Source => &source_reply,
-        Candidate::Base => &base_reply,
+    let (stays, lost) = match selection.kept {
+        Candidate::Source => (&source_reply, &base_reply),
+        Candidate::Base => (&base_reply, &source_reply),
     };
+    let lost = lost.faults.iter().map(|fault| format!("{LOST}{fault}"));
     Ok(Turn {
         index,
         speaker: setting.character.name.clone(),
@@ -196,7 +201,7 @@ async fn test_turn(
         score: Some(selection.score),
         rationale: Some(selection.rationale),
         kept_reply: Some(selection.kept),
-        faults: stays.faults.clone(),
+        faults: stays.faults.iter().cloned().chain(lost).collect(),
         source_reply: Some(source_reply.text),
         base_reply: Some(base_reply.text),
         score_source_first: selection.score_source_first,

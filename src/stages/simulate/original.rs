@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::reply::speech;
+use super::marks::speech;
 use crate::schema::{Attribute, Scene};
 use crate::text::{is_han, plain, sentences};
 

@@ -2,7 +2,10 @@
 //!
 //! The only place that makes asks of `simulate`, and so the only one that decides who sees what (CONTRACTS, Chat).
 
+use std::collections::BTreeSet;
+
 use super::asks::{Direct, Rate, SceneReply, TestReply};
+use super::labels::{Speakers, is_telling};
 use super::original::Original;
 use super::reply::Format;
 use super::{Params, floor};
@@ -11,6 +14,7 @@ use crate::schema::{
     slug,
 };
 use crate::stages::select::Pair;
+use crate::text::is_name;
 
 /// A scene that a test character has stepped into.
 #[derive(Debug)]
@@ -28,6 +32,10 @@ pub(super) struct Setting<'a> {
     members: Vec<&'a SceneCharacter>,
     /// Everyone with public attributes only, the test character first.
     cast: Vec<CastMember>,
+    /// What each of them is called, their name first.
+    called: Vec<Vec<&'a str>>,
+    /// Who is named in the scene and not there.
+    absent: Vec<&'a str>,
     motivations: Vec<Motivation>,
     dialogue: Vec<Line>,
     artificial: bool,
@@ -45,6 +53,8 @@ impl<'a> Setting<'a> {
         if members.is_empty() {
             return None;
         }
+        let called = called(scene, character, &members);
+        let absent = absent(scene, &called);
         let original = Original::new(scene);
         let profile: Vec<Attribute> =
             character.profile.iter().filter_map(|attribute| original.kept_from(attribute)).collect();
@@ -81,7 +91,20 @@ impl<'a> Setting<'a> {
         let lines = spread(&lines, params.example_lines as usize);
         let artificial = has_artificial_minds(scene, character);
         let max_sentences = params.max_sentences;
-        Some(Self { scene, character, max_sentences, lines, profile, members, cast, motivations, dialogue, artificial })
+        Some(Self {
+            scene,
+            character,
+            max_sentences,
+            lines,
+            profile,
+            members,
+            cast,
+            called,
+            absent,
+            motivations,
+            dialogue,
+            artificial,
+        })
     }
 
     /// Returns how many take part, the test character included.
@@ -189,16 +212,37 @@ impl<'a> Setting<'a> {
 
     /// Calls a function with what the replies of a member of the cast are held against.
     pub(super) fn with_format<T>(&self, member: usize, then: impl FnOnce(Format<'_>) -> T) -> T {
-        let others = self.cast.iter().enumerate().filter(|(other, _)| *other != member);
-        let others: Vec<&str> = others.map(|(_, other)| other.name.as_str()).collect();
+        let others = self.called.iter().enumerate().filter(|(other, _)| *other != member);
+        let others: Vec<&str> = others.flat_map(|(_, names)| names).chain(&self.absent).copied().collect();
         then(Format {
             language: self.language(),
-            name: self.name(member),
-            others: &others,
+            speakers: Speakers { own: &self.called[member], others: &others },
             max_sentences: self.max_sentences,
             artificial: self.artificial,
         })
     }
+}
+
+/// Returns what each of the cast is called, the test character first: by its file, and by the scene where it is one of the scene's own.
+fn called<'a>(scene: &'a Scene, character: &'a Character, members: &[&'a SceneCharacter]) -> Vec<Vec<&'a str>> {
+    let aliases = |aliases: &'a [String]| aliases.iter().map(String::as_str).filter(|alias| is_telling(alias));
+    let here = |name: &str| members.iter().any(|member| member.name == name);
+    let itself = scene.characters.iter().filter(|member| !here(&member.name));
+    let itself = itself.filter(|member| sameness(member, character) != Sameness::None);
+    let of_scene = itself.flat_map(|member| std::iter::once(member.name.as_str()).chain(aliases(&member.aliases)));
+    let own = std::iter::once(character.name.as_str()).chain(aliases(&character.aliases)).chain(of_scene).collect();
+    let others =
+        members.iter().map(|member| std::iter::once(member.name.as_str()).chain(aliases(&member.aliases)).collect());
+    std::iter::once(own).chain(others).collect()
+}
+
+/// Returns whom a scene names by its cast or its dialogue that is nobody of those who take part.
+fn absent<'a>(scene: &'a Scene, called: &[Vec<&str>]) -> Vec<&'a str> {
+    let names = scene.characters.iter().map(|member| &member.name);
+    let names: BTreeSet<&str> =
+        names.chain(scene.dialogue.iter().map(|line| &line.speaker)).map(String::as_str).collect();
+    let is_known = |name: &str| called.iter().flatten().any(|known| is_same(name, known) || is_name(name, known));
+    names.into_iter().filter(|name| *name != Utterance::ENVIRONMENT && is_telling(name) && !is_known(name)).collect()
 }
 
 /// Returns the scene characters with most lines, in the scene's order, without the test character and double names.
