@@ -218,3 +218,81 @@ fn both<T>(replies: (Result<T, AskError>, Result<T, AskError>)) -> Result<(T, T)
         (Err(error), _) | (_, Err(error)) => Err(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Language;
+    use crate::stages::simulate::Params;
+    use crate::stages::simulate::filter::rate;
+    use crate::stages::simulate::fixtures::{House, character, scene};
+    use crate::stages::simulate::reply::DISTURBING;
+
+    /// Plays one conversation, with what a model answers at a draw put in another's place.
+    async fn played(language: Language, draw: &str, answer: &str) -> (Conversation, Option<Reject>) {
+        let house = House::new(std::sync::Arc::default(), false);
+        let params = Params { min_turns: 6, max_turns: 8, test_every: 2, ..Params::default() };
+        let (stage, scene, tess) =
+            (house.stage(&params), scene(language, "book@0", &["Ann", "Bob"]), character(language));
+        let setting = Setting::new(&scene, &tess, &params).expect("somebody is there");
+        let mut rejects = Vec::new();
+        let id = || "tess/source/0".to_owned();
+        let before = play(&stage, &setting, &house.source, id(), 0, &[], &mut rejects).await.expect("plays");
+        let turn = before.turns.iter().find(|turn| turn.kind == TurnKind::Test).expect("a test turn").index;
+        house.journal.change(&format!("{}/{turn}/{draw}", id()), |record| record.reply.text = answer.to_owned());
+        let mut after = play(&stage, &setting, &house.source, id(), 0, &[], &mut rejects).await.expect("plays");
+        let reject = rate(&stage, &setting, &mut after).await.expect("rates");
+        (after, reject)
+    }
+
+    #[tokio::test]
+    async fn faults_of_both_replies_are_counted() {
+        for (language, answer) in
+            [(Language::En, "Sit down.\nNarrator: It rained."), (Language::Zh, "请坐。\n旁白：下雨了。")]
+        {
+            for (draw, candidate) in [("source", Candidate::Source), ("base", Candidate::Base)] {
+                let (conversation, _) = played(language, draw, answer).await;
+                let turn = conversation.turns.iter().find(|turn| turn.kind == TurnKind::Test).expect("a test turn");
+                let fault = "speaks_for_others:mended";
+                let expected =
+                    if turn.kept_reply == Some(candidate) { fault.to_owned() } else { format!("lost:{fault}") };
+                assert!(turn.faults.contains(&expected), "{draw}: {:?}", turn.faults);
+                let faults = conversation.turns.iter().flat_map(|turn| &turn.faults);
+                assert_eq!(faults.filter(|told| told.ends_with(fault)).count(), 1);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_disturbs_a_conversation_drops_it_by_its_name() {
+        let mut dropped = Vec::new();
+        for (language, answer, fault) in [
+            (Language::En, "I'm sorry, but I can't assist with that request.", "declines"),
+            (Language::En, "我不知道你在说什么。", "wrong_language"),
+            (Language::En, "As an AI language model, I have no boat.", "reveals_ai"),
+            (Language::Zh, "我无法协助完成这个请求。", "declines"),
+            (Language::Zh, "I have no idea what you mean.", "wrong_language"),
+            (Language::Zh, "作为一个人工智能，我没有船。", "reveals_ai"),
+        ] {
+            for draw in ["source", "base"] {
+                let (conversation, reject) = played(language, draw, answer).await;
+                let turn = conversation.turns.iter().find(|turn| turn.kind == TurnKind::Test).expect("a test turn");
+                let stays = turn.faults.iter().any(|told| told == fault);
+                let lost = turn.faults.contains(&format!("lost:{fault}"));
+                assert!(stays != lost, "{draw} {answer}: one reply stays, the other is lost");
+                let before = &conversation.turns[..turn.index as usize];
+                let sound =
+                    !before.iter().flat_map(|turn| &turn.faults).any(|told| DISTURBING.contains(&told.as_str()));
+                let reason = reject.as_ref().map(|reject| reject.reason.as_str());
+                if stays && sound {
+                    assert_eq!(reason, Some(format!("format:{fault}").as_str()), "{draw} {answer}");
+                    dropped.push((language, fault));
+                }
+                assert!(!(stays && conversation.kept), "{draw} {answer}");
+            }
+        }
+        for language in Language::ALL {
+            assert!(dropped.iter().any(|(of, _)| *of == language), "{dropped:?}");
+        }
+    }
+}

@@ -217,6 +217,7 @@ impl Speakers<'_> {
             _ if whose != Whose::Nobody => whose,
             _ if narrates => Whose::Other,
             Place::Line if LATER.contains(&lower.as_str()) || label.is_stranger(scripted) => Whose::Other,
+            Place::Head if label.has_title() => Whose::Other,
             _ => Whose::Nobody,
         }
     }
@@ -305,6 +306,18 @@ impl<'t> Label<'t> {
             && words.iter().all(|word| large(word) || matches!(*word, "of" | "the" | "de"))
             && !opens
             && !NOBODY.contains(&last.as_str())
+    }
+
+    /// Says whether the label is a name or a role under a title, and somebody speaks after it.
+    fn has_title(&self) -> bool {
+        if self.bare || !self.could_name() || !self.begins_speech() {
+            return false;
+        }
+        if self.name.chars().all(is_han) {
+            return self.name.ends_with("小二") || (is_title(self.name) && is_telling(self.name));
+        }
+        let mut words = self.name.split_whitespace();
+        words.next().is_some_and(|first| first == "The" || is_title(first)) && words.next().is_some()
     }
 
     /// Says whether the label plainly lets somebody speak whom nobody has named.
@@ -447,6 +460,8 @@ mod tests {
             "It is simple.\nThe truth: Nobody paid.",
             "I trust few. Dray: no. Silas: never.",
             "You: a liar. Me: a fool.",
+            "Mr. Crane: listen to me.",
+            "The truth: Nobody paid.",
             "The letter said: “Come at once.”",
             "(turns to Dray) Well?",
             "Well? (to Dray) And you?",
@@ -467,6 +482,7 @@ mod tests {
             "老规矩：先付钱。",
             "就这样。\n老规矩：先付钱。",
             "俗话说得好：水不骗人。",
+            "大哥：你听我说。",
             "(看向小红)你呢？",
             "不行。(看向小红)你呢？",
         ] {
@@ -502,5 +518,18 @@ mod tests {
         let keziah = Speakers { own: &["Keziah Marl"], others: &["Silas Marl"] };
         check(keziah, "Mrs. Marl: Good day.\nMr. Marl: Hm.", &["Good day."], true, true);
         check(keziah, "Silas Marl: Hm.", &[], false, true);
+        for reply in [
+            "Mrs. Dunn: Hm.",
+            "The Innkeeper: Welcome, all!",
+            "Captain Reyes: Halt!",
+            "[Silas] Hm.",
+            "Narrator: It rained.",
+        ] {
+            check(keziah, reply, &[], false, true);
+        }
+        for reply in ["李姑娘：哼。", "店小二：客官里面请！", "环境：风起了。", "小红：哼。"]
+        {
+            check(CHINESE, reply, &[], false, true);
+        }
     }
 }

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use crate::text::{is_closer, is_han, is_mark};
 
-/// What a model's template leaves in its answer, beside `<|…|>`.
-const TOKENS: [&str; 9] =
-    ["</s>", "<s>", "<eos>", "<bos>", "<end_of_turn>", "<start_of_turn>", "[/INST]", "[INST]", "<|"];
+/// What a model's template leaves in its answer; two of them only begin.
+const TOKENS: [&str; 10] =
+    ["</s>", "<s>", "<eos>", "<bos>", "<end_of_turn>", "<start_of_turn>", "[/INST]", "[INST]", "<|", "<｜"];
 /// Keys under which models give their words when they answer in JSON.
 const KEYS: [&str; 14] = [
     "reply",
@@ -89,7 +89,11 @@ pub(super) fn without_tokens(text: &str) -> Option<&str> {
             return Some(&rest[..at]);
         }
         let after = &rest[at + token.len()..];
-        rest = if token == "<|" { after.split_once('>').map_or("", |(_, after)| after) } else { after };
+        rest = if token.starts_with("<") && !token.ends_with('>') {
+            after.split_once('>').map_or("", |(_, after)| after)
+        } else {
+            after
+        };
         rest = rest.trim_start();
         rest = ["assistant\n", "model\n"].iter().find_map(|role| rest.strip_prefix(role)).unwrap_or(rest);
     }
@@ -259,6 +263,7 @@ mod tests {
             ("<|im_end|>Good day.", Some("Good day.")),
             ("<|im_start|>assistant\nGood day.<|im_end|>\n<|im_start|>user\nHm.", Some("Good day.")),
             ("久仰。<|eot_id|>", Some("久仰。")),
+            ("久仰。<｜end▁of▁sentence｜>", Some("久仰。")),
             ("Good day.</s>", Some("Good day.")),
             ("Is 2 < 3?", None),
         ] {

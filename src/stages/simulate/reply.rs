@@ -283,6 +283,29 @@ mod tests {
             ("Remember: never again.", "Remember: never again.", &[]),
             ("I only thought—", "I only thought—", &[]),
             ("(nods)", "(nods)", &[]),
+            ("Good day. Jane: Oh!", "Good day.", &["speaks_for_others:mended"]),
+            ("Miss Bennet (curtseys): Good day.", "(curtseys) Good day.", &["own_name:mended"]),
+            ("Good day.\n(Jane blushes)\nWell?", "Good day.", &["speaks_for_others:mended"]),
+            ("**Good day, sir.**", "Good day, sir.", &[]),
+            ("**Good day,** sir. *curtseys*", "Good day, sir. (curtseys)", &["action_marks:mended"]),
+            ("[nods] Good day.", "(nods) Good day.", &["action_marks:mended"]),
+            ("_nods_ Good day.", "(nods) Good day.", &["action_marks:mended"]),
+            ("I _do_ mean it.", "I do mean it.", &[]),
+            ("(nods [quietly) Good day.", "(nods quietly) Good day.", &[]),
+            ("<|im_end|>Good day.", "Good day.", &["template_tokens:mended"]),
+            ("Good day.<|im_end|>\nuser\nHm.", "Good day.", &["template_tokens:mended"]),
+            ("```\nGood day.\n```", "Good day.", &["wrapped:mended"]),
+            ("{\"reply\": \"Good day.\"}", "Good day.", &["wrapped:mended"]),
+            ("“Good day.", "Good day.", &["quoted:mended"]),
+            ("Good day.\n\n---\nShall I go on?", "Good day.", &["ruled_off:mended"]),
+            ("---\nGood day.", "Good day.", &["ruled_off:mended"]),
+            ("Good day. (OOC: shall I go on?)", "Good day.", &["out_of_character:mended"]),
+            (
+                "I will not walk a step further.\nI will not walk a step further!",
+                "I will not walk a step further.",
+                &["repeats_itself:mended"],
+            ),
+            ("Never. Never.", "Never. Never.", &[]),
         ] {
             check(format, raw, text, faults);
         }
@@ -301,6 +324,24 @@ mod tests {
             ("久仰。\n请坐。", "久仰。请坐。", &[]),
             ("一。二！三？", "一。二！", &["too_many_sentences:mended"]),
             ("我只是……", "我只是……", &[]),
+            ("久仰。红线：哼。", "久仰。", &["speaks_for_others:mended"]),
+            ("久仰。\n(红线皱眉)\n请坐。", "久仰。", &["speaks_for_others:mended"]),
+            ("薛嵩(拱手)：久仰。", "(拱手) 久仰。", &["own_name:mended"]),
+            ("**久仰大名。**", "久仰大名。", &[]),
+            ("[点头]久仰。", "(点头) 久仰。", &["action_marks:mended"]),
+            ("_点头_ 久仰。", "(点头) 久仰。", &["action_marks:mended"]),
+            ("<|im_end|>久仰。", "久仰。", &["template_tokens:mended"]),
+            ("```\n久仰。\n```", "久仰。", &["wrapped:mended"]),
+            ("{\"回复\": \"久仰。\"}", "久仰。", &["wrapped:mended"]),
+            ("「久仰。", "久仰。", &["quoted:mended"]),
+            ("久仰。\n\n———\n要继续吗？", "久仰。", &["ruled_off:mended"]),
+            ("久仰。（OOC：要继续吗？）", "久仰。", &["out_of_character:mended"]),
+            (
+                "我一步也不会再往前走了。我一步也不会再往前走了！",
+                "我一步也不会再往前走了。",
+                &["repeats_itself:mended"],
+            ),
+            ("不。不。", "不。不。", &[]),
         ] {
             check(format, raw, text, faults);
         }
@@ -321,9 +362,17 @@ mod tests {
             (chinese, "I do not know.", &["wrong_language"]),
             (chinese, "我是一个语言模型。", &["reveals_ai"]),
             (chinese, "我正要", &["cut_ending"]),
+            (english, "I'm sorry, but I can't assist with that request.", &["declines"]),
+            (chinese, "抱歉，我无法协助完成这个请求。", &["declines"]),
+            (english, "{\"a\": \"b\", \"c\": \"d.\"}", &["wrapped", "cut_ending"]),
         ] {
             assert_eq!(format.clean(raw, &Said::default()).faults, faults, "{raw}");
         }
+        let mut said = Said::default();
+        said.add("Ann", "Yes, I know that.");
+        assert_eq!(english.clean("Yes, I know that.", &said).faults, ["repeats_history"]);
+        said.add("薛嵩", "是的，我知道。");
+        assert_eq!(chinese.clean("是的，我知道。", &said).faults, ["repeats_history"]);
         let artificial = Format { artificial: true, ..english };
         assert!(artificial.clean("As an AI, I cannot say.", &Said::default()).faults.is_empty());
     }
