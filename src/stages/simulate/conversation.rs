@@ -226,7 +226,6 @@ mod tests {
     use crate::stages::simulate::Params;
     use crate::stages::simulate::filter::rate;
     use crate::stages::simulate::fixtures::{House, character, scene};
-    use crate::stages::simulate::reply::DISTURBING;
 
     /// Plays one conversation, with what a model answers at a draw put in another's place.
     async fn played(language: Language, draw: &str, answer: &str) -> (Conversation, Option<Reject>) {
@@ -238,7 +237,8 @@ mod tests {
         let mut rejects = Vec::new();
         let id = || "tess/source/0".to_owned();
         let before = play(&stage, &setting, &house.source, id(), 0, &[], &mut rejects).await.expect("plays");
-        let turn = before.turns.iter().find(|turn| turn.kind == TurnKind::Test).expect("a test turn").index;
+        let kind = if draw == "scene" { TurnKind::Scene } else { TurnKind::Test };
+        let turn = before.turns.iter().find(|turn| turn.kind == kind).expect("a turn of each kind").index;
         house.journal.change(&format!("{}/{turn}/{draw}", id()), |record| record.reply.text = answer.to_owned());
         let mut after = play(&stage, &setting, &house.source, id(), 0, &[], &mut rejects).await.expect("plays");
         let reject = rate(&stage, &setting, &mut after).await.expect("rates");
@@ -265,7 +265,6 @@ mod tests {
 
     #[tokio::test]
     async fn what_disturbs_a_conversation_drops_it_by_its_name() {
-        let mut dropped = Vec::new();
         for (language, answer, fault) in [
             (Language::En, "I'm sorry, but I can't assist with that request.", "declines"),
             (Language::En, "我不知道你在说什么。", "wrong_language"),
@@ -274,25 +273,10 @@ mod tests {
             (Language::Zh, "I have no idea what you mean.", "wrong_language"),
             (Language::Zh, "作为一个人工智能，我没有船。", "reveals_ai"),
         ] {
-            for draw in ["source", "base"] {
-                let (conversation, reject) = played(language, draw, answer).await;
-                let turn = conversation.turns.iter().find(|turn| turn.kind == TurnKind::Test).expect("a test turn");
-                let stays = turn.faults.iter().any(|told| told == fault);
-                let lost = turn.faults.contains(&format!("lost:{fault}"));
-                assert!(stays != lost, "{draw} {answer}: one reply stays, the other is lost");
-                let before = &conversation.turns[..turn.index as usize];
-                let sound =
-                    !before.iter().flat_map(|turn| &turn.faults).any(|told| DISTURBING.contains(&told.as_str()));
-                let reason = reject.as_ref().map(|reject| reject.reason.as_str());
-                if stays && sound {
-                    assert_eq!(reason, Some(format!("format:{fault}").as_str()), "{draw} {answer}");
-                    dropped.push((language, fault));
-                }
-                assert!(!(stays && conversation.kept), "{draw} {answer}");
-            }
-        }
-        for language in Language::ALL {
-            assert!(dropped.iter().any(|(of, _)| *of == language), "{dropped:?}");
+            let (conversation, reject) = played(language, "scene", answer).await;
+            let reject = reject.expect("it is dropped");
+            assert_eq!((reject.id.as_str(), reject.reason), ("tess/source/0", format!("format:{fault}")), "{answer}");
+            assert!(reject.detail.ends_with(&format!("`{answer}`")) && !conversation.kept, "{}", reject.detail);
         }
     }
 }
