@@ -89,7 +89,7 @@ pub(super) fn without_tokens(text: &str) -> Option<&str> {
             return Some(&rest[..at]);
         }
         let after = &rest[at + token.len()..];
-        rest = if token.starts_with("<") && !token.ends_with('>') {
+        rest = if token.starts_with('<') && !token.ends_with('>') {
             after.split_once('>').map_or("", |(_, after)| after)
         } else {
             after
