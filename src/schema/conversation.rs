@@ -128,8 +128,8 @@ pub struct Turn {
     pub base_reply: Option<String>,
     /// Which of the two stayed.
     pub kept_reply: Option<Candidate>,
-    /// Format faults of what stayed, by name; those that were mended end in `:mended`. `director:matched` and
-    /// `director:by_lot` say that the director's answer was no name as it was given: the turn itself is sound.
+    /// Format faults by name; those that were mended end in `:mended`, those of the reply that did not stay begin with `lost:`.
+    /// `director:matched` and `director:by_lot` say that the director's answer was no name as it was given: the turn itself is sound.
     pub faults: Vec<String>,
     /// σ as the judge gave it where the source model's reply was shown first; null where it never was.
     pub score_source_first: Option<u8>,

@@ -1,7 +1,9 @@
 //! What a model does when it falls out of its part: it says what it is, refuses, puts a name in front, breaks off. Signs on the
 //! text alone; what follows from them is a stage's matter.
 
-use super::{is_closer, is_han, is_mark};
+use super::words::WORDS;
+use super::{is_closer, is_han, is_mark, is_title, plain, sentences};
+use crate::schema::slug;
 
 /// Phrases that only a model out of its part says, in lower case.
 const OUT_OF_PART: [&str; 17] = [
@@ -22,6 +24,74 @@ const OUT_OF_PART: [&str; 17] = [
     "语言模型",
     "人工智能助手",
     "ai助手",
+];
+
+/// Words that names share without being anybody's.
+const NOBODYS: [&str; 5] = ["the", "a", "an", "of", "and"];
+
+/// What only an assistant says that will not go on, wherever it stands; letters alone, `can't` as `cannot`.
+const REFUSES: [&str; 22] = [
+    "cannotassistwith",
+    "unabletoassistwith",
+    "notabletoassistwith",
+    "cannotfulfillthis",
+    "cannotfulfillthat",
+    "cannotfulfillyour",
+    "cannotfulfilthis",
+    "cannotfulfilyour",
+    "cannotcomplywiththisrequest",
+    "cannotcomplywiththatrequest",
+    "cannotcomplywithyourrequest",
+    "cannotgeneratethis",
+    "cannotgeneratecontent",
+    "contentpolicy",
+    "usagepolic",
+    "无法协助",
+    "不能协助",
+    "完成这个请求",
+    "完成您的请求",
+    "完成你的请求",
+    "满足您的请求",
+    "无法生成",
+];
+
+/// What an assistant says that will not go on when it says nothing else; letters alone, `can't` as `cannot`. A character may
+/// say the like among other things.
+const REFUSES_WHOLE: [&str; 20] = [
+    "icannothelpwiththat",
+    "icannothelpwiththis",
+    "icannothelpyouwiththat",
+    "icannothelpyouwiththis",
+    "icannotdiscussthat",
+    "icannotdiscussthis",
+    "icannotdiscussthistopic",
+    "icannotprovidethat",
+    "icannotcomplywiththat",
+    "icannotengagewiththat",
+    "我无法回答这个问题",
+    "我不能回答这个问题",
+    "我无法讨论这个话题",
+    "我不能讨论这个话题",
+    "这个话题我不能讨论",
+    "这个话题我无法讨论",
+    "我无法提供帮助",
+    "我无法帮助你",
+    "我无法帮助您",
+    "我不能提供帮助",
+];
+
+/// What an assistant puts before it.
+const APOLOGIES: [&str; 10] = [
+    "iamsorrybut",
+    "imsorrybut",
+    "iamsorry",
+    "imsorry",
+    "sorrybut",
+    "sorry",
+    "iapologizebut",
+    "非常抱歉",
+    "抱歉",
+    "对不起",
 ];
 
 /// How an assistant declines, in lower case with plain apostrophes: what it cannot do, and for whom. A character who will
@@ -86,11 +156,31 @@ pub fn reveals_model(text: &str) -> bool {
     OUT_OF_PART.iter().any(said)
 }
 
-/// Whether a text declines to answer as an assistant does.
+/// Whether a text may decline to answer as an assistant does. It takes some characters for one: for where little is lost.
 #[must_use]
 pub fn declines(text: &str) -> bool {
     let lower = text.to_lowercase().replace('’', "'");
-    DECLINES.iter().any(|phrase| lower.contains(phrase))
+    DECLINES.iter().any(|phrase| lower.contains(phrase)) || refuses(text)
+}
+
+/// Whether a text plainly refuses to go on as an assistant does. A character who will not or cannot do a thing says which.
+#[must_use]
+pub fn refuses(text: &str) -> bool {
+    let letters = |text: &str| plain(text).replace("cant", "cannot");
+    let whole = letters(text);
+    let of_play = ["roleplay", "角色扮演"].iter().any(|play| whole.contains(play))
+        && ["cannot", "unable", "wont", "not", "无法", "不能", "不便", "停止"].iter().any(|no| whole.contains(no));
+    let says_no_more = |sentence: &str| {
+        let mut said = letters(sentence);
+        while let Some(rest) = APOLOGIES.iter().find_map(|apology| said.strip_prefix(apology)) {
+            said = rest.to_owned();
+        }
+        (said.is_empty(), REFUSES_WHOLE.contains(&said.as_str()))
+    };
+    let said: Vec<(bool, bool)> = sentences(text).into_iter().map(says_no_more).collect();
+    of_play
+        || REFUSES.iter().any(|phrase| whole.contains(phrase))
+        || (said.iter().any(|(_, no)| *no) && said.iter().all(|(sorry, no)| *sorry || *no))
 }
 
 /// Whether a text stops without a final mark. A dash is one: speech breaks off like that.
@@ -129,16 +219,42 @@ pub fn label(line: &str) -> Option<(&str, &str)> {
     fits.then(|| (label, rest.trim_start_matches('*').trim_start()))
 }
 
-/// Whether a label is a name: all of it, or its first or last word.
+/// Whether a label is a name: all of it, or words of it, titles aside. `Mrs. Marl` and `Keziah` are Keziah Marl, 邬姑娘 and
+/// 水宁 are 邬水宁.
 #[must_use]
 pub fn is_name(label: &str, name: &str) -> bool {
-    let (label, name) = (label.to_lowercase(), name.to_lowercase());
-    // 仲筹 is 温仲筹 among those who know him.
-    let is_given = name.chars().all(is_han) && name.chars().count() > 2 && label.chars().count() == 2;
-    if is_given && name.ends_with(&label) {
+    if label.to_lowercase() == name.to_lowercase() {
         return true;
     }
-    label == name || name.split_whitespace().next() == Some(&label) || name.split_whitespace().last() == Some(&label)
+    if label.chars().all(is_han) && name.chars().all(is_han) {
+        let bare = bare_name(label);
+        let (called, whole) = (bare.chars().count(), name.chars().count());
+        // A single character is a surname with a title, else nobody's.
+        let is_surname = name.starts_with(bare) && (called > 1 || bare != label);
+        return called > 0 && (is_surname || (called > 1 && called < whole && name.ends_with(bare)));
+    }
+    let (label, name) = (name_words(label), name_words(name));
+    !label.is_empty() && label.iter().all(|word| name.contains(word))
+}
+
+/// Returns the words of a name in lower case that are not every other one's: no title, no article. Where no space parts words, a
+/// title stands within a name and stays.
+#[must_use]
+pub fn name_words(name: &str) -> Vec<String> {
+    let slug = slug(name);
+    let is_nobodys = |word: &str| word.is_empty() || NOBODYS.contains(&word) || (word.is_ascii() && is_title(word));
+    slug.split('-').filter(|word| !is_nobodys(word)).map(str::to_owned).collect()
+}
+
+/// Returns a Chinese name without the forms of address around it: 温先生 is 温, 老王 is 王. What is nothing else has none left.
+#[must_use]
+pub fn bare_name(name: &str) -> &str {
+    let mut bare = name;
+    while let Some(title) = WORDS.zh.titles.iter().filter(|title| bare.ends_with(title)).max_by_key(|title| title.len())
+    {
+        bare = &bare[..bare.len() - title.len()];
+    }
+    bare.strip_prefix(['老', '小', '阿']).unwrap_or(bare)
 }
 
 #[cfg(test)]
@@ -180,7 +296,60 @@ mod tests {
         ] {
             assert_eq!(has_name(text, name), expected, "{text}");
         }
-        assert!(is_name("仲筹", "温仲筹") && is_name("Marl", "Keziah Marl") && !is_name("温仲", "温仲筹"));
+    }
+
+    #[test]
+    fn a_label_may_have_a_title_and_lack_a_part() {
+        for (label, name, expected) in [
+            ("keziah marl", "Keziah Marl", true),
+            ("Marl", "Keziah Marl", true),
+            ("Mrs. Marl", "Keziah Marl", true),
+            ("The Clerk", "the clerk", true),
+            ("Clerk", "The Clerk", true),
+            ("Mrs.", "Mrs. Marl", false),
+            ("The", "The Clerk", false),
+            ("Marlowe", "Keziah Marl", false),
+            ("Silas Marl", "Keziah Marl", false),
+            ("仲筹", "温仲筹", true),
+            ("温先生", "温仲筹", true),
+            ("邬姑娘", "邬水宁", true),
+            ("老王", "王德发", true),
+            ("王妈妈", "王氏", true),
+            ("薛嵩大人", "薛嵩", true),
+            ("先生", "温仲筹", false),
+            ("温", "温仲筹", false),
+            ("筹", "温仲筹", false),
+            ("李先生", "温仲筹", false),
+        ] {
+            assert_eq!(is_name(label, name), expected, "{label} {name}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_told_from_a_character_who_will_not() {
+        for (text, expected) in [
+            ("I'm sorry, but I can't assist with that request.", true),
+            ("I cannot continue this roleplay.", true),
+            ("I can’t help with that.", true),
+            ("I'm sorry. I can't discuss this topic.", true),
+            ("I can't help with the harvest; my back is gone.", false),
+            ("I can't help with that. Ask the ferryman, he has a boat.", false),
+            ("I am unable to sleep.", false),
+            ("I cannot go on like this.", false),
+            ("I'm sorry.", false),
+            ("I cannot answer you; I swore.", false),
+            ("抱歉，我无法协助完成这个请求。", true),
+            ("我无法继续这个角色扮演。", true),
+            ("对不起，这个话题我不能讨论。", true),
+            ("我不能回答这个问题。", true),
+            ("我不能回答，我答应过她。", false),
+            ("这活儿三天无法完成。", false),
+            ("对不起。", false),
+            ("这个话题我不能讨论，不过你可以去问船家。", false),
+        ] {
+            assert_eq!(refuses(text), expected, "{text}");
+            assert!(!expected || declines(text), "{text}");
+        }
     }
 
     #[test]

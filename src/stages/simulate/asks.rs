@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::labels::Speakers;
 use super::reply::Format;
 use super::speaker::meant;
 use super::{offline, transcript};
@@ -238,7 +239,8 @@ impl Ask for Rate {
 /// Refuses a reply of which nothing is left in form; every other fault is mended or named on the turn.
 fn says_something(language: Language, name: &str, others: &[CastMember], answer: &str) -> Result<(), String> {
     let others: Vec<&str> = others.iter().map(|other| other.name.as_str()).collect();
-    let format = Format { language, name, others: &others, max_sentences: u32::MAX, artificial: true };
+    let speakers = Speakers { own: &[name], others: &others };
+    let format = Format { language, speakers, max_sentences: u32::MAX, artificial: true };
     if format.leaves_nothing(answer) {
         return Err(format!("it holds no words of {name}"));
     }

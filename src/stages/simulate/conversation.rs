@@ -6,7 +6,8 @@ use rand::RngExt as _;
 use super::asks::Direction;
 use super::floor::{Floor, TEST, floor};
 use super::lane::Stage;
-use super::reply::{Reply, Said};
+use super::reply::Reply;
+use super::said::Said;
 use super::setting::Setting;
 use crate::llm::{AskError, Model};
 use crate::schema::{Candidate, Conversation, Dimension, EndedBy, Line, Reject, Turn, TurnKind};
@@ -17,6 +18,9 @@ use crate::stages::select::select;
 const MATCHED: &str = "director:matched";
 /// The director named nobody who could speak, as often as it was asked, and a lot decided.
 pub const BY_LOT: &str = "director:by_lot";
+
+/// What stands before a fault of the reply that did not stay.
+const LOST: &str = "lost:";
 
 /// Plays a conversation. `plan` has the target of each stretch up to a test turn; a stretch beyond it is normal
 /// conversation. Every draw is named by the conversation's id and the turn.
@@ -52,7 +56,7 @@ pub(super) async fn play(
         };
         turn.faults.extend(note.map(str::to_owned));
         spoken.push(member);
-        heard.said.add(&turn.content);
+        heard.said.add(&turn.speaker, &turn.content);
         heard.history.push(line(&turn));
         turns.push(turn);
     }
@@ -182,10 +186,11 @@ async fn test_turn(
     let target = target.map(|dimension| dimension.code.as_str());
     let pair = setting.pair(history, (&source_reply.text, &base_reply.text), target);
     let selection = select(stage.judge, stage.select, stage.dimensions, pair, &format!("{id}/{index}/judge")).await?;
-    let stays = match selection.kept {
-        Candidate::Source => &source_reply,
-        Candidate::Base => &base_reply,
+    let (stays, lost) = match selection.kept {
+        Candidate::Source => (&source_reply, &base_reply),
+        Candidate::Base => (&base_reply, &source_reply),
     };
+    let lost = lost.faults.iter().map(|fault| format!("{LOST}{fault}"));
     Ok(Turn {
         index,
         speaker: setting.character.name.clone(),
@@ -196,7 +201,7 @@ async fn test_turn(
         score: Some(selection.score),
         rationale: Some(selection.rationale),
         kept_reply: Some(selection.kept),
-        faults: stays.faults.clone(),
+        faults: stays.faults.iter().cloned().chain(lost).collect(),
         source_reply: Some(source_reply.text),
         base_reply: Some(base_reply.text),
         score_source_first: selection.score_source_first,
@@ -211,5 +216,67 @@ fn both<T>(replies: (Result<T, AskError>, Result<T, AskError>)) -> Result<(T, T)
         (Ok(one), Ok(other)) => Ok((one, other)),
         (Err(one), Err(other)) if other.ends_the_run() && !one.ends_the_run() => Err(other),
         (Err(error), _) | (_, Err(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Language;
+    use crate::stages::simulate::Params;
+    use crate::stages::simulate::filter::rate;
+    use crate::stages::simulate::fixtures::{House, character, scene};
+
+    /// Plays one conversation, with what a model answers at a draw put in another's place.
+    async fn played(language: Language, draw: &str, answer: &str) -> (Conversation, Option<Reject>) {
+        let house = House::new(std::sync::Arc::default(), false);
+        let params = Params { min_turns: 6, max_turns: 8, test_every: 2, ..Params::default() };
+        let (stage, scene, tess) =
+            (house.stage(&params), scene(language, "book@0", &["Ann", "Bob"]), character(language));
+        let setting = Setting::new(&scene, &tess, &params).expect("somebody is there");
+        let mut rejects = Vec::new();
+        let id = || "tess/source/0".to_owned();
+        let before = play(&stage, &setting, &house.source, id(), 0, &[], &mut rejects).await.expect("plays");
+        let kind = if draw == "scene" { TurnKind::Scene } else { TurnKind::Test };
+        let turn = before.turns.iter().find(|turn| turn.kind == kind).expect("a turn of each kind").index;
+        house.journal.change(&format!("{}/{turn}/{draw}", id()), |record| record.reply.text = answer.to_owned());
+        let mut after = play(&stage, &setting, &house.source, id(), 0, &[], &mut rejects).await.expect("plays");
+        let reject = rate(&stage, &setting, &mut after).await.expect("rates");
+        (after, reject)
+    }
+
+    #[tokio::test]
+    async fn faults_of_both_replies_are_counted() {
+        for (language, answer) in
+            [(Language::En, "Sit down.\nNarrator: It rained."), (Language::Zh, "请坐。\n旁白：下雨了。")]
+        {
+            for (draw, candidate) in [("source", Candidate::Source), ("base", Candidate::Base)] {
+                let (conversation, _) = played(language, draw, answer).await;
+                let turn = conversation.turns.iter().find(|turn| turn.kind == TurnKind::Test).expect("a test turn");
+                let fault = "speaks_for_others:mended";
+                let expected =
+                    if turn.kept_reply == Some(candidate) { fault.to_owned() } else { format!("lost:{fault}") };
+                assert!(turn.faults.contains(&expected), "{draw}: {:?}", turn.faults);
+                let faults = conversation.turns.iter().flat_map(|turn| &turn.faults);
+                assert_eq!(faults.filter(|told| told.ends_with(fault)).count(), 1);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_disturbs_a_conversation_drops_it_by_its_name() {
+        for (language, answer, fault) in [
+            (Language::En, "I'm sorry, but I can't assist with that request.", "declines"),
+            (Language::En, "我不知道你在说什么。", "wrong_language"),
+            (Language::En, "As an AI language model, I have no boat.", "reveals_ai"),
+            (Language::Zh, "我无法协助完成这个请求。", "declines"),
+            (Language::Zh, "I have no idea what you mean.", "wrong_language"),
+            (Language::Zh, "作为一个人工智能，我没有船。", "reveals_ai"),
+        ] {
+            let (conversation, reject) = played(language, "scene", answer).await;
+            let reject = reject.expect("it is dropped");
+            assert_eq!((reject.id.as_str(), reject.reason), ("tess/source/0", format!("format:{fault}")), "{answer}");
+            assert!(reject.detail.ends_with(&format!("`{answer}`")) && !conversation.kept, "{}", reject.detail);
+        }
     }
 }

@@ -3,14 +3,15 @@
 use super::asks::Rating;
 use super::conversation::line;
 use super::lane::Stage;
-use super::reply::REVEALS_AI;
+use super::reply::DISTURBING;
 use super::setting::Setting;
 use crate::llm::AskError;
 use crate::schema::{Conversation, Line, Quality, Reject};
 
 /// Rates a conversation and says whether it is kept; returns why not.
 ///
-/// A conversation in which anybody falls out of the part is dropped whole: every later line has that in its history.
+/// A conversation in which anybody falls out of the part is dropped whole, like one that a provider's content block disturbed
+/// (Appendix N): who answers a refusal, or a line in another language, plays no scene any more.
 /// Without a rating it is dropped as well, with the rater's error as the reason.
 pub(super) async fn rate(
     stage: &Stage<'_>,
@@ -26,13 +27,15 @@ pub(super) async fn rate(
     };
     conversation.quality = Some(quality);
     conversation.quality_rationale = Some(format!("{interaction}\n{coherence}\n{progression}"));
-    let revealing = conversation.turns.iter().find(|turn| turn.faults.iter().any(|fault| fault == REVEALS_AI));
-    let (reason, detail) = if quality != Quality::High {
+    let disturbed = conversation
+        .turns
+        .iter()
+        .find_map(|turn| Some((turn, turn.faults.iter().find(|fault| DISTURBING.contains(&fault.as_str()))?)));
+    let (reason, detail) = if let Some((turn, fault)) = disturbed {
+        (format!("format:{fault}"), format!("turn {}, {}: `{}`", turn.index, turn.speaker, turn.content))
+    } else if quality != Quality::High {
         let detail = format!("{} turns, rated {}: {coherence}", conversation.turns.len(), quality.name());
         (format!("quality:{}", quality.name()), detail)
-    } else if let Some(turn) = revealing {
-        let detail = format!("turn {}, {}: `{}`", turn.index, turn.speaker, turn.content);
-        (format!("format:{REVEALS_AI}"), detail)
     } else {
         conversation.kept = true;
         return Ok(None);

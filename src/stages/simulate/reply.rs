@@ -1,11 +1,14 @@
 //! The form of a reply: an optional action in parentheses, then a short utterance. Mends what can be mended without
 //! changing what is said, and names what cannot. Pure; it asks nothing and decides nothing.
 
-use std::collections::HashSet;
-
+use super::labels::{Own, Speakers};
+use super::marks::{
+    actions, balanced, is_rule, is_wrapped, speech, split_action, unquoted, unwrapped, without_notes, without_tokens,
+};
+use super::said::{Said, is_long, plain};
 use super::script::{self, Script};
 use crate::schema::Language;
-use crate::text::{is_closer, is_cut, is_mark, is_name, label, reveals_model, sentences};
+use crate::text::{is_cut, refuses, reveals_model, sentences};
 
 /// Nothing was said or done.
 pub(super) const EMPTY: &str = "empty";
@@ -15,7 +18,17 @@ pub(super) const OWN_NAME: &str = "own_name";
 pub(super) const SPEAKS_FOR_OTHERS: &str = "speaks_for_others";
 /// An action stood in other marks than parentheses.
 pub(super) const ACTION_MARKS: &str = "action_marks";
-/// The whole speech stood in quotation marks.
+/// It stood in a code fence, a tag or JSON.
+pub(super) const WRAPPED: &str = "wrapped";
+/// Tokens of a model's template stood in it; it ends at the first after its words.
+pub(super) const TEMPLATE_TOKENS: &str = "template_tokens";
+/// A note to the reader stood in brackets.
+pub(super) const OUT_OF_CHARACTER: &str = "out_of_character";
+/// Something stood under a line across the page; it ends there.
+pub(super) const RULED_OFF: &str = "ruled_off";
+/// A sentence of some length stood in it twice.
+pub(super) const REPEATS_ITSELF: &str = "repeats_itself";
+/// The whole speech stood in quotation marks, or one of them stood alone.
 pub(super) const QUOTED: &str = "quoted";
 /// More sentences than allowed; it ends after the last one allowed.
 pub(super) const TOO_MANY_SENTENCES: &str = "too_many_sentences";
@@ -23,31 +36,46 @@ pub(super) const TOO_MANY_SENTENCES: &str = "too_many_sentences";
 pub(super) const UNBALANCED_PARENTHESES: &str = "unbalanced_parentheses";
 /// It is in another language than the conversation.
 pub(super) const WRONG_LANGUAGE: &str = "wrong_language";
-/// A sentence of it has been said before.
+/// It says again what has been said: a long sentence of anybody's, or the whole of what its speaker has said.
 pub(super) const REPEATS_HISTORY: &str = "repeats_history";
 /// It speaks as a language model.
 pub(super) const REVEALS_AI: &str = "reveals_ai";
+/// It refuses to go on, as an assistant does.
+pub(super) const DECLINES: &str = "declines";
 /// It has no final mark, as if it were cut off.
 pub(super) const CUT_ENDING: &str = "cut_ending";
 
 /// What follows the name of a fault that was mended.
 const MENDED: &str = ":mended";
 
-/// The least weight of a sentence that may not be said twice: six words or eight Chinese characters.
-const LONG: usize = 16;
+/// The faults that no mending takes away, in the order in which they are told.
+const UNMENDABLE: [&str; 9] = [
+    EMPTY,
+    DECLINES,
+    REVEALS_AI,
+    WRONG_LANGUAGE,
+    WRAPPED,
+    UNBALANCED_PARENTHESES,
+    TOO_MANY_SENTENCES,
+    REPEATS_HISTORY,
+    CUT_ENDING,
+];
 
-/// Who speaks besides the cast when a model writes a whole script.
-const NARRATORS: [&str; 6] = ["narrator", "user", "assistant", "旁白", "用户", "助手"];
+/// The faults that disturb a whole conversation: whoever said it is out of the part, and every later line has it in its history.
+pub(super) const DISTURBING: [&str; 3] = [DECLINES, REVEALS_AI, WRONG_LANGUAGE];
+
+/// Says whether a fault of a turn is one of form that was not mended.
+pub(super) fn is_unmended(fault: &str) -> bool {
+    UNMENDABLE.contains(&fault)
+}
 
 /// What a reply is held against.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Format<'a> {
     /// The language of the conversation.
     pub language: Language,
-    /// Who speaks.
-    pub name: &'a str,
-    /// The names of everyone else present.
-    pub others: &'a [&'a str],
+    /// Who speaks, and who does not. The first of its own names is the one in the history.
+    pub speakers: Speakers<'a>,
     /// The most sentences.
     pub max_sentences: u32,
     /// Whether the world has artificial minds of its own, so that speaking of them is in the part.
@@ -77,17 +105,19 @@ impl Format<'_> {
         if is_empty(text) {
             return vec![EMPTY];
         }
-        [
-            (UNBALANCED_PARENTHESES, !balanced(text)),
-            (WRONG_LANGUAGE, script::is_foreign(text, self.language)),
-            (TOO_MANY_SENTENCES, sentence_ends(text).len() > self.max_sentences as usize),
-            (REPEATS_HISTORY, said.has_any_of(text)),
-            (REVEALS_AI, !self.artificial && reveals_model(text)),
-            (CUT_ENDING, is_cut(text)),
-        ]
-        .into_iter()
-        .filter_map(|(fault, found)| found.then_some(fault))
-        .collect()
+        let name = self.speakers.own.first().copied().unwrap_or_default();
+        let has = |fault: &str| match fault {
+            DECLINES => refuses(text),
+            REVEALS_AI => !self.artificial && reveals_model(text),
+            WRONG_LANGUAGE => script::is_foreign(text, self.language),
+            WRAPPED => is_wrapped(text),
+            UNBALANCED_PARENTHESES => !balanced(text),
+            TOO_MANY_SENTENCES => sentence_ends(text).len() > self.max_sentences as usize,
+            REPEATS_HISTORY => said.has(name, text),
+            CUT_ENDING => is_cut(text),
+            _ => false,
+        };
+        UNMENDABLE.into_iter().filter(|fault| has(fault)).collect()
     }
 
     /// Says whether nothing is left of a model's reply when it is put in form.
@@ -102,27 +132,39 @@ impl Format<'_> {
                 mended.push(fault);
             }
         };
-        let raw = raw.replace('（', "(").replace('）', ")");
+        let mut raw = raw.replace('（', "(").replace('）', ")");
+        if let Some(bare) = without_tokens(&raw).map(str::to_owned) {
+            mend(TEMPLATE_TOKENS, true);
+            raw = bare;
+        }
+        if let Some(bare) = unwrapped(&raw) {
+            mend(WRAPPED, true);
+            raw = bare;
+        }
+        if let Some(bare) = without_notes(&raw) {
+            mend(OUT_OF_CHARACTER, true);
+            raw = bare;
+        }
+        let (above, below) = ruled(&raw);
+        mend(RULED_OFF, below);
+        let Own { lines, named, cut } = self.speakers.own(&above);
+        mend(OWN_NAME, named);
+        mend(SPEAKS_FOR_OTHERS, cut);
         let mut text = String::new();
-        for line in raw.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            let (line, own) = self.without_own_name(line);
-            mend(OWN_NAME, own);
-            if self.is_of_another(line) {
-                mend(SPEAKS_FOR_OTHERS, true);
-                break;
-            }
+        for line in &lines {
             join(&mut text, line);
         }
         let (marked, found) = actions(&text);
         mend(ACTION_MARKS, found);
         let (action, speech) = split_action(&marked);
-        let (mut speech, own) = self.without_own_name(speech);
-        mend(OWN_NAME, own);
+        let mut speech = speech;
         while let Some(inner) = unquoted(speech) {
             mend(QUOTED, true);
             speech = inner.trim();
         }
-        let mut text = [action, speech].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        let text = [action, speech].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        let (mut text, found) = once(&text);
+        mend(REPEATS_ITSELF, found);
         let most = self.max_sentences as usize;
         let ends = sentence_ends(&text);
         if ends.len() > most && most > 0 {
@@ -131,22 +173,42 @@ impl Format<'_> {
         }
         (text, mended)
     }
+}
 
-    /// Cuts the speaker's own name and a colon off the front of a line.
-    fn without_own_name<'t>(&self, line: &'t str) -> (&'t str, bool) {
-        match label(line) {
-            Some((label, rest)) if is_name(label, self.name) => (rest, true),
-            _ => (line, false),
+/// Returns what stands above the first line across the page that has anything above it, and whether anything was cut.
+fn ruled(text: &str) -> (String, bool) {
+    let (mut above, mut found) = (Vec::new(), false);
+    for line in text.lines() {
+        if !is_rule(line) {
+            above.push(line);
+        } else if above.iter().any(|line| !is_empty(line)) {
+            return (above.join("\n"), true);
+        } else {
+            found = true;
         }
     }
+    (above.join("\n"), found)
+}
 
-    /// Says whether a line begins with someone else's name and a colon.
-    fn is_of_another(&self, line: &str) -> bool {
-        label(line).is_some_and(|(label, _)| {
-            let narrator = NARRATORS.contains(&label.to_lowercase().as_str());
-            narrator || self.others.iter().any(|other| is_name(label, other))
-        })
+/// Returns a text without the long sentences that it has said already, and whether there were any.
+fn once(text: &str) -> (String, bool) {
+    let (mut kept, mut heard, mut start) = (String::new(), Vec::new(), 0);
+    for end in sentence_ends(text) {
+        let sentence = plain(&speech(&text[start..end]));
+        if is_long(&sentence) && heard.contains(&sentence) {
+            // What is done in between stays.
+            let said = speech(&text[start..end]);
+            let action = said.find(|c: char| !c.is_whitespace()).map_or("", |at| text[start..start + at].trim_end());
+            kept.push_str(action);
+        } else {
+            kept.push_str(&text[start..end]);
+            heard.push(sentence);
+        }
+        start = end;
     }
+    kept.push_str(&text[start..]);
+    let found = kept.len() < text.len();
+    (kept, found)
 }
 
 /// Adds a line, with a space between unless both neighbours are of a script that has none.
@@ -164,95 +226,8 @@ fn join(text: &mut String, line: &str) {
     }
 }
 
-/// Turns `*action*` and `【action】` at the start of a sentence into `(action)` and drops emphasis marks elsewhere.
-fn actions(text: &str) -> (String, bool) {
-    let (mut result, mut rest, mut found) = (String::with_capacity(text.len()), text, false);
-    while let Some(open) = rest.find(['*', '【']) {
-        let close = if rest[open..].starts_with('*') { '*' } else { '】' };
-        let inside = rest[open..].trim_start_matches(['*', '【']);
-        let begin = rest.len() - inside.len();
-        result.push_str(&rest[..open]);
-        let Some(length) = inside.find(close) else {
-            result.push_str(inside);
-            return (result, found);
-        };
-        let action = inside[..length].trim();
-        let before = result.trim_end().chars().last();
-        if before.is_none_or(|c| is_mark(c) || is_closer(c) || c == ')') && !action.starts_with('(') {
-            found = true;
-            result.push('(');
-            result.push_str(action);
-            result.push(')');
-        } else {
-            result.push_str(action);
-        }
-        rest = rest[begin + length..].trim_start_matches(close);
-    }
-    result.push_str(rest);
-    (result, found)
-}
-
-/// Splits a leading action in parentheses from the speech.
-fn split_action(text: &str) -> (&str, &str) {
-    let mut depth = 0_u32;
-    for (byte, c) in text.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return (&text[..=byte], text[byte + 1..].trim());
-                }
-            }
-            _ if depth == 0 => break,
-            _ => {}
-        }
-    }
-    ("", text.trim())
-}
-
-/// Returns what stands in quotation marks that surround the whole.
-fn unquoted(text: &str) -> Option<&str> {
-    [('“', '”'), ('"', '"'), ('「', '」'), ('『', '』')].into_iter().find_map(|(open, close)| {
-        let inner = text.strip_prefix(open)?.strip_suffix(close)?;
-        (!inner.contains(open) && !inner.contains(close)).then_some(inner)
-    })
-}
-
-fn balanced(text: &str) -> bool {
-    let mut depth = 0_i32;
-    for c in text.chars() {
-        depth += i32::from(matches!(c, '(' | '（')) - i32::from(matches!(c, ')' | '）'));
-        if depth < 0 {
-            return false;
-        }
-    }
-    depth == 0
-}
-
 fn is_empty(text: &str) -> bool {
     !text.chars().any(char::is_alphanumeric)
-}
-
-/// The sentences of some length that have been said in a conversation, marks and case aside.
-#[derive(Debug, Default)]
-pub(super) struct Said(HashSet<String>);
-
-impl Said {
-    /// Adds what a line says.
-    pub(super) fn add(&mut self, content: &str) {
-        self.0.extend(long_sentences(content));
-    }
-
-    /// Says whether a sentence of a text has been said.
-    fn has_any_of(&self, text: &str) -> bool {
-        !self.0.is_empty() && long_sentences(text).iter().any(|sentence| self.0.contains(sentence))
-    }
-}
-
-fn long_sentences(text: &str) -> Vec<String> {
-    let speech = speech(text);
-    sentences(&speech).into_iter().map(plain).filter(|sentence| script::weight(sentence) >= LONG).collect()
 }
 
 /// Returns where the sentences of a reply end, in bytes; what stands in parentheses begins and ends none.
@@ -266,41 +241,14 @@ fn sentence_ends(text: &str) -> Vec<usize> {
     ends.collect()
 }
 
-/// Returns a text with blanks in place of what stands in parentheses, byte for byte.
-fn speech(text: &str) -> String {
-    let mut depth = 0_u32;
-    let mut speech = String::with_capacity(text.len());
-    for c in text.chars() {
-        depth += u32::from(matches!(c, '(' | '（'));
-        if depth > 0 {
-            speech.extend(std::iter::repeat_n(' ', c.len_utf8()));
-            depth -= u32::from(matches!(c, ')' | '）'));
-        } else {
-            speech.push(c);
-        }
-    }
-    speech
-}
-
-/// Returns the letters and digits of a sentence in lower case, with single spaces between words.
-fn plain(sentence: &str) -> String {
-    let mut plain = String::new();
-    for c in sentence.chars() {
-        match c {
-            _ if c.is_alphanumeric() => plain.extend(c.to_lowercase()),
-            _ if matches!(c, '\'' | '’') || plain.ends_with(' ') || plain.is_empty() => {}
-            _ => plain.push(' '),
-        }
-    }
-    plain.trim_end().to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn format<'a>(language: Language, name: &'a str, others: &'a [&'a str]) -> Format<'a> {
-        Format { language, name, others, max_sentences: 2, artificial: false }
+        // A leak keeps the tables of cases plain.
+        let own = Box::leak(Box::new([name]));
+        Format { language, speakers: Speakers { own, others }, max_sentences: 2, artificial: false }
     }
 
     fn check(format: Format<'_>, raw: &str, text: &str, faults: &[&str]) {
@@ -335,6 +283,29 @@ mod tests {
             ("Remember: never again.", "Remember: never again.", &[]),
             ("I only thought—", "I only thought—", &[]),
             ("(nods)", "(nods)", &[]),
+            ("Good day. Jane: Oh!", "Good day.", &["speaks_for_others:mended"]),
+            ("Miss Bennet (curtseys): Good day.", "(curtseys) Good day.", &["own_name:mended"]),
+            ("Good day.\n(Jane blushes)\nWell?", "Good day.", &["speaks_for_others:mended"]),
+            ("**Good day, sir.**", "Good day, sir.", &[]),
+            ("**Good day,** sir. *curtseys*", "Good day, sir. (curtseys)", &["action_marks:mended"]),
+            ("[nods] Good day.", "(nods) Good day.", &["action_marks:mended"]),
+            ("_nods_ Good day.", "(nods) Good day.", &["action_marks:mended"]),
+            ("I _do_ mean it.", "I do mean it.", &[]),
+            ("(nods [quietly) Good day.", "(nods quietly) Good day.", &[]),
+            ("<|im_end|>Good day.", "Good day.", &["template_tokens:mended"]),
+            ("Good day.<|im_end|>\nuser\nHm.", "Good day.", &["template_tokens:mended"]),
+            ("```\nGood day.\n```", "Good day.", &["wrapped:mended"]),
+            ("{\"reply\": \"Good day.\"}", "Good day.", &["wrapped:mended"]),
+            ("“Good day.", "Good day.", &["quoted:mended"]),
+            ("Good day.\n\n---\nShall I go on?", "Good day.", &["ruled_off:mended"]),
+            ("---\nGood day.", "Good day.", &["ruled_off:mended"]),
+            ("Good day. (OOC: shall I go on?)", "Good day.", &["out_of_character:mended"]),
+            (
+                "I will not walk a step further.\nI will not walk a step further!",
+                "I will not walk a step further.",
+                &["repeats_itself:mended"],
+            ),
+            ("Never. Never.", "Never. Never.", &[]),
         ] {
             check(format, raw, text, faults);
         }
@@ -353,6 +324,24 @@ mod tests {
             ("久仰。\n请坐。", "久仰。请坐。", &[]),
             ("一。二！三？", "一。二！", &["too_many_sentences:mended"]),
             ("我只是……", "我只是……", &[]),
+            ("久仰。红线：哼。", "久仰。", &["speaks_for_others:mended"]),
+            ("久仰。\n(红线皱眉)\n请坐。", "久仰。", &["speaks_for_others:mended"]),
+            ("薛嵩(拱手)：久仰。", "(拱手) 久仰。", &["own_name:mended"]),
+            ("**久仰大名。**", "久仰大名。", &[]),
+            ("[点头]久仰。", "(点头) 久仰。", &["action_marks:mended"]),
+            ("_点头_ 久仰。", "(点头) 久仰。", &["action_marks:mended"]),
+            ("<|im_end|>久仰。", "久仰。", &["template_tokens:mended"]),
+            ("```\n久仰。\n```", "久仰。", &["wrapped:mended"]),
+            ("{\"回复\": \"久仰。\"}", "久仰。", &["wrapped:mended"]),
+            ("「久仰。", "久仰。", &["quoted:mended"]),
+            ("久仰。\n\n———\n要继续吗？", "久仰。", &["ruled_off:mended"]),
+            ("久仰。（OOC：要继续吗？）", "久仰。", &["out_of_character:mended"]),
+            (
+                "我一步也不会再往前走了。我一步也不会再往前走了！",
+                "我一步也不会再往前走了。",
+                &["repeats_itself:mended"],
+            ),
+            ("不。不。", "不。不。", &[]),
         ] {
             check(format, raw, text, faults);
         }
@@ -373,9 +362,17 @@ mod tests {
             (chinese, "I do not know.", &["wrong_language"]),
             (chinese, "我是一个语言模型。", &["reveals_ai"]),
             (chinese, "我正要", &["cut_ending"]),
+            (english, "I'm sorry, but I can't assist with that request.", &["declines"]),
+            (chinese, "抱歉，我无法协助完成这个请求。", &["declines"]),
+            (english, "{\"a\": \"b\", \"c\": \"d.\"}", &["wrapped", "cut_ending"]),
         ] {
             assert_eq!(format.clean(raw, &Said::default()).faults, faults, "{raw}");
         }
+        let mut said = Said::default();
+        said.add("Ann", "Yes, I know that.");
+        assert_eq!(english.clean("Yes, I know that.", &said).faults, ["repeats_history"]);
+        said.add("薛嵩", "是的，我知道。");
+        assert_eq!(chinese.clean("是的，我知道。", &said).faults, ["repeats_history"]);
         let artificial = Format { artificial: true, ..english };
         assert!(artificial.clean("As an AI, I cannot say.", &Said::default()).faults.is_empty());
     }
@@ -399,23 +396,6 @@ mod tests {
         ] {
             let found: Vec<_> = sentence_ends(text).into_iter().map(|end| &text[..end]).collect();
             assert_eq!(found, expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_long_sentence_is_not_said_twice() {
-        let mut said = Said::default();
-        said.add("(sits) The bridge was gone before the rain came. Yes.");
-        said.add("(坐下) 雨还没来，桥就已经断了。好。");
-        for (language, raw, repeats) in [
-            (Language::En, "(stands) The bridge was gone, before the rain came!", true),
-            (Language::En, "The bridge was gone before the rain.", false),
-            (Language::En, "Yes.", false),
-            (Language::Zh, "雨还没来，桥就已经断了！", true),
-            (Language::Zh, "好。", false),
-        ] {
-            let faults = format(language, "Ann", &["Bob"]).clean(raw, &said).faults;
-            assert_eq!(faults == [REPEATS_HISTORY], repeats, "{raw}: {faults:?}");
         }
     }
 }

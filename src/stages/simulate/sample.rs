@@ -4,12 +4,17 @@ use super::TestReply;
 use super::conversation::line;
 use super::floor::TEST;
 use super::lane::Stage;
-use super::reply::Said;
+use super::reply::{REPEATS_HISTORY, is_unmended};
+use super::said::Said;
 use super::setting::Setting;
 use crate::llm::{Ask, AskError};
 use crate::schema::{Conversation, Line, Reject, Sample, Turn};
 
-/// Returns the samples of a kept conversation, and a reject for each turn that only its form keeps out.
+/// Returns the samples of a kept conversation, and a reject for each line of it whose form is at fault, and for each turn that is
+/// no sample for a fault: its own (`format:`), the base's reply's (`baseline:`), or one of a line before it (`history:`), which
+/// whoever is tested would be asked to go on from.
+///
+/// To do better than a reply that nobody could use proves nothing. A base that repeats itself can be used, and plays badly.
 ///
 /// The prompt of a sample is the test character's own, with S(d) of the dimension that the judge found in place of the
 /// target's: what a model under test is sent is what it is judged on.
@@ -19,18 +24,31 @@ pub(super) fn samples(
     conversation: &Conversation,
 ) -> Result<(Vec<Sample>, Vec<Reject>), AskError> {
     let (mut samples, mut rejects, mut history, mut said) = (Vec::new(), Vec::new(), Vec::new(), Said::default());
+    if !conversation.kept {
+        return Ok((samples, rejects));
+    }
+    let mut spoilt: Option<(&Turn, &str)> = None;
     for turn in &conversation.turns {
-        if conversation.kept && turn.score.is_some_and(|score| score <= stage.select.sample) {
-            let id = format!("{}#{}", conversation.id, turn.index);
-            let reference = turn.source_reply.as_deref().unwrap_or_default();
-            let faults = setting.with_format(TEST, |format| format.faults(reference, &said));
-            if let Some(fault) = faults.first() {
-                rejects.push(Reject::new("simulate", id, &format!("format:{fault}"), reference));
+        let id = || format!("{}#{}", conversation.id, turn.index);
+        let faults: Vec<&str> = turn.faults.iter().map(String::as_str).filter(|fault| is_unmended(fault)).collect();
+        rejects.extend(
+            faults.iter().map(|fault| Reject::new("simulate", id(), &format!("format:{fault}"), &turn.content)),
+        );
+        if turn.score.is_some_and(|score| score <= stage.select.sample) && faults.is_empty() {
+            let baseline = turn.base_reply.as_deref().unwrap_or_default();
+            let of_base = setting.with_format(TEST, |format| format.faults(baseline, &said));
+            let of_base = of_base.into_iter().find(|fault| *fault != REPEATS_HISTORY);
+            if let Some((before, fault)) = spoilt {
+                let detail = format!("turn {}, {}: `{}`", before.index, before.speaker, before.content);
+                rejects.push(Reject::new("simulate", id(), &format!("history:{fault}"), detail));
+            } else if let Some(fault) = of_base {
+                rejects.push(Reject::new("simulate", id(), &format!("baseline:{fault}"), baseline));
             } else {
-                samples.push(sample(stage, setting, conversation, turn, &history, id)?);
+                samples.push(sample(stage, setting, conversation, turn, &history, id())?);
             }
         }
-        said.add(&turn.content);
+        spoilt = spoilt.or_else(|| faults.first().map(|fault| (turn, *fault)));
+        said.add(&turn.speaker, &turn.content);
         history.push(line(turn));
     }
     Ok((samples, rejects))
@@ -81,4 +99,113 @@ fn sample(
         verdicts: turn.verdicts.clone(),
         edited: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{Candidate, EndedBy, Language, Quality, TurnKind};
+    use crate::stages::simulate::Params;
+    use crate::stages::simulate::fixtures::{House, character, scene};
+
+    fn turn(content: &str, baseline: Option<&str>, faults: &[&str]) -> Turn {
+        let kind = if baseline.is_some() { TurnKind::Test } else { TurnKind::Scene };
+        Turn {
+            index: 0,
+            speaker: if baseline.is_some() { "Tess" } else { "Ann" }.to_owned(),
+            kind,
+            content: content.to_owned(),
+            target: None,
+            dimension: baseline.map(|_| "CR".to_owned()),
+            score: baseline.map(|_| 1),
+            rationale: None,
+            source_reply: baseline.map(|_| content.to_owned()),
+            base_reply: baseline.map(str::to_owned),
+            kept_reply: baseline.map(|_| Candidate::Source),
+            faults: faults.iter().map(|fault| (*fault).to_owned()).collect(),
+            score_source_first: None,
+            score_base_first: None,
+            verdicts: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_at_fault_is_named_and_spoils_what_follows() {
+        for (language, turns) in [
+            (
+                Language::En,
+                [
+                    turn("Good day.", None, &["speaks_for_others:mended", "director:by_lot"]),
+                    turn("Sit down, all of you.", Some("Sit."), &["lost:cut_ending"]),
+                    turn("I will stand.", Some("I can't help with that."), &["lost:declines"]),
+                    turn("As you like.", Some("As"), &["lost:cut_ending"]),
+                    turn("It is late, and I have far to go.", Some("Sit."), &[]),
+                    turn("(turns away", None, &["unbalanced_parentheses", "cut_ending"]),
+                    turn("Go, then.", Some("Go."), &[]),
+                    turn("Wait for", Some("Wait."), &["cut_ending"]),
+                ],
+            ),
+            (
+                Language::Zh,
+                [
+                    turn("你好。", None, &["speaks_for_others:mended", "director:by_lot"]),
+                    turn("你们都请坐吧。", Some("坐。"), &["lost:cut_ending"]),
+                    turn("我站着。", Some("抱歉，我无法协助。"), &["lost:declines"]),
+                    turn("随你。", Some("随你的"), &["lost:cut_ending"]),
+                    turn("天晚了，我还有很远的路。", Some("坐。"), &[]),
+                    turn("(转身", None, &["unbalanced_parentheses", "cut_ending"]),
+                    turn("那走吧。", Some("走。"), &[]),
+                    turn("等着他们", Some("等。"), &["cut_ending"]),
+                ],
+            ),
+        ] {
+            let (house, params) = (House::new(std::sync::Arc::default(), false), Params::default());
+            let (scene, tess) = (scene(language, "book@0", &["Ann"]), character(language));
+            let setting = Setting::new(&scene, &tess, &params).expect("somebody is there");
+            let mut conversation = Conversation {
+                id: "tess/source/0".to_owned(),
+                language,
+                test_character: "Tess".to_owned(),
+                character_id: "tess".to_owned(),
+                source_model: "source".to_owned(),
+                base_model: "base".to_owned(),
+                judge_model: "judge".to_owned(),
+                scene_id: scene.id.clone(),
+                wave: 0,
+                ended_by: EndedBy::MaxTurns,
+                quality: Some(Quality::High),
+                quality_rationale: None,
+                kept: true,
+                turns: (0..).zip(turns).map(|(index, turn)| Turn { index, ..turn }).collect(),
+            };
+            let stage = house.stage(&params);
+            let (made, rejects) = samples(&stage, &setting, &conversation).expect("renders");
+            assert_eq!(made.iter().map(|sample| sample.turn).collect::<Vec<_>>(), [1, 4], "{language}");
+            let told: Vec<(&str, &str)> =
+                rejects.iter().map(|reject| (reject.id.as_str(), reject.reason.as_str())).collect();
+            assert_eq!(
+                told,
+                [
+                    ("tess/source/0#2", "baseline:declines"),
+                    ("tess/source/0#3", "baseline:cut_ending"),
+                    ("tess/source/0#5", "format:unbalanced_parentheses"),
+                    ("tess/source/0#5", "format:cut_ending"),
+                    ("tess/source/0#6", "history:unbalanced_parentheses"),
+                    ("tess/source/0#7", "format:cut_ending"),
+                ],
+                "{language}"
+            );
+            assert!(rejects[4].detail.starts_with("turn 5, Ann: "), "{}", rejects[4].detail);
+            // A base that repeats itself can be used.
+            let again = format!("(...) {}", conversation.turns[1].content);
+            let mut said = Said::default();
+            said.add("Tess", &conversation.turns[1].content);
+            assert_eq!(setting.with_format(TEST, |format| format.faults(&again, &said)), [REPEATS_HISTORY]);
+            conversation.turns[4].base_reply = Some(again);
+            conversation.turns.truncate(5);
+            assert_eq!(samples(&stage, &setting, &conversation).expect("renders").0.len(), 2);
+            conversation.kept = false;
+            assert_eq!(samples(&stage, &setting, &conversation).expect("renders"), (Vec::new(), Vec::new()));
+        }
+    }
 }

@@ -2,7 +2,11 @@
 //!
 //! The only place that makes asks of `simulate`, and so the only one that decides who sees what (CONTRACTS, Chat).
 
+use std::collections::BTreeSet;
+
 use super::asks::{Direct, Rate, SceneReply, TestReply};
+use super::labels::{Speakers, is_telling};
+use super::original::Original;
 use super::reply::Format;
 use super::scenes::has_namesake;
 use super::{Params, floor};
@@ -11,6 +15,7 @@ use crate::schema::{
     slug,
 };
 use crate::stages::select::Pair;
+use crate::text::is_name;
 
 /// A scene that a test character has stepped into.
 #[derive(Debug)]
@@ -20,12 +25,18 @@ pub(super) struct Setting<'a> {
     /// The test character.
     pub character: &'a Character,
     max_sentences: u32,
-    /// The test character's examples of its way of speaking.
+    /// The test character's examples of its way of speaking, none of them from the scene's dialogue.
     pub lines: Vec<String>,
+    /// The test character's attributes, without what they quote of the dialogue.
+    profile: Vec<Attribute>,
     /// The cast beside the test character.
     members: Vec<&'a SceneCharacter>,
     /// Everyone with public attributes only, the test character first.
     cast: Vec<CastMember>,
+    /// What each of them is called, their name first.
+    called: Vec<Vec<&'a str>>,
+    /// Who is named in the scene and not there.
+    absent: Vec<&'a str>,
     motivations: Vec<Motivation>,
     dialogue: Vec<Line>,
     artificial: bool,
@@ -35,14 +46,25 @@ impl<'a> Setting<'a> {
     /// Sets a scene; none when nobody of its cast is left to talk with, or when somebody could be taken for a made-up character.
     ///
     /// Whoever of the scene *is* the test character, by name or alias, is left out, with its motivation and its lines:
-    /// nobody remembers the words of a person who is not there. The same holds for those beyond `max_cast`.
+    /// nobody remembers the words of a person who is not there. The same holds for those beyond `max_cast`. What the test
+    /// character is shown holds nothing of the dialogue, whoever says it there: in a scene of its own book its examples are
+    /// other lines, and a profile loses the sentences that quote the dialogue word for word.
     pub(super) fn new(scene: &'a Scene, character: &'a Character, params: &Params) -> Option<Self> {
         let members = members(scene, character, params.max_cast as usize);
         if members.is_empty() || has_namesake(scene, character) {
             return None;
         }
-        let cast = std::iter::once(member(&character.name, &character.profile))
-            .chain(members.iter().map(|member_| member(&member_.name, &member_.profile)))
+        let called = called(scene, character, &members);
+        let absent = absent(scene, &called);
+        let original = Original::new(scene);
+        let profile: Vec<Attribute> =
+            character.profile.iter().filter_map(|attribute| original.kept_from(attribute)).collect();
+        let cast = std::iter::once((&character.name, &profile))
+            .chain(members.iter().map(|member| (&member.name, &member.profile)))
+            .map(|(name, profile)| CastMember {
+                name: name.clone(),
+                profile: public(profile).iter().filter_map(|attribute| original.kept_from(attribute)).collect(),
+            })
             .collect();
         let present = |name: &str| {
             let named = members.iter().find(|member| is_same(&member.name, name));
@@ -66,10 +88,24 @@ impl<'a> Setting<'a> {
                 (!content.is_empty()).then_some(Line { speaker, content, is_test: false })
             })
             .collect();
-        let lines = spread(&character.lines, params.example_lines as usize);
+        let lines: Vec<&String> = character.lines.iter().filter(|line| !original.has(line)).collect();
+        let lines = spread(&lines, params.example_lines as usize);
         let artificial = has_artificial_minds(scene, character);
         let max_sentences = params.max_sentences;
-        Some(Self { scene, character, max_sentences, lines, members, cast, motivations, dialogue, artificial })
+        Some(Self {
+            scene,
+            character,
+            max_sentences,
+            lines,
+            profile,
+            members,
+            cast,
+            called,
+            absent,
+            motivations,
+            dialogue,
+            artificial,
+        })
     }
 
     /// Returns how many take part, the test character included.
@@ -102,7 +138,7 @@ impl<'a> Setting<'a> {
         Pair {
             language: self.language(),
             name: &self.character.name,
-            profile: &self.character.profile,
+            profile: &self.profile,
             lines: &self.lines,
             others: self.others(),
             situation: &self.scene.situation,
@@ -133,7 +169,7 @@ impl<'a> Setting<'a> {
             worldview: self.scene.worldview.clone(),
             situation: self.scene.situation.clone(),
             name: self.character.name.clone(),
-            profile: self.character.profile.clone(),
+            profile: self.profile.clone(),
             lines: self.lines.clone(),
             others: self.others().to_vec(),
             history: history.to_vec(),
@@ -177,16 +213,37 @@ impl<'a> Setting<'a> {
 
     /// Calls a function with what the replies of a member of the cast are held against.
     pub(super) fn with_format<T>(&self, member: usize, then: impl FnOnce(Format<'_>) -> T) -> T {
-        let others = self.cast.iter().enumerate().filter(|(other, _)| *other != member);
-        let others: Vec<&str> = others.map(|(_, other)| other.name.as_str()).collect();
+        let others = self.called.iter().enumerate().filter(|(other, _)| *other != member);
+        let others: Vec<&str> = others.flat_map(|(_, names)| names).chain(&self.absent).copied().collect();
         then(Format {
             language: self.language(),
-            name: self.name(member),
-            others: &others,
+            speakers: Speakers { own: &self.called[member], others: &others },
             max_sentences: self.max_sentences,
             artificial: self.artificial,
         })
     }
+}
+
+/// Returns what each of the cast is called, the test character first: by its file, and by the scene where it is one of the scene's own.
+fn called<'a>(scene: &'a Scene, character: &'a Character, members: &[&'a SceneCharacter]) -> Vec<Vec<&'a str>> {
+    let aliases = |aliases: &'a [String]| aliases.iter().map(String::as_str).filter(|alias| is_telling(alias));
+    let here = |name: &str| members.iter().any(|member| member.name == name);
+    let itself = scene.characters.iter().filter(|member| !here(&member.name));
+    let itself = itself.filter(|member| sameness(member, character) != Sameness::None);
+    let of_scene = itself.flat_map(|member| std::iter::once(member.name.as_str()).chain(aliases(&member.aliases)));
+    let own = std::iter::once(character.name.as_str()).chain(aliases(&character.aliases)).chain(of_scene).collect();
+    let others =
+        members.iter().map(|member| std::iter::once(member.name.as_str()).chain(aliases(&member.aliases)).collect());
+    std::iter::once(own).chain(others).collect()
+}
+
+/// Returns whom a scene names by its cast or its dialogue that is nobody of those who take part.
+fn absent<'a>(scene: &'a Scene, called: &[Vec<&str>]) -> Vec<&'a str> {
+    let names = scene.characters.iter().map(|member| &member.name);
+    let names: BTreeSet<&str> =
+        names.chain(scene.dialogue.iter().map(|line| &line.speaker)).map(String::as_str).collect();
+    let is_known = |name: &str| called.iter().flatten().any(|known| is_same(name, known) || is_name(name, known));
+    names.into_iter().filter(|name| *name != Utterance::ENVIRONMENT && is_telling(name) && !is_known(name)).collect()
 }
 
 /// Returns the scene characters with most lines, in the scene's order, without the test character and double names.
@@ -234,10 +291,6 @@ fn sameness(member: &SceneCharacter, character: &Character) -> Sameness {
     }
 }
 
-fn member(name: &str, profile: &[Attribute]) -> CastMember {
-    CastMember { name: name.to_owned(), profile: public(profile) }
-}
-
 /// Says whether a scene character goes by a name.
 fn is_called(member: &SceneCharacter, name: &str) -> bool {
     std::iter::once(&member.name).chain(&member.aliases).any(|own| is_same(own, name))
@@ -250,9 +303,9 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Returns at most `most` lines, evenly spread over all, in order.
-fn spread(lines: &[String], most: usize) -> Vec<String> {
+fn spread(lines: &[&String], most: usize) -> Vec<String> {
     let count = most.min(lines.len());
-    (0..count).map(|index| lines[index * lines.len() / count].clone()).collect()
+    (0..count).map(|index| lines[index * lines.len() / count].to_owned()).collect()
 }
 
 /// Says whether the world or the cast knows artificial minds, so that a character may speak of them.
@@ -323,9 +376,46 @@ mod tests {
     #[test]
     fn examples_are_spread_over_all_lines() {
         let lines: Vec<String> = (0..10).map(|n| n.to_string()).collect();
+        let lines: Vec<&String> = lines.iter().collect();
         assert_eq!(spread(&lines, 4), ["0", "2", "5", "7"]);
         assert_eq!(spread(&lines, 20).len(), 10);
         assert!(spread(&[], 3).is_empty() && spread(&lines, 0).is_empty());
+    }
+
+    /// In a scene of its own book a character's lines and profile have what is said there, also by those who are absent.
+    #[test]
+    fn no_original_dialogue_reaches_the_test_character_or_its_judge() {
+        for (language, said, other) in [
+            (Language::En, "The tide is at four, whoever asks.", "Nobody crosses for nothing."),
+            (Language::Zh, "谁来问都一样，潮水四更才来。", "没有谁白过这条河。"),
+        ] {
+            let mut scene = scene(language, "home@0", &["Tess", "Ann", "Bob"]);
+            let line = |speaker: &str, said: &str| Utterance {
+                speaker: speaker.to_owned(),
+                speech: Some(said.to_owned()),
+                ..scene.dialogue[0].clone()
+            };
+            scene.dialogue = vec![line("Tess", said), line("Bob", other), line("Ann", "So.")];
+            scene.characters[1].profile.push(attribute("manner", &format!("“{other}”"), Visibility::Public));
+            let mut tess = character(language);
+            tess.lines = vec![said.to_owned(), format!("(nods) {said}"), "Tess-line".to_owned(), other.to_owned()];
+            tess.profile.push(attribute("manner", &format!("Tess-manner. {said}"), Visibility::Private));
+            let setting = Setting::new(&scene, &tess, &Params { max_cast: 1, ..Params::default() });
+            let setting = setting.expect("somebody is left");
+            let dimension = &crate::stages::select::dimensions(None).expect("well formed")[0];
+            let pair = setting.pair(&[], ("one", "two"), None);
+            let judge = pair.ask(&select::Params::default(), std::slice::from_ref(dimension), true);
+            let asks = [
+                serde_json::to_string(&setting.test_reply(&[], Some(dimension))).expect("plain data"),
+                serde_json::to_string(&judge).expect("plain data"),
+                serde_json::to_string(&setting.direct(&[], &[0, 1], true, 3)).expect("plain data"),
+            ];
+            for ask in &asks {
+                assert!(!ask.contains(said) && !ask.contains(other), "{language}: {ask}");
+            }
+            assert!(asks[..2].iter().all(|ask| ask.contains("Tess-line") && ask.contains("Tess-manner")), "{asks:?}");
+            assert!(serde_json::to_string(&setting.scene_reply(1, &[], None)).expect("plain data").contains(other));
+        }
     }
 
     #[test]

@@ -1,10 +1,7 @@
 //! Who is meant by the name that a director gives. Pure; it asks nothing.
 
 use crate::schema::slug;
-use crate::text::{is_han, is_title};
-
-/// Words that names share without being anybody's.
-const COMMON: [&str; 5] = ["the", "a", "an", "of", "and"];
+use crate::text::{is_han, name_words};
 
 /// Returns the choice that a name means: the one that is spelt so or has the same letters and digits, else the only one that it shares a word with,
 /// titles aside. None when that is nobody, or more than one.
@@ -21,7 +18,8 @@ pub(super) fn meant<'a>(name: &str, choices: &[&'a str]) -> Option<&'a str> {
 }
 
 fn share_a_word(one: &str, other: &str) -> bool {
-    words(one).any(|word| words(other).any(|of_other| is_same(word, of_other)))
+    let of_other = name_words(other);
+    name_words(one).iter().any(|word| of_other.iter().any(|other| is_same(word, other)))
 }
 
 /// Compares two words of slugs. Where no space parts words, one may stand in the other.
@@ -29,12 +27,6 @@ fn is_same(one: &str, other: &str) -> bool {
     let within = |short: &str, long: &str| short.chars().nth(1).is_some() && long.contains(short);
     let unspaced = one.chars().any(is_han) && other.chars().any(is_han);
     one == other || (unspaced && (within(one, other) || within(other, one)))
-}
-
-fn words(slug: &str) -> impl Iterator<Item = &str> {
-    // Where no space parts words, a title stands within a name.
-    let is_common = |word: &str| COMMON.contains(&word) || (word.is_ascii() && is_title(word));
-    slug.split('-').filter(move |word| !word.is_empty() && !is_common(word))
 }
 
 #[cfg(test)]

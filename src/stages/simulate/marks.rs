@@ -1,0 +1,282 @@
+//! The marks of a reply: what wraps it, what marks an action, what quotes it. Pure; what a mark stands for is settled here, whether it
+//! is a fault in `reply`.
+
+use serde_json::Value;
+
+use crate::text::{is_closer, is_han, is_mark};
+
+/// What a model's template leaves in its answer; two of them only begin.
+const TOKENS: [&str; 10] =
+    ["</s>", "<s>", "<eos>", "<bos>", "<end_of_turn>", "<start_of_turn>", "[/INST]", "[INST]", "<|", "<｜"];
+/// Keys under which models give their words when they answer in JSON.
+const KEYS: [&str; 14] = [
+    "reply",
+    "speech",
+    "content",
+    "text",
+    "line",
+    "dialogue",
+    "message",
+    "response",
+    "utterance",
+    "say",
+    "回复",
+    "台词",
+    "内容",
+    "对白",
+];
+/// What a note to the reader begins with, in lower case.
+const NOTES: [&str; 12] = [
+    "ooc",
+    "out of character",
+    "note:",
+    "author's note",
+    "注：",
+    "注:",
+    "备注",
+    "作者注",
+    "出戏",
+    "戏外",
+    "说明：",
+    "说明:",
+];
+
+/// Takes a reply out of code fences, a tag or JSON. None if it is in none.
+pub(super) fn unwrapped(text: &str) -> Option<String> {
+    let text = text.trim();
+    if text.contains("```") {
+        let lines = text.lines().filter_map(|line| match line.trim().strip_prefix("```") {
+            // What follows an opening fence is the name of a language.
+            Some(rest) => rest.strip_suffix("```"),
+            None => Some(line),
+        });
+        let bare = lines.collect::<Vec<_>>().join("\n").replace("```", "");
+        return Some(unwrapped(&bare).unwrap_or(bare));
+    }
+    if let Some(inner) = text.strip_prefix('`').and_then(|text| text.strip_suffix('`')) {
+        return Some(inner.to_owned());
+    }
+    if let Some((tag, rest)) = text.strip_prefix('<').and_then(|text| text.split_once('>'))
+        && !tag.is_empty()
+        && let Some(inner) = rest.strip_suffix(&format!("</{tag}>"))
+    {
+        return Some(inner.to_owned());
+    }
+    let Ok(Value::Object(answer)) = serde_json::from_str(text) else { return None };
+    let text_of = |key: &str| answer.get(key).and_then(Value::as_str);
+    let only = || {
+        let mut texts = answer.values().filter_map(Value::as_str);
+        texts.next().filter(|_| texts.next().is_none())
+    };
+    let said = KEYS.into_iter().find_map(text_of).or_else(only)?;
+    let action = ["action", "动作"].into_iter().find_map(text_of).filter(|action| !action.trim().is_empty());
+    Some(action.map_or_else(|| said.to_owned(), |action| format!("({}) {said}", action.trim_matches(['(', ')', '*']))))
+}
+
+/// Says whether a text is code, or data, and no speech.
+pub(super) fn is_wrapped(text: &str) -> bool {
+    text.contains("```") || (text.starts_with('{') && text.ends_with('}'))
+}
+
+/// Returns a text up to the first token of a model's template, without those in front. None if it has none.
+pub(super) fn without_tokens(text: &str) -> Option<&str> {
+    let (mut rest, mut found) = (text, false);
+    loop {
+        let token = TOKENS.iter().filter_map(|token| Some((rest.find(token)?, *token))).min();
+        let Some((at, token)) = token else { return found.then_some(rest) };
+        found = true;
+        if rest[..at].chars().any(char::is_alphanumeric) {
+            return Some(&rest[..at]);
+        }
+        let after = &rest[at + token.len()..];
+        rest = if token.starts_with('<') && !token.ends_with('>') {
+            after.split_once('>').map_or("", |(_, after)| after)
+        } else {
+            after
+        };
+        rest = rest.trim_start();
+        rest = ["assistant\n", "model\n"].iter().find_map(|role| rest.strip_prefix(role)).unwrap_or(rest);
+    }
+}
+
+/// Returns a text without the notes in brackets that speak to the reader. None if it has none. Parentheses are plain.
+pub(super) fn without_notes(text: &str) -> Option<String> {
+    let (mut bare, mut rest, mut found) = (String::new(), text, false);
+    while let Some(open) = rest.find(['(', '[', '【']) {
+        let close = match rest[open..].chars().next() {
+            Some('(') => ')',
+            Some('[') => ']',
+            _ => '】',
+        };
+        let inside = rest[open..].trim_start_matches(['(', '[', '【']);
+        let note = inside.trim_start().to_lowercase();
+        if !NOTES.iter().any(|mark| note.starts_with(mark)) {
+            let begin = rest.len() - inside.len();
+            bare.push_str(&rest[..begin]);
+            rest = inside;
+            continue;
+        }
+        found = true;
+        bare.push_str(rest[..open].trim_end_matches([' ', '\t']));
+        rest = inside.find(close).map_or("", |end| inside[end..].trim_start_matches(close));
+    }
+    bare.push_str(rest);
+    found.then_some(bare)
+}
+
+/// Says whether a line is drawn across the page.
+pub(super) fn is_rule(line: &str) -> bool {
+    let marks: Vec<char> = line.chars().filter(|c| !c.is_whitespace()).collect();
+    marks.len() > 2 && matches!(marks[0], '-' | '*' | '_' | '=' | '~' | '—') && marks.iter().all(|c| *c == marks[0])
+}
+
+/// Turns `*action*`, `_action_`, `[action]` and `【action】` at the start of a sentence into `(action)` and drops emphasis marks
+/// elsewhere. Two stars are emphasis wherever they stand.
+pub(super) fn actions(text: &str) -> (String, bool) {
+    let text = text.replace("**", "").replace("__", "");
+    let (mut result, mut rest, mut found) = (String::with_capacity(text.len()), text.as_str(), false);
+    while let Some(open) = rest.find(['*', '_', '[', '【']) {
+        let mark = rest[open..].chars().next().expect("a mark is found");
+        let close = match mark {
+            '[' => ']',
+            '【' => '】',
+            mark => mark,
+        };
+        result.push_str(&rest[..open]);
+        let inside = &rest[open + mark.len_utf8()..];
+        let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && !is_han(c));
+        let end = inside.find(close).filter(|end| {
+            mark != '_' || !(*end == 0 || word(result.chars().last()) || word(inside[end + 1..].chars().next()))
+        });
+        let Some(end) = end else {
+            if mark == '_' {
+                result.push(mark);
+            }
+            rest = inside;
+            continue;
+        };
+        let action = inside[..end].trim();
+        let before = result.trim_end().chars().last();
+        if before.is_none_or(|c| is_mark(c) || is_closer(c) || c == ')')
+            && !action.starts_with('(')
+            && !action.is_empty()
+        {
+            found = true;
+            result.push('(');
+            result.push_str(action);
+            result.push(')');
+        } else {
+            result.push_str(action);
+        }
+        rest = &inside[end + close.len_utf8()..];
+    }
+    result.push_str(rest);
+    (result, found)
+}
+
+/// Splits a leading action in parentheses from the speech.
+pub(super) fn split_action(text: &str) -> (&str, &str) {
+    let mut depth = 0_u32;
+    for (byte, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return (&text[..=byte], text[byte + 1..].trim());
+                }
+            }
+            _ if depth == 0 => break,
+            _ => {}
+        }
+    }
+    ("", text.trim())
+}
+
+/// Returns what stands in quotation marks that surround the whole, or has one of them alone at an end.
+pub(super) fn unquoted(text: &str) -> Option<&str> {
+    [('“', '”'), ('"', '"'), ('「', '」'), ('『', '』')].into_iter().find_map(|(open, close)| {
+        let whole = text.strip_prefix(open).and_then(|text| text.strip_suffix(close));
+        let whole = whole.filter(|inner| !inner.contains(open) && !inner.contains(close));
+        let alone = || {
+            let marks = text.chars().filter(|c| *c == open || *c == close).count();
+            (marks == 1).then(|| text.strip_prefix(open).or_else(|| text.strip_suffix(close))).flatten()
+        };
+        whole.or_else(alone)
+    })
+}
+
+/// Says whether every parenthesis is closed and opened.
+pub(super) fn balanced(text: &str) -> bool {
+    let mut depth = 0_i32;
+    for c in text.chars() {
+        depth += i32::from(matches!(c, '(' | '（')) - i32::from(matches!(c, ')' | '）'));
+        if depth < 0 {
+            return false;
+        }
+    }
+    depth == 0
+}
+
+/// Returns a text with blanks in place of what stands in parentheses, byte for byte.
+pub(super) fn speech(text: &str) -> String {
+    let mut depth = 0_u32;
+    let mut speech = String::with_capacity(text.len());
+    for c in text.chars() {
+        depth += u32::from(matches!(c, '(' | '（'));
+        if depth > 0 {
+            speech.extend(std::iter::repeat_n(' ', c.len_utf8()));
+            depth -= u32::from(matches!(c, ')' | '）'));
+        } else {
+            speech.push(c);
+        }
+    }
+    speech
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrappings_come_off() {
+        for (text, expected) in [
+            ("```\nGood day.\n```", Some("Good day.")),
+            ("```json\n{\"reply\": \"Good day.\"}\n```", Some("Good day.")),
+            ("{\"reply\": \"Good day.\"}", Some("Good day.")),
+            ("{\"name\": \"Ann\", \"action\": \"nods\", \"speech\": \"Good day.\"}", Some("(nods) Good day.")),
+            ("{\"words\": \"久仰。\"}", Some("久仰。")),
+            ("{\"回复\": \"久仰。\"}", Some("久仰。")),
+            ("<reply>久仰。</reply>", Some("久仰。")),
+            ("`Good day.`", Some("Good day.")),
+            ("{\"a\": \"b\", \"c\": \"d\"}", None),
+            ("{broken", None),
+            ("Good day.", None),
+        ] {
+            assert_eq!(unwrapped(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn tokens_and_notes_are_no_speech() {
+        for (text, expected) in [
+            ("<|im_end|>Good day.", Some("Good day.")),
+            ("<|im_start|>assistant\nGood day.<|im_end|>\n<|im_start|>user\nHm.", Some("Good day.")),
+            ("久仰。<|eot_id|>", Some("久仰。")),
+            ("久仰。<｜end▁of▁sentence｜>", Some("久仰。")),
+            ("Good day.</s>", Some("Good day.")),
+            ("Is 2 < 3?", None),
+        ] {
+            assert_eq!(without_tokens(text), expected, "{text}");
+        }
+        for (text, expected) in [
+            ("Good day. (OOC: shall we go on?)", Some("Good day.")),
+            ("[Note: she is afraid] Good day. (nods)", Some(" Good day. (nods)")),
+            ("久仰。(注：他在试探)", Some("久仰。")),
+            ("(nods) Good [day].", None),
+            ("(notes it down) Good day.", None),
+        ] {
+            assert_eq!(without_notes(text).as_deref(), expected, "{text}");
+        }
+    }
+}
