@@ -7,6 +7,7 @@
 mod about;
 mod aliases;
 mod audit;
+mod blemishes;
 mod books;
 mod changes;
 mod characters;

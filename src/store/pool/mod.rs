@@ -152,6 +152,11 @@ impl Pool {
         self.with_own(listed(&self.path, &["jsonl"])?)
     }
 
+    /// Returns every file that says who is who in a book, in order.
+    pub fn alias_files(&self) -> Result<Vec<PathBuf>, StoreError> {
+        listed(&self.path.join("aliases"), &["toml"])
+    }
+
     /// Returns the blake3 hash over the names and bytes of what [`index`](Self::index) reads, and of the files that say who
     /// is who in the books, which determine what is extracted.
     pub fn hash(&self, slugs: &[String]) -> Result<String, StoreError> {

@@ -1,0 +1,165 @@
+//! The way through the tables of a data set: each is read once, group by group, and every check sees its groups.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+use polars::prelude::DataFrame;
+use serde_json::Value;
+
+use super::balance::Balance;
+use super::leaks::Leaks;
+use super::places::Findings;
+use super::privacy::Privacy;
+use super::references::References;
+use super::{Audit, Group, card, files, schema, texts};
+use crate::pipeline::RunError;
+use crate::store::{self, Dataset, Table};
+
+/// What is kept from table to table.
+pub(super) struct Walk<'a> {
+    dataset: &'a Dataset,
+    manifest: Option<&'a Value>,
+    divided: Value,
+    ids: HashSet<String>,
+    references: References,
+    privacy: Privacy,
+    balance: Balance,
+    rows: BTreeMap<String, BTreeMap<String, usize>>,
+    findings: Findings,
+    notes: Vec<String>,
+}
+
+impl<'a> Walk<'a> {
+    /// Begins before the first table, with what was found before.
+    pub(super) fn new(
+        dataset: &'a Dataset,
+        manifest: Option<&'a Value>,
+        divided: Value,
+        findings: Findings,
+        notes: Vec<String>,
+    ) -> Self {
+        let (ids, references, privacy, balance, rows) = Default::default();
+        Self { dataset, manifest, divided, ids, references, privacy, balance, rows, findings, notes }
+    }
+
+    /// Tells what only shows when all tables are read.
+    pub(super) fn end(mut self) -> Audit {
+        self.references.check(&mut self.findings, &mut self.notes);
+        card::check(&self.dataset.path, &self.rows, &mut self.findings);
+        let balance = self.balance.check(self.manifest, &mut self.findings, &mut self.notes);
+        if self.rows.is_empty() {
+            self.notes.push("the data set has no rows".to_owned());
+        }
+        let (findings, more) = self.findings.end();
+        Audit { rows: self.rows, balance, findings, more, notes: self.notes }
+    }
+
+    /// Reads the tables of a config.
+    pub(super) fn config(&mut self, tables: &[&Table]) -> Result<(), RunError> {
+        let config = tables[0].config.as_str();
+        let Some(expected) = crate::stages::export::expected(config)? else {
+            self.notes.push(format!("`{config}` is no config that this version knows; only its texts were checked"));
+            return self.unknown(tables);
+        };
+        self.ids.clear();
+        let mut leaks = Leaks::new(config, tables, self.manifest, &self.divided);
+        let mut is_whole = true;
+        for table in tables {
+            for path in &table.files {
+                let file = self.dataset.relative(path);
+                let (height, has_ids) = self.file(path, table, &file, &expected, &mut leaks)?;
+                is_whole &= has_ids;
+                let rows = self.rows.entry(config.to_owned()).or_default().entry(table.split.clone()).or_default();
+                *rows += height;
+            }
+        }
+        if is_whole {
+            self.references.whole(config);
+        }
+        leaks.check(&mut self.findings, &mut self.notes);
+        Ok(())
+    }
+
+    /// Reads one file and returns how many rows could be read, and whether these are all and have ids. Each check asks for the
+    /// columns that it needs: one that is missing or of another type silences no check of the others.
+    fn file(
+        &mut self,
+        path: &Path,
+        table: &Table,
+        file: &str,
+        expected: &DataFrame,
+        leaks: &mut Leaks,
+    ) -> Result<(usize, bool), RunError> {
+        let mut height = 0;
+        let mut has_ids = true;
+        let groups = match store::groups(path, None) {
+            Ok(groups) => groups,
+            Err(error) => {
+                files::unreadable(file, &error, &mut self.findings);
+                return Ok((0, false));
+            }
+        };
+        for group in groups {
+            let (first, frame) = match group {
+                Ok(group) => group,
+                Err(error) => {
+                    files::unreadable(file, &error, &mut self.findings);
+                    return Ok((height, false));
+                }
+            };
+            if first == 0 {
+                schema::check(file, expected, &frame, &mut self.findings);
+            }
+            height += frame.height();
+            let group = Group::new(&table.config, file, &table.split, first, &frame)?;
+            texts::check(&group, &mut self.findings);
+            has_ids &= group.texts("id").or_else(|| group.texts("role_id")).is_some();
+            self.check_ids(&group);
+            self.references.add(&group);
+            self.privacy.check(&group, &mut self.findings);
+            leaks.add(&group, &frame)?;
+            self.balance.add(&group);
+        }
+        Ok((height, has_ids))
+    }
+
+    /// Reads tables of which nothing but their texts is known.
+    fn unknown(&mut self, tables: &[&Table]) -> Result<(), RunError> {
+        for path in tables.iter().flat_map(|table| &table.files) {
+            let file = self.dataset.relative(path);
+            let read = store::groups(path, None).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+            match read {
+                Ok(groups) => {
+                    for (first, frame) in groups {
+                        texts::check(&Group::new("", &file, "", first, &frame)?, &mut self.findings);
+                    }
+                }
+                Err(error) => files::unreadable(&file, &error, &mut self.findings),
+            }
+        }
+        Ok(())
+    }
+
+    fn check_ids(&mut self, group: &Group<'_>) {
+        let Some(ids) = group.texts("id").or_else(|| group.texts("role_id")) else { return };
+        // Of one thing several stages may tell; a reject's id is no key.
+        if group.config == "rejected" {
+            return;
+        }
+        for row in 0..group.height {
+            let spot = || group.spot("id", row, "id");
+            match ids.text(row) {
+                None | Some("") => self.findings.add(spot(), "the row has no id", "give it one, or leave the row out"),
+                Some(id) if !self.ids.insert(id.to_owned()) => {
+                    let message = format!("another row of `{}` has the id `{id}` too", group.config);
+                    self.findings.add(
+                        spot(),
+                        &message,
+                        "leave one of them out: an id names one row, whatever its split",
+                    );
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
