@@ -62,7 +62,7 @@ pub use load::{Endpoints, Loaded, load};
 pub use missing::{Missing, MissingAsk, missing};
 pub use pool::{AdditionError, Finding, PoolCheck, check_pool, own_scenes, pool_path};
 pub use problems::{PipelineError, Problem};
-pub use rejudge::rejudge;
+pub use rejudge::{Rejudge, Rejudged, rejudge};
 pub use run::{run, runtime};
 pub use schemas::schemas;
 pub use splits::{Split, SplitDone, SplitError, split};

@@ -349,7 +349,9 @@ fn problems(file: &PoolFile, text: &str, beside: &[SenseFault]) -> Vec<Told> {
         // What is no scene has no fields, only a text.
         Err(_) => sense.extend(of_text(text).map(|(check, message)| SenseFault::found(check, "", message))),
     }
-    let mut told: Vec<Told> = problems.into_iter().map(|problem| ("schema", problem, None)).collect();
+    // What is broken off, or no JSON or TOML at all, is no matter of keys.
+    let check = if document.complete { "schema" } else { "file" };
+    let mut told: Vec<Told> = problems.into_iter().map(|problem| (check, problem, None)).collect();
     for fault in sense.iter().chain(beside) {
         let mut problem = Problem::new(document.at(&fault.pointer), &fault.message);
         problem.expected.clone_from(&fault.expected);

@@ -217,7 +217,7 @@ fn keys_damage_and_secrets_given_away_are_found_where_they_stand() {
     let pool = run.path().join("scene_pool");
     let key = format!("ghp_{}", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY3zA5");
     let mut expected = Vec::new();
-    for name in files(&pool).iter().filter(|name| name.ends_with(".jsonl")) {
+    for name in files(&pool).iter().filter(|name| name.rsplit_once('.').is_some_and(|(_, ending)| ending == "jsonl")) {
         let text = std::fs::read_to_string(pool.join(name)).expect("scenes");
         let mut scenes: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         let language = scenes[0]["language"].clone();
@@ -246,7 +246,7 @@ fn keys_damage_and_secrets_given_away_are_found_where_they_stand() {
                 path.clone(),
                 line,
                 field.to_owned(),
-                scenes[line as usize - 1]["id"].to_string(),
+                scenes[usize::try_from(line).expect("a line") - 1]["id"].to_string(),
             ));
         }
     }

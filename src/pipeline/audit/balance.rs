@@ -157,8 +157,10 @@ mod tests {
 
     use super::*;
 
+    type Counted<'a> = (&'a str, &'a str, &'a [(&'a str, usize)]);
+
     /// Returns findings and notes of counts by language, type and dimension.
-    fn told(counts: &[(&str, &str, &[(&str, usize)])], codes: Option<&[&str]>) -> (Vec<String>, Vec<String>) {
+    fn told(counts: &[Counted<'_>], codes: Option<&[&str]>) -> (Vec<String>, Vec<String>) {
         let mut balance = Balance { aimed: BTreeSet::from(["PA".to_owned()]), ..Balance::default() };
         for (language, kind, dimensions) in counts {
             let of_kind = balance.counts.entry((*language).to_owned()).or_default().entry((*kind).to_owned());
@@ -166,7 +168,7 @@ mod tests {
             of_kind.or_default().extend(dimensions);
         }
         let manifest = codes.map(|codes| json!({"dimension_codes": codes}));
-        let (mut findings, mut notes) = (Findings::default(), Vec::new());
+        let (mut findings, mut notes) = (Findings::of(true), Vec::new());
         balance.check(manifest.as_ref(), &mut findings, &mut notes);
         (findings.end().0.into_iter().map(|finding| finding.message).collect(), notes)
     }

@@ -68,6 +68,9 @@ impl Pool {
         if written::is_kept(&path, &bytes)? {
             return Ok(Written::Kept);
         }
+        if fs::read(&path).is_ok_and(|old| old == bytes) {
+            return Ok(Written::AsGiven);
+        }
         self.keep(&path, &bytes);
         Ok(Written::AsGiven)
     }
