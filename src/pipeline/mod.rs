@@ -22,6 +22,7 @@ mod forecast;
 mod forms;
 mod init;
 mod json;
+mod left_out;
 mod load;
 mod manifest;
 mod measured;
@@ -58,6 +59,7 @@ pub use file::{BaseUrl, BookPaths, Books, Cast, Member, Members, ModelEntry, Pip
 pub use forecast::{AskForecast, Basis, Bound, Forecast, ForecastOptions, StageForecast, forecast};
 pub use forms::{Forms, forms};
 pub use init::init;
+pub use left_out::LeftOutChanges;
 pub use load::{Endpoints, Loaded, load};
 pub use missing::{Missing, MissingAsk, missing};
 pub use pool::{AdditionError, Finding, PoolCheck, check_pool, own_scenes, pool_path};
