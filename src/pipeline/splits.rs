@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use polars::prelude::{DataFrame, IdxCa, PolarsError};
 use serde_json::{Value, json};
 
-use crate::stages::export::{ExportError, Groups, SplitRows, recard};
+use crate::stages::export::{CardFault, Division, ExportError, Groups, SplitRows, recard, rereport};
 use crate::stages::split::{self, Divided, Params, Report, Rows};
 use crate::store::{self, Dataset, DatasetPlace, NewDataset, RowReader, StoreError, Table};
 
@@ -36,6 +36,8 @@ pub struct SplitDone {
     pub dataset: PathBuf,
     /// What was decided.
     pub report: Report,
+    /// What is worth knowing.
+    pub notes: Vec<String>,
 }
 
 /// Why nothing was divided.
@@ -88,6 +90,15 @@ pub enum SplitError {
     Altered {
         /// The file below the data set.
         file: String,
+    },
+    /// The card cannot be understood, and would be written over.
+    #[error("tell `{}` of the new splits", path.display())]
+    Card {
+        /// Its path.
+        path: PathBuf,
+        /// What is wrong.
+        #[source]
+        source: CardFault,
     },
     /// A file could not be read or written.
     #[error(transparent)]
@@ -154,13 +165,23 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
     if let Some(manifest) = &manifest {
         unaltered(&dataset, &names, manifest)?;
     }
+    let card = store::read_card(&dataset.path)?;
+    let card_fault = |source| SplitError::Card { path: dataset.path.join(CARD), source };
+    // Before the long work: what cannot be understood keeps anything from being written.
+    let mut others: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for table in dataset.tables.iter().filter(|table| table.config != config) {
+        others.entry(table.config.clone()).or_default().insert(table.split.clone());
+    }
+    let columns = RowReader::new(tables[0]).next(1)?;
+    let blank = Division { config, splits: &[], section: "", columns: columns.as_ref(), others: &others };
+    recard(&card, &blank).map_err(card_fault)?;
     let (rows, tails) = read(config, &split.params, &tables)?;
     let threads = std::thread::available_parallelism().unwrap_or(std::num::NonZero::<usize>::MIN);
     let divided = split::divide(&rows, &split.params, threads);
     let order = merged(&rows, &tails);
     drop(rows);
     if split.dry_run {
-        return Ok(SplitDone { dataset: out.to_owned(), report: divided.report });
+        return Ok(SplitDone { dataset: out.to_owned(), report: divided.report, notes: Vec::new() });
     }
     if split.out.is_none() {
         NewDataset::mend(&target)?;
@@ -173,12 +194,47 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
         new.add(&dataset.path, name)?;
     }
     new.add_json(SPLITS, &with_report(&dataset.path.join(SPLITS), config, &divided.report))?;
-    let card = store::read_card(&dataset.path)?;
-    let files = new.finish(&recard(&card, config, &told, &divided.report.section(config)))?;
+    let section = divided.report.section(config);
+    let card = recard(&card, &Division { splits: &told, section: &section, ..blank }).map_err(card_fault)?;
+    let mut files = new.finish(&card)?;
+    let mut notes = Vec::new();
+    // One may lie in the data set's own folder; the run's, or what was left of it, lies above.
+    let within = target.join(REPORT);
+    let above = target.parent().filter(|_| split.out.is_none() && target.ends_with("dataset"));
+    for path in std::iter::once(within.clone()).chain(above.map(|run| run.join(REPORT))) {
+        notes.extend(rereported(&path, config, &told, &section)?);
+    }
+    if within.is_file() {
+        files.insert(REPORT.to_owned(), store::hash_of(&within)?);
+    } else {
+        files.remove(REPORT);
+    }
     if let (Some(run), None, Some(manifest)) = (&split.place.run, &split.out, manifest) {
         retell(&run.join("manifest.json"), manifest, config, &told, &files)?;
     }
-    Ok(SplitDone { dataset: out.to_owned(), report: divided.report })
+    Ok(SplitDone { dataset: out.to_owned(), report: divided.report, notes })
+}
+
+/// The report of a run.
+const REPORT: &str = "report.html";
+
+/// Tells a report of the new splits. One that tells of the old ones and has no place for others is put aside, which is noted.
+fn rereported(path: &Path, config: &str, splits: &[SplitRows], section: &str) -> Result<Option<String>, SplitError> {
+    let Ok(html) = fs::read_to_string(path) else { return Ok(None) };
+    if let Ok(Some(new)) = rereport(&html, config, splits, section) {
+        store::write_text(path, &new)?;
+        return Ok(None);
+    }
+    // Somebody's own page, or a report of a version that tells of no splits, says nothing wrong.
+    if !html.contains("<tr class=\"split\">") {
+        return Ok(None);
+    }
+    let aside = path.with_file_name("report.old.html");
+    store::rename(path, &aside)?;
+    let (from, to) = (path.display(), aside.display());
+    Ok(Some(format!(
+        "`{from}` was changed by hand and tells of other splits; it is `{to}` now, and `dramaturg build --replay` writes one"
+    )))
 }
 
 /// The file beside the card that says how each config was divided.

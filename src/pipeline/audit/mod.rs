@@ -69,11 +69,12 @@ const ORDER: [&str; 8] =
 /// Checks a data set.
 pub fn audit(place: &DatasetPlace) -> Result<Audit, RunError> {
     let dataset = Dataset::open(&place.dataset)?;
-    let mut findings = Findings::default();
+    let mut findings = Findings::of(place.run.is_some());
     let manifest = place.run.as_deref().and_then(|run| manifest(run, &mut findings));
     let mut notes = Vec::new();
-    files::check(&dataset, manifest.as_ref(), &mut findings, &mut notes)?;
-    let mut walk = Walk::new(&dataset, manifest.as_ref(), divided(&dataset.path), findings, notes);
+    files::check(&dataset, place.run.is_some(), manifest.as_ref(), &mut findings, &mut notes)?;
+    let mut walk =
+        Walk::new(&dataset, place.run.as_deref(), manifest.as_ref(), divided(&dataset.path), findings, notes);
     let mut tables: Vec<&Table> = dataset.tables.iter().collect();
     let rank = |config: &str| ORDER.iter().position(|known| *known == config).unwrap_or(ORDER.len());
     tables.sort_by_key(|table| (rank(&table.config), &table.config, &table.split));
@@ -85,12 +86,17 @@ pub fn audit(place: &DatasetPlace) -> Result<Audit, RunError> {
 
 /// Returns the manifest of a run; none where it has none, which is told where it should.
 fn manifest(run: &Path, findings: &mut Findings) -> Option<Value> {
-    let text = fs::read_to_string(run.join("manifest.json"));
-    let manifest = text.ok().and_then(|text| serde_json::from_str(&text).ok());
-    if manifest.is_none() {
-        findings.add(Spot::of("file", "../manifest.json"), "the run's manifest is missing or no JSON", files::AGAIN);
-    }
-    manifest
+    let fault = match fs::read(run.join("manifest.json")) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "the run's manifest is missing".to_owned(),
+        Err(error) => format!("the run's manifest cannot be read: {error}"),
+        Ok(bytes) => match serde_json::from_slice::<Value>(&bytes) {
+            Ok(manifest) if manifest.is_object() => return Some(manifest),
+            Ok(_) => "the run's manifest is no object".to_owned(),
+            Err(error) => format!("the run's manifest is no JSON: {error}"),
+        },
+    };
+    findings.add(Spot::of("file", "../manifest.json"), &fault, files::AGAIN);
+    None
 }
 
 /// Returns how each config was divided, by `splits.json`.

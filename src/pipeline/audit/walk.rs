@@ -1,6 +1,6 @@
 //! The way through the tables of a data set: each is read once, group by group, and every check sees its groups.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use polars::prelude::DataFrame;
@@ -18,6 +18,7 @@ use crate::store::{self, Dataset, Table};
 /// What is kept from table to table.
 pub(super) struct Walk<'a> {
     dataset: &'a Dataset,
+    run: Option<&'a Path>,
     manifest: Option<&'a Value>,
     divided: Value,
     ids: HashSet<String>,
@@ -25,6 +26,9 @@ pub(super) struct Walk<'a> {
     privacy: Privacy,
     balance: Balance,
     rows: BTreeMap<String, BTreeMap<String, usize>>,
+    columns: BTreeMap<String, BTreeSet<String>>,
+    /// Configs with a file that cannot be read: how many rows they have is not known.
+    unread: BTreeSet<String>,
     findings: Findings,
     notes: Vec<String>,
 }
@@ -33,19 +37,37 @@ impl<'a> Walk<'a> {
     /// Begins before the first table, with what was found before.
     pub(super) fn new(
         dataset: &'a Dataset,
+        run: Option<&'a Path>,
         manifest: Option<&'a Value>,
         divided: Value,
         findings: Findings,
         notes: Vec<String>,
     ) -> Self {
-        let (ids, references, privacy, balance, rows) = Default::default();
-        Self { dataset, manifest, divided, ids, references, privacy, balance, rows, findings, notes }
+        let (ids, references, privacy, balance, rows, columns, unread) = Default::default();
+        Self {
+            dataset,
+            run,
+            manifest,
+            divided,
+            ids,
+            references,
+            privacy,
+            balance,
+            rows,
+            columns,
+            unread,
+            findings,
+            notes,
+        }
     }
 
     /// Tells what only shows when all tables are read.
     pub(super) fn end(mut self) -> Audit {
         self.references.check(&mut self.findings, &mut self.notes);
-        card::check(&self.dataset.path, &self.rows, &mut self.findings);
+        let mut known = self.rows.clone();
+        known.retain(|config, _| !self.unread.contains(config));
+        let there = card::There { rows: &known, columns: &self.columns, unread: &self.unread };
+        card::check(&self.dataset.path, self.run, self.manifest, &there, &mut self.findings);
         let balance = self.balance.check(self.manifest, &mut self.findings, &mut self.notes);
         if self.rows.is_empty() {
             self.notes.push("the data set has no rows".to_owned());
@@ -96,6 +118,7 @@ impl<'a> Walk<'a> {
             Ok(groups) => groups,
             Err(error) => {
                 files::unreadable(file, &error, &mut self.findings);
+                self.unread.insert(table.config.clone());
                 return Ok((0, false));
             }
         };
@@ -104,10 +127,12 @@ impl<'a> Walk<'a> {
                 Ok(group) => group,
                 Err(error) => {
                     files::unreadable(file, &error, &mut self.findings);
+                    self.unread.insert(table.config.clone());
                     return Ok((height, false));
                 }
             };
             if first == 0 {
+                self.see_columns(&table.config, &frame);
                 schema::check(file, expected, &frame, &mut self.findings);
             }
             height += frame.height();
@@ -125,19 +150,39 @@ impl<'a> Walk<'a> {
 
     /// Reads tables of which nothing but their texts is known.
     fn unknown(&mut self, tables: &[&Table]) -> Result<(), RunError> {
-        for path in tables.iter().flat_map(|table| &table.files) {
+        for (table, path) in tables.iter().flat_map(|table| table.files.iter().map(move |path| (table, path))) {
             let file = self.dataset.relative(path);
-            let read = store::groups(path, None).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-            match read {
-                Ok(groups) => {
-                    for (first, frame) in groups {
-                        texts::check(&Group::new("", &file, "", first, &frame)?, &mut self.findings);
+            let mut height = 0;
+            let groups = store::groups(path, None).map(|groups| {
+                groups.map(|group| {
+                    let (first, frame) = group?;
+                    if first == 0 {
+                        self.see_columns(&table.config, &frame);
                     }
+                    height += frame.height();
+                    let group = Group::new("", &file, "", first, &frame)?;
+                    texts::check(&group, &mut self.findings);
+                    Ok(())
+                })
+            });
+            let read =
+                groups.map_err(RunError::from).and_then(|mut groups| groups.find(Result::is_err).unwrap_or(Ok(())));
+            match read {
+                Ok(()) => {}
+                Err(RunError::Store(error)) => {
+                    files::unreadable(&file, &error, &mut self.findings);
+                    self.unread.insert(table.config.clone());
                 }
-                Err(error) => files::unreadable(&file, &error, &mut self.findings),
+                Err(error) => return Err(error),
             }
+            *self.rows.entry(table.config.clone()).or_default().entry(table.split.clone()).or_default() += height;
         }
         Ok(())
+    }
+
+    fn see_columns(&mut self, config: &str, frame: &DataFrame) {
+        let names = frame.get_column_names().into_iter().map(ToString::to_string);
+        self.columns.entry(config.to_owned()).or_default().extend(names);
     }
 
     fn check_ids(&mut self, group: &Group<'_>) {
