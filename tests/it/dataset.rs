@@ -602,8 +602,20 @@ fn a_card_that_is_missing_or_of_another_form_is_made_whole_and_one_that_is_not_u
     let card = folder.path().join("alone/README.md");
     let own = fs::read_to_string(&card).unwrap();
     let split = |share: &str| dramaturg(&folder, &["split", "alone", "--test", share, "--quiet"]);
+    let scenes = "- config_name: scenes\n  data_files:\n  - split: train\n    path: scenes/train-*.parquet\n";
+    let without = own.replacen(scenes, "", 1);
+    assert_ne!(without, own);
+    for (text, expected) in [
+        (without.clone(), "it does not name the split `train` of `scenes`"),
+        (format!("\u{feff}{own}"), "line 1: the card begins with a byte order mark"),
+    ] {
+        fs::write(&card, text).unwrap();
+        let told = messages(&check(&folder, "alone"), "card");
+        assert!(told.len() == 1 && told[0].starts_with(expected), "{told:?}");
+    }
     for text in [
         None,
+        Some(without),
         Some(String::new()),
         Some("# Mine\n\n我的。\n".to_owned()),
         Some("---\nlicense: mit\n---\nText.\n".to_owned()),

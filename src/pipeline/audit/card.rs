@@ -107,10 +107,11 @@ fn compare(told: &CardRows, there: &There<'_>, findings: &mut Findings) {
             fault(&format!("`dataset_info` names the column `{column}` of `{config}`, which is not there"));
         }
     }
-    for ((config, split), count) in told.splits.iter().filter(|((config, _), _)| !unread.contains(config)) {
-        match (rows.get(config).and_then(|splits| splits.get(split)), count) {
+    let named: BTreeSet<&(String, String)> = told.splits.iter().chain(told.sizes.keys()).collect();
+    for name @ (config, split) in named.into_iter().filter(|(config, _)| !unread.contains(config)) {
+        match (rows.get(config).and_then(|splits| splits.get(split)), told.sizes.get(name).copied().flatten()) {
             (None, _) => fault(&format!("it names the split `{split}` of `{config}`, which is not there")),
-            (Some(there), Some(count)) if there != count => {
+            (Some(there), Some(count)) if *there != count => {
                 fault(&format!("it says that `{split}` of `{config}` has {count} rows, and it has {there}"));
             }
             _ => {}
@@ -124,7 +125,7 @@ fn compare(told: &CardRows, there: &There<'_>, findings: &mut Findings) {
             }
             continue;
         }
-        for split in splits.keys().filter(|split| !told.splits.contains_key(&(config.clone(), (*split).clone()))) {
+        for split in splits.keys().filter(|split| !told.splits.contains(&(config.clone(), (*split).clone()))) {
             fault(&format!("it does not name the split `{split}` of `{config}`"));
         }
         let parts = |line: &str| line.split(", ").map(str::to_owned).collect::<BTreeSet<String>>();

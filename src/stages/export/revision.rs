@@ -35,8 +35,10 @@ impl From<MarkFault> for CardFault {
 /// What a card says of the rows of its data set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CardRows {
-    /// By config and split, as readers go by it: how many rows, where the card says so.
-    pub splits: BTreeMap<(String, String), Option<usize>>,
+    /// Configs and their splits, as readers go by them.
+    pub splits: BTreeSet<(String, String)>,
+    /// By config and split: how many rows there are to be, where the card says so.
+    pub sizes: BTreeMap<(String, String), Option<usize>>,
     /// Configs whose files it names without splits: all are read as one.
     pub whole: BTreeSet<String>,
     /// By config: the line that counts its rows for people.
@@ -86,7 +88,8 @@ pub struct Division<'a> {
 /// are columns that it lacks.
 pub fn recard(card: &str, division: &Division<'_>) -> Result<String, CardFault> {
     let Division { config, splits, section, .. } = *division;
-    let form = Form::of(card);
+    // A byte order mark would hide the front matter from readers, and goes.
+    let has_returns = card.find('\n').is_some_and(|end| card[..end].ends_with('\r'));
     let mut text = plain(card);
     for (_, within) in places(&text, "") {
         within?;
@@ -107,15 +110,25 @@ pub fn recard(card: &str, division: &Division<'_>) -> Result<String, CardFault> 
         put(&mut text, READING, &shown)?;
     }
     text = with_part(&text, config, section)?;
-    Ok(form.back(&refronted(&text, division)?))
+    let text = refronted(&text, division)?;
+    Ok(if has_returns { text.replace('\n', "\r\n") } else { text })
 }
 
 /// Reads what a card says of its rows; none where it has no front matter.
 pub fn card_rows(card: &str) -> Result<Option<CardRows>, CardFault> {
     let text = plain(card);
     let Some(front) = front(&text)? else { return Ok(None) };
+    let unseen = |line: usize, message: &str| {
+        Err(CardFault { line, message: format!("{message}, so that readers see no front matter") })
+    };
+    if card.starts_with('\u{feff}') {
+        return unseen(1, "the card begins with a byte order mark");
+    }
     let lines: Vec<&str> = text.lines().collect();
-    let pairs = read(&lines[front.clone()])?;
+    if lines[0] != "---" {
+        return unseen(1, "behind the dashes stands a blank");
+    }
+    let pairs = read(&lines[front])?;
     let of = |key: &str| pairs.iter().find(|pair| pair.key == key).map_or(&Yaml::Null, |pair| &pair.value);
     let mut rows = CardRows { columns: features_of(&pairs), ..CardRows::default() };
     for item in of(CONFIGS).items() {
@@ -126,7 +139,7 @@ pub fn card_rows(card: &str) -> Result<Option<CardRows>, CardFault> {
         if splits.is_empty() || splits.len() < files.items().len() {
             rows.whole.insert(config.to_owned());
         }
-        rows.splits.extend(splits.into_iter().map(|split| ((config.to_owned(), split.to_owned()), None)));
+        rows.splits.extend(splits.into_iter().map(|split| (config.to_owned(), split.to_owned())));
     }
     let info = of(INFO);
     let one = std::iter::once(info).filter(|info| !info.pairs().is_empty());
@@ -136,9 +149,12 @@ pub fn card_rows(card: &str) -> Result<Option<CardRows>, CardFault> {
             let name = split.value.get("name").and_then(Yaml::text);
             let count = split.value.get("num_examples").and_then(Yaml::text).and_then(|count| count.parse().ok());
             if let Some(name) = name {
-                rows.splits.insert((config.to_owned(), name.to_owned()), count);
+                rows.sizes.insert((config.to_owned(), name.to_owned()), count);
             }
         }
+    }
+    if !pairs.iter().any(|pair| pair.key == CONFIGS) {
+        rows.splits = rows.sizes.keys().cloned().collect();
     }
     for (name, within) in places(&text, "") {
         let within = within?.trim().to_owned();
@@ -149,26 +165,7 @@ pub fn card_rows(card: &str) -> Result<Option<CardRows>, CardFault> {
     Ok(Some(rows))
 }
 
-/// How a card's lines end, and whether it begins with a byte order mark.
-#[derive(Clone, Copy)]
-struct Form {
-    has_mark: bool,
-    has_returns: bool,
-}
-
-impl Form {
-    fn of(card: &str) -> Self {
-        let first = card.find('\n').is_some_and(|end| card[..end].ends_with('\r'));
-        Self { has_mark: card.starts_with('\u{feff}'), has_returns: first }
-    }
-
-    fn back(self, text: &str) -> String {
-        let text = if self.has_returns { text.replace('\n', "\r\n") } else { text.to_owned() };
-        if self.has_mark { format!("\u{feff}{text}") } else { text }
-    }
-}
-
-/// Returns a card without what its form is known by.
+/// Returns a card without a byte order mark, and with the ends of lines that are ours.
 fn plain(card: &str) -> String {
     card.trim_start_matches('\u{feff}').replace("\r\n", "\n")
 }
@@ -268,9 +265,9 @@ mod tests {
         for card in ["", "\u{feff}", "# Mine\n", "---\nlicense: mit\n---\n", "\u{feff}---\nconfigs:\n---\n"] {
             let told = super::recard(card, &division).unwrap();
             assert_eq!(told.matches("---\n").count(), 2, "one front matter: {told}");
-            assert_eq!(told.starts_with('\u{feff}'), card.starts_with('\u{feff}'));
+            assert!(!told.contains('\u{feff}'), "{told}");
             let rows = card_rows(&told).unwrap().expect("a front matter");
-            let names: Vec<String> = rows.splits.keys().map(|(config, split)| format!("{config} {split}")).collect();
+            let names: Vec<String> = rows.splits.iter().map(|(config, split)| format!("{config} {split}")).collect();
             assert_eq!(names, ["samples a", "scenes train", "对话 no", "对话 test"]);
             assert!(told.contains("path: \"对话/no-*.parquet\"\n") && told.contains("- split: \"no\"\n"), "{told}");
         }
@@ -310,9 +307,9 @@ mod tests {
         assert_eq!(again.matches("\n## Splits\n").count(), 1);
         assert_eq!(recard(&again, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand."), told);
         let rows = card_rows(&told).unwrap().expect("it has a front matter");
-        assert_eq!(rows.splits[&("samples".to_owned(), "held".to_owned())], Some(1));
+        assert_eq!(rows.sizes[&("samples".to_owned(), "held".to_owned())], Some(1));
         assert_eq!(rows.counts["samples"], "`train` 2 rows, `held` 1 rows");
-        assert!(!rows.splits.contains_key(&("samples".to_owned(), "test".to_owned())) && rows.whole.is_empty());
+        assert!(!rows.splits.contains(&("samples".to_owned(), "test".to_owned())) && rows.whole.is_empty());
     }
 
     #[test]
@@ -405,7 +402,7 @@ mod tests {
                     assert_eq!(other, expected);
                 }
                 let marked = recard(&format!("\u{feff}{card}"), "samples", &splits(&[("a", 1)]), "So.");
-                assert_eq!(marked, format!("\u{feff}{told}"));
+                assert_eq!(marked, told, "readers would not see what stands behind the mark");
                 assert_eq!(recard(&told, "samples", &splits(&[("a", 1)]), "So."), told);
             }
         }
@@ -439,8 +436,11 @@ mod tests {
             "---\nconfigs: [{config_name: samples, data_files: [{split: a, path: x}]}, {config_name: b, data_files: y}]\n---\n",
         );
         let rows = rows.unwrap().expect("a front matter");
-        assert_eq!(rows.splits.keys().collect::<Vec<_>>(), [&("samples".to_owned(), "a".to_owned())]);
+        assert_eq!(rows.splits.into_iter().collect::<Vec<_>>(), [("samples".to_owned(), "a".to_owned())]);
         assert_eq!(rows.whole.into_iter().collect::<Vec<_>>(), ["b"]);
         assert_eq!(card_rows("# No front\n---\n").unwrap(), None);
+        for card in ["\u{feff}---\na: b\n---\n", "--- \na: b\n---\n", "---\t\r\na: b\r\n---\r\n"] {
+            assert_eq!(card_rows(card).expect_err("readers see nothing").line, 1, "{card}");
+        }
     }
 }
