@@ -349,7 +349,7 @@ pub(super) enum Command {
 /// What `select` takes.
 #[derive(Debug, Clone, Args)]
 pub(super) struct SelectArguments {
-    /// The run's folder, whose own configuration is taken, or a pipeline file.
+    /// The run's folder, or its pipeline file, of which the judges are taken; all else is as the data set was made.
     #[arg(value_name = "RUN|PIPELINE", help_heading = "Arguments")]
     pub(super) run: PathBuf,
     /// A model of the run's pipeline file, or `offline`; can be given again.

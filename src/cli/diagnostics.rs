@@ -68,6 +68,11 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
         RunError::Invalid(PipelineError::Open { nearest: None, .. }) => {
             "the shipped ones are `pipelines/demo.toml` and `pipelines/served.toml`".to_owned()
         }
+        RunError::Invalid(PipelineError::Invalid { .. }) if invocation.starts_with("dramaturg select ") => {
+            "the configuration is the run's own: run `select` in the folder where the run was started, with its books and files in \
+             their places, and name judges that it has"
+                .to_owned()
+        }
         RunError::Invalid(PipelineError::Invalid { .. }) => {
             "`schemas/pipeline.schema.json` describes every key; `dramaturg schema` writes it".to_owned()
         }
@@ -121,6 +126,9 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
         RunError::Divided { .. } => {
             format!("`dramaturg build PIPELINE --replay` makes it as it was; then {again}, and `dramaturg split` after it")
         }
+        RunError::OtherRun { .. } => "leave it out: `select` takes `--set models.NAME…` for a judge that it names and that has no other part, \
+                                      and what concerns pace, price and address; `dramaturg build` makes another run"
+            .to_owned(),
         RunError::Ask(AskError::Unusable { model, source }) => match source {
             HttpFault::Status { status: 401 | 403, .. } => {
                 format!(

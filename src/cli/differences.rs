@@ -6,7 +6,7 @@ use std::path::Path;
 use super::controls::visible;
 use super::summary::{dollars, thousands};
 use super::{Exit, Terminal, diagnostics, to_stderr, to_stdout};
-use crate::pipeline::{self, Change, Changes, Moved, RowChanges, RunError};
+use crate::pipeline::{self, Change, Changes, LeftOutChanges, Moved, RowChanges, RunError};
 use crate::store::StoreError;
 
 /// So many ids are shown of each kind; `--json` has them all.
@@ -72,7 +72,24 @@ fn text(changes: &Changes) -> String {
     for (config, rows) in &changes.tables {
         text.push_str(&of_rows(config, rows));
     }
+    for (reason, LeftOutChanges { same, added, removed }) in &changes.left_out {
+        let [new, gone] = [added, removed].map(|ids| thousands(ids.len() as u64));
+        let (reason, same) = (visible(reason), thousands(*same));
+        let _ = writeln!(text, "left out, {reason}: {new} more, {gone} no longer, {same} as they were");
+        ids(&mut text, "more", added.iter());
+        ids(&mut text, "no longer", removed.iter());
+    }
     text
+}
+
+/// Writes the first of some ids, and how many more there are.
+fn ids<'a>(text: &mut String, head: &str, ids: impl ExactSizeIterator<Item = &'a String>) {
+    let all = ids.len();
+    let first: Vec<String> = ids.take(IDS).map(|id| format!("`{}`", visible(id))).collect();
+    if !first.is_empty() {
+        let more = if all > IDS { format!(" and {} more", thousands((all - IDS) as u64)) } else { String::new() };
+        let _ = writeln!(text, "  {head}  {}{more}", first.join(", "));
+    }
 }
 
 fn told(change: &Change) -> String {
@@ -112,17 +129,9 @@ fn of_rows(config: &str, rows: &RowChanges) -> String {
             columns.iter().map(|(name, count)| format!("{} {name}", thousands(*count))).collect();
         let _ = writeln!(text, "  columns  {}", columns.join(", "));
     }
-    let ids = |text: &mut String, head: &str, ids: &mut dyn ExactSizeIterator<Item = &String>| {
-        let all = ids.len();
-        let first: Vec<String> = ids.take(IDS).map(|id| format!("`{}`", visible(id))).collect();
-        if !first.is_empty() {
-            let more = if all > IDS { format!(" and {} more", count(all - IDS)) } else { String::new() };
-            let _ = writeln!(text, "  {head}  {}{more}", first.join(", "));
-        }
-    };
-    ids(&mut text, "added", &mut added.iter());
-    ids(&mut text, "removed", &mut removed.iter());
-    ids(&mut text, "changed", &mut changed.keys());
+    ids(&mut text, "added", added.iter());
+    ids(&mut text, "removed", removed.iter());
+    ids(&mut text, "changed", changed.keys());
     text
 }
 
@@ -148,6 +157,10 @@ mod tests {
             ],
             books: vec![change("tide", Some(&hash), Some(&"1e".repeat(32))), change("fog", None, Some(&hash))],
             rows: vec![Moved { name: "samples test".into(), before: 1259, after: 259 }],
+            left_out: BTreeMap::from([(
+                "extract no_dialogue".to_owned(),
+                LeftOutChanges { same: 1200, added: ids(4), removed: vec!["b@1".to_owned()] },
+            )]),
             usd: (Some(1.5), None),
             tables: BTreeMap::from([(
                 "samples".to_owned(),
@@ -176,6 +189,9 @@ mod tests {
           columns  1 score
           removed  `红线/甲/0#0`, `红线/甲/0#1`, `红线/甲/0#2` and 2 more
           changed  `a\u{1b}/b/0#1`
+        left out, extract no_dialogue: 4 more, 1 no longer, 1,200 as they were
+          more  `红线/甲/0#0`, `红线/甲/0#1`, `红线/甲/0#2` and 1 more
+          no longer  `b@1`
         "#);
         assert_eq!(text(&Changes::default()), "nothing differs\n");
     }

@@ -43,6 +43,7 @@ impl From<&RunError> for Exit {
             | RunError::Books { .. }
             | RunError::Unbuilt { .. }
             | RunError::Divided { .. }
+            | RunError::OtherRun { .. }
             | RunError::Store(StoreError::InUse { .. } | StoreError::Scene { .. } | StoreError::TwoScenes { .. }) => {
                 Self::Usage
             }

@@ -380,7 +380,11 @@ fn told(finding: &Finding) -> String {
     if let Some(nearest) = &finding.nearest {
         let _ = write!(text, "; did you mean `{nearest}`?");
     }
-    visible(&text).into_owned() + "\n"
+    text = visible(&text).into_owned() + "\n";
+    if finding.expected.is_none() && finding.nearest.is_none() {
+        let _ = writeln!(text, "  {}", finding.remedy);
+    }
+    text
 }
 
 /// Returns the id that is most like another.

@@ -2,17 +2,16 @@
 
 use super::arguments::SelectArguments;
 use super::{Exit, Journey, forecast, travel};
-use crate::pipeline::{self, Endpoints, Stage};
+use crate::pipeline::{self, Rejudge, Rejudged, Stage};
 
 /// Has further judges look at a run's replies.
 pub(super) fn select(arguments: &SelectArguments) -> Exit {
     let SelectArguments { run, judges, dry_run, options } = arguments;
-    let endpoints = if *dry_run { Endpoints::Unneeded } else { Endpoints::Needed };
+    let out = options.out.as_deref();
+    let asked = Rejudge { run, out, judges, sets: &options.sets, limit: options.limit, is_asked: !dry_run };
     let load = |environment: &pipeline::Environment| {
-        let (loaded, of_run) =
-            pipeline::rejudge(run, options.out.as_deref(), judges, &options.sets, environment, endpoints)?;
-        let out = options.out.clone().or_else(|| run.is_dir().then(|| run.clone()));
-        Ok(Journey { loaded, out, limit: options.limit.or(of_run), judges: judges.clone() })
+        let Rejudged { loaded, folder, limit } = pipeline::rejudge(&asked, environment)?;
+        Ok(Journey { loaded, out: Some(folder), limit, judges: judges.clone() })
     };
     if *dry_run { forecast::rehearse(options, None, load) } else { travel(options, Stage::Export, false, load) }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::RunError;
+use super::left_out::{LeftOutChanges, left_out};
 use crate::store::{self, Digests, StoreError};
 
 /// The configs whose rows are compared, each with the column that tells them apart.
@@ -43,6 +44,8 @@ pub struct Changes {
     pub balance: Vec<Moved>,
     /// What was left out, by stage and reason.
     pub rejected: Vec<Moved>,
+    /// Ids that were left out in one of the runs alone, by stage and reason; those without a change are left out.
+    pub left_out: BTreeMap<String, LeftOutChanges>,
     /// Calls, requests and tokens.
     pub calls: Vec<Moved>,
     /// USD of the one run and of the other; null where a price is unknown.
@@ -149,6 +152,7 @@ pub fn changes(before: &Path, after: &Path) -> Result<Changes, RunError> {
         rows: counts("/rows"),
         balance,
         rejected: counts("/rejected"),
+        left_out: LeftOutChanges::between(&left_out(before)?, &left_out(after)?),
         calls: moved(&calls(&one), &calls(&other)),
         usd: (one["usd"].as_f64(), other["usd"].as_f64()),
         tables,
@@ -159,11 +163,12 @@ impl Changes {
     /// Says whether nothing differs but what the runs are called.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let Self { configuration, inputs, books, prompts, models, rows, balance, rejected, calls, tables, usd, .. } =
-            self;
+        let Self { configuration, inputs, books, prompts, models, .. } = self;
+        let Self { rows, balance, rejected, left_out, calls, tables, usd, .. } = self;
         [configuration, inputs, books, prompts, models].iter().all(|changes| changes.is_empty())
             && [rows, balance, rejected, calls].iter().all(|counts| counts.is_empty())
             && tables.is_empty()
+            && left_out.is_empty()
             && usd.0 == usd.1
     }
 }

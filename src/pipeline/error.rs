@@ -39,6 +39,12 @@ pub enum RunError {
         /// The data set's folder.
         dataset: PathBuf,
     },
+    /// Something would make another run of the one whose replies are judged. Nothing was run.
+    #[error("`{change}` would make another run of it than the one whose replies are judged")]
+    OtherRun {
+        /// What was asked for.
+        change: String,
+    },
     /// None of the books can be read.
     #[error("no book can be read, first `{}`", path.display())]
     Books {

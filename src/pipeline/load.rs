@@ -17,11 +17,32 @@ use crate::schema::{Character, Dimension, Instruction, Language};
 
 /// Whether the run may open connections; a replay does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Endpoints {
+pub enum Endpoints<'a> {
     /// Every served model of the cast has to be reachable.
     Needed,
+    /// These alone have to be; nobody else is asked.
+    NeededBy(&'a [String]),
     /// Answers come from the journal alone: addresses and keys may be missing.
     Unneeded,
+}
+
+impl Endpoints<'_> {
+    /// Says whether a model has to be reachable.
+    fn are_needed_by(self, model: &str) -> bool {
+        match self {
+            Self::Needed => true,
+            Self::NeededBy(models) => models.iter().any(|one| one == model),
+            Self::Unneeded => false,
+        }
+    }
+
+    /// Says whether a key of the file concerns nothing but how a model is reached that nobody asks.
+    fn spare(self, pointer: &str) -> bool {
+        let mut parts = pointer.strip_prefix("/models/").unwrap_or_default().split('/');
+        let (model, key) = (parts.next().unwrap_or_default(), parts.next());
+        let model = model.replace("~1", "/").replace("~0", "~");
+        matches!(key, Some("headers" | "base_url" | "api_key_env")) && !self.are_needed_by(&model)
+    }
 }
 
 /// A pipeline file with all that it names.
@@ -100,7 +121,7 @@ pub fn load(
     path: &Path,
     sets: &[String],
     environment: &Environment,
-    endpoints: Endpoints,
+    endpoints: Endpoints<'_>,
 ) -> Result<Loaded, PipelineError> {
     let source = std::fs::read_to_string(path).map_err(|source| {
         let nearest = (source.kind() == std::io::ErrorKind::NotFound).then(|| paths::nearest_path(path)).flatten();
@@ -115,7 +136,7 @@ pub(super) fn load_text(
     source: String,
     sets: &[String],
     environment: &Environment,
-    endpoints: Endpoints,
+    endpoints: Endpoints<'_>,
 ) -> Result<Loaded, PipelineError> {
     let mut reader = Reader { sources: vec![(path.display().to_string(), source)], problems: Vec::new() };
     let mut document = Document::toml(0, &reader.sources[0].1, &mut reader.problems);
@@ -123,7 +144,7 @@ pub(super) fn load_text(
         reader.sources.push(("--set".to_owned(), set.clone()));
         document.overlay(reader.sources.len() - 1, set, &mut reader.problems);
     }
-    let unexpanded = reader.expand(&mut document, environment);
+    let unexpanded = reader.expand(&mut document, environment, |pointer| endpoints.spare(pointer));
     reader.shape::<PipelineFile>(&document, "the pipeline file");
 
     let used = if document.complete { checks::check(&document, &mut reader.problems) } else { BTreeSet::new() };
@@ -131,7 +152,7 @@ pub(super) fn load_text(
     checks::values_of_headers(&document, &unexpanded, &mut reader.problems);
     let mut reached = BTreeMap::new();
     for name in used.iter().filter(|name| checks::is_served(&document, name)) {
-        let needed = endpoints == Endpoints::Needed;
+        let needed = endpoints.are_needed_by(name);
         reached.insert(name.clone(), checks::reach(&document, name, needed, environment, &mut reader.problems));
     }
     let book_paths = reader.books(&document);
@@ -195,7 +216,7 @@ const PACE: [&str; 12] = [
 ];
 
 /// Says whether a `--set` changes nothing but pace, cost or place.
-fn only_pace(set: &str) -> bool {
+pub(super) fn only_pace(set: &str) -> bool {
     let key = set.split_once('=').map_or(set, |(key, _)| key).trim();
     let last = key.rsplit('.').next().unwrap_or(key).trim();
     key.starts_with("budget") || PACE.contains(&last) || key.contains(".headers.")
@@ -280,7 +301,7 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
 
-        fn load(&self, text: &str, sets: &[&str], endpoints: Endpoints) -> Result<Loaded, PipelineError> {
+        fn load(&self, text: &str, sets: &[&str], endpoints: Endpoints<'_>) -> Result<Loaded, PipelineError> {
             let pipeline = self.0.path().join("mine.toml");
             std::fs::write(&pipeline, text).unwrap();
             let team = self.0.path().join("team.key");
@@ -410,6 +431,26 @@ mod tests {
         assert!(desk.load(&text, &[], Endpoints::Needed).is_err());
         let loaded = desk.load(&text, &[], Endpoints::Unneeded).unwrap();
         assert_eq!(loaded.endpoints["作者"].model, "m");
+    }
+
+    #[test]
+    fn of_models_that_nobody_asks_neither_key_nor_header_is_wanted() {
+        let desk = Desk::new();
+        let unset =
+            "model = 'm'\napi_key_env = 'NOT_SET'\nbase_url = 'http://$NOWHERE/v1'\nheaders = { X-T = '$NOT_SET' }";
+        let text = whole().replace("model = 'm'", unset);
+        let text =
+            text.replace("[cast]", "[models.'法官']\nprovider = 'openai'\nmodel = 'j'\n[cast]\njudges = ['法官']");
+        let asked = ["法官".to_owned()];
+        let loaded = desk.load(&text, &[], Endpoints::NeededBy(&asked)).unwrap();
+        assert!(loaded.endpoints["法官"].api_key.is_some() && loaded.endpoints["作者"].api_key.is_none());
+        assert!(loaded.effective.contains("$NOWHERE") && loaded.effective.contains("$NOT_SET"), "{}", loaded.effective);
+        let asked = ["作者".to_owned()];
+        let told = match desk.load(&text, &[], Endpoints::NeededBy(&asked)) {
+            Err(PipelineError::Invalid { problems, .. }) => problems.len(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(told, 3, "the address, the header and the key");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::conceal::conceal;
 use super::models::Models;
 use super::summary::{FaultCounts, PerSample, by_model};
 use super::{Loaded, Summary};
@@ -19,6 +20,8 @@ pub(super) struct Manifest {
     seed: u64,
     /// The whole configuration as TOML: `--set` and defaults in place, variables by name only.
     configuration: String,
+    /// The pipeline file as it was written, keys struck out, and what the command line changed in it.
+    pipeline: ManifestPipeline,
     /// How small `--limit` kept the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<u32>,
@@ -29,6 +32,8 @@ pub(super) struct Manifest {
     prompts: BTreeMap<String, String>,
     /// blake3 of the table of dimensions.
     dimensions: String,
+    /// The codes of the dimensions, in their order.
+    dimension_codes: Vec<String>,
     /// blake3 of the file of vetoes.
     #[serde(skip_serializing_if = "Option::is_none")]
     vetoes: Option<String>,
@@ -66,6 +71,12 @@ pub(super) struct Manifest {
     rejected: BTreeMap<String, BTreeMap<String, u64>>,
     /// SHA-256 of each file of the data set, by its path in there.
     files: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ManifestPipeline {
+    text: String,
+    changes: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -135,11 +146,16 @@ impl Manifest {
             version: env!("CARGO_PKG_VERSION"),
             seed: loaded.file.seed,
             configuration: loaded.effective.clone(),
+            pipeline: ManifestPipeline {
+                text: conceal(&loaded.source),
+                changes: loaded.overrides.iter().map(|change| conceal(change)).collect(),
+            },
             limit,
             books: books.iter().map(ManifestBook::new).collect(),
             cast: models.parts().into_iter().map(|(part, model)| ManifestPart::new(part, &model)).collect(),
             prompts: desk.prompts.hashes().clone(),
             dimensions: blake3::hash(&dimensions).to_hex().to_string(),
+            dimension_codes: loaded.dimensions.iter().map(|dimension| dimension.code.clone()).collect(),
             vetoes: loaded.vetoes.as_ref().map(super::Vetoes::hash),
             roles: loaded.file.instruct.is_on().then(|| {
                 let given = serde_json::to_vec(&(&loaded.roles, &loaded.instructions)).expect("plain data is JSON");

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::blemishes::{blemishes, in_comments, of_text};
 use super::document::{Document, dotted};
 use super::environment::expand;
 use super::problems::{Problem, nearest};
@@ -21,6 +22,8 @@ const MOST: usize = 1_000;
 /// Something wrong in a file of scenes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
+    /// What was checked: `file`, `schema`, `sense`, `id`, `secret`, `text` or `private`.
+    pub check: &'static str,
     /// The file.
     pub path: PathBuf,
     /// The line, from 1; null for the file as a whole.
@@ -37,6 +40,25 @@ pub struct Finding {
     pub expected: Option<String>,
     /// The known name that is most like the one given.
     pub nearest: Option<String>,
+    /// What to do about it.
+    pub remedy: &'static str,
+}
+
+/// Says what to do about a finding of a check.
+fn remedy(check: &str) -> &'static str {
+    match check {
+        "file" => "save it as UTF-8 with a whole scene a line, or take it out of the pool",
+        "schema" => "`schemas/scene.schema.json` has the form of a scene, and docs/pool.md an example",
+        "id" => "one scene, one id: give this one another, or take one of them out",
+        "secret" => {
+            "take it out of the scene, of the book and of the prompt that it may come from, and make the key void"
+        }
+        "text" => {
+            "give the book in another encoding (`dramaturg chunk BOOK --encoding`) and extract it again, or mend the text"
+        }
+        "private" => "all players are told it: take the value out of there, or make the attribute public",
+        _ => "mend the line there, or put the scene right in `edits/`",
+    }
 }
 
 /// What a check of a pool found.
@@ -87,8 +109,40 @@ struct Named {
 
 /// Checks every file of a pool.
 pub fn check_pool(pool: &Pool) -> Result<PoolCheck, StoreError> {
-    let files = pool.files()?;
-    Ok(check(&files))
+    let mut found = check(&pool.files()?);
+    for path in pool.alias_files()? {
+        found.findings.extend(of_people(&path));
+    }
+    Ok(found)
+}
+
+/// Returns what no file that says who is who should hold.
+fn of_people(path: &Path) -> Vec<Finding> {
+    let finding = |check, line: usize, message: String| Finding {
+        check,
+        path: path.to_owned(),
+        line: u32::try_from(line).ok().filter(|line| *line > 0),
+        column: None,
+        scene: None,
+        field: None,
+        message,
+        expected: None,
+        nearest: None,
+        remedy: remedy(check),
+    };
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => return vec![finding("file", 0, error.to_string())],
+    };
+    let text = match str::from_utf8(&bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let before = memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count();
+            return vec![finding("file", before + 1, "its bytes are no UTF-8".to_owned())];
+        }
+    };
+    let lines = text.lines().enumerate();
+    lines.flat_map(|(at, line)| of_text(line).map(move |(check, message)| finding(check, at + 1, message))).collect()
 }
 
 /// Reads scenes that somebody wants to add: one in TOML or JSON, a list in JSON, or JSON Lines. A single one is taken over as
@@ -138,12 +192,13 @@ fn check(files: &[PoolFile]) -> PoolCheck {
         Err(fault) => Seen { id: None, faults: 1, fault: Some(fault) },
         Ok(text) => {
             if let Some(scene) = parse(file, text) {
-                let faults = faults(&scene).len() + of_book(file, &scene).len();
+                let faults = faults(&scene).len() + of_book(file, &scene).len() + blemishes(&scene).len();
+                let faults = faults + if file.is_toml() { in_comments(text, &scene).len() } else { 0 };
                 return Seen { id: Some(scene.id), faults, fault: None };
             }
             let named: Option<Named> =
                 if file.is_toml() { toml::from_str(text).ok() } else { serde_json::from_str(text).ok() };
-            Seen { id: named.map(|named| named.id), faults: 1, fault: None }
+            Seen { id: named.map(|named| named.id), faults: 1 + of_text(text).count(), fault: None }
         }
     });
     let beside = beside(files, &seen);
@@ -174,7 +229,8 @@ fn beside(files: &[PoolFile], seen: &[Placed<Seen>]) -> BTreeMap<usize, Vec<Sens
             of_books.insert(id);
         }
         let mut tell = |message: String, expected: &str| {
-            beside.entry(at).or_default().push(SenseFault::new("/id", message, expected));
+            let fault = SenseFault { check: "id", ..SenseFault::new("/id", message, expected) };
+            beside.entry(at).or_default().push(fault);
         };
         match firsts.get(&(kind, id)) {
             None => {
@@ -220,7 +276,8 @@ fn parse(file: &PoolFile, text: &str) -> Option<Scene> {
 /// Reads a scene again and says all that is wrong with it.
 fn findings_of(file: &PoolFile, placed: &Placed<Seen>, beside: &[SenseFault]) -> Vec<Finding> {
     let Placed { place, value } = placed;
-    let finding = |line: u32, column: u32, message: String| Finding {
+    let finding = |check, line: u32, column: u32, message: String| Finding {
+        check,
         path: file.path.clone(),
         line: Some(line).filter(|line| *line > 0),
         column: Some(column).filter(|column| *column > 0),
@@ -229,35 +286,39 @@ fn findings_of(file: &PoolFile, placed: &Placed<Seen>, beside: &[SenseFault]) ->
         message,
         expected: None,
         nearest: None,
+        remedy: remedy(check),
     };
     match &value.fault {
         None => {}
         Some(fault @ (PieceFault::Encoding { line, column } | PieceFault::Json { line, column, .. })) => {
-            return vec![finding(place.line + line, column + 1, fault.to_string())];
+            return vec![finding("file", place.line + line, column + 1, fault.to_string())];
         }
-        Some(fault) => return vec![finding(place.line, 0, fault.to_string())],
+        Some(fault) => return vec![finding("file", place.line, 0, fault.to_string())],
     }
     let text = match Pool::text(file, place) {
         Ok(text) => text,
-        Err(fault) => return vec![finding(place.line, 0, fault.to_string())],
+        Err(fault) => return vec![finding("file", place.line, 0, fault.to_string())],
     };
     let mut told = problems(file, &text, beside);
-    told.sort_by_key(|(problem, _)| problem.span.start);
+    told.sort_by_key(|(_, problem, _)| problem.span.start);
     told.into_iter()
-        .map(|(problem, field)| {
+        .map(|(check, problem, field)| {
             let before = &text[..text.floor_char_boundary(problem.span.start)];
             let line = u32::try_from(memchr::memchr_iter(b'\n', before.as_bytes()).count()).unwrap_or(u32::MAX);
             let last = before.rsplit('\n').next().unwrap_or_default().chars().count();
             let column = if line == 0 { last + place.column as usize } else { last };
             let column = u32::try_from(column + 1).unwrap_or(u32::MAX);
             let Problem { message, expected, nearest, .. } = problem;
-            Finding { field, expected, nearest, ..finding(place.line + line, column, message) }
+            Finding { field, expected, nearest, ..finding(check, place.line + line, column, message) }
         })
         .collect()
 }
 
-/// Returns all that is wrong in a scene's text, with its field where that is known.
-fn problems(file: &PoolFile, text: &str, beside: &[SenseFault]) -> Vec<(Problem, Option<String>)> {
+/// Something wrong: what was checked, the problem, and its field where that is known.
+type Told = (&'static str, Problem, Option<String>);
+
+/// Returns all that is wrong in a scene's text.
+fn problems(file: &PoolFile, text: &str, beside: &[SenseFault]) -> Vec<Told> {
     let mut problems = Vec::new();
     let document =
         if file.is_toml() { Document::toml(0, text, &mut problems) } else { Document::json(0, text, &mut problems) };
@@ -278,14 +339,26 @@ fn problems(file: &PoolFile, text: &str, beside: &[SenseFault]) -> Vec<(Problem,
     {
         sense.extend(of_book(file, scene));
     }
-    let mut told: Vec<(Problem, Option<String>)> = problems.into_iter().map(|problem| (problem, None)).collect();
+    match &scene {
+        Ok(scene) => {
+            sense.extend(blemishes(scene));
+            if file.is_toml() {
+                sense.extend(in_comments(text, scene));
+            }
+        }
+        // What is no scene has no fields, only a text.
+        Err(_) => sense.extend(of_text(text).map(|(check, message)| SenseFault::found(check, "", message))),
+    }
+    // What is broken off, or no JSON or TOML at all, is no matter of keys.
+    let check = if document.complete { "schema" } else { "file" };
+    let mut told: Vec<Told> = problems.into_iter().map(|problem| (check, problem, None)).collect();
     for fault in sense.iter().chain(beside) {
         let mut problem = Problem::new(document.at(&fault.pointer), &fault.message);
         problem.expected.clone_from(&fault.expected);
         if let (Some(unknown), Ok(scene)) = (&fault.unknown, &scene) {
             problem.nearest = nearest(unknown, names(scene));
         }
-        told.push((problem, Some(dotted(&fault.pointer))));
+        told.push((fault.check, problem, Some(dotted(&fault.pointer)).filter(|field| !field.is_empty())));
     }
     told
 }

@@ -22,7 +22,12 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Expands variables in every string; returns the strings as they were, by pointer.
-    pub(super) fn expand(&mut self, document: &mut Document, environment: &Environment) -> BTreeMap<String, String> {
+    pub(super) fn expand(
+        &mut self,
+        document: &mut Document,
+        environment: &Environment,
+        spare: impl Fn(&str) -> bool,
+    ) -> BTreeMap<String, String> {
         let mut strings = Vec::new();
         collect_strings("", &document.value, &mut strings);
         let mut unexpanded = BTreeMap::new();
@@ -39,6 +44,11 @@ impl Reader {
                     if let Some(slot) = document.value.pointer_mut(&pointer) {
                         *slot = Value::String(expanded);
                     }
+                    unexpanded.insert(pointer, text);
+                    continue;
+                }
+                // It stays as it is written, and is not read.
+                Err(_) if spare(&pointer) => {
                     unexpanded.insert(pointer, text);
                     continue;
                 }

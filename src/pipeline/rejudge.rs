@@ -1,57 +1,161 @@
 //! What a run is when further judges are added to it: the configuration that its data set was made with, with them in the
 //! cast. What a later command began, and `status.json` tells, is no part of that.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value as Json;
 use toml::{Table, Value};
 
-use super::load::load_text;
+use super::load::{load_text, only_pace};
 use super::splits::SPLITS;
-use super::{Endpoints, Environment, Loaded, PipelineError, RunError, changes};
+use super::{Endpoints, Environment, Loaded, RunError, changes, load};
 use crate::schema::Language;
 
 /// The model that is there without a pipeline file.
 const OFFLINE: &str = "offline";
 
-/// Loads the configuration of a run's data set, or a pipeline file, with further judges in the cast and `--set` texts laid over
-/// it. Returns it with what `--limit` kept the run to. A data set that was divided anew is refused: it would be written as it
-/// was before.
-pub fn rejudge(
-    run: &Path,
-    out: Option<&Path>,
-    judges: &[String],
-    sets: &[String],
-    environment: &Environment,
-    endpoints: Endpoints,
-) -> Result<(Loaded, Option<u32>), RunError> {
-    let (text, limit) = if run.is_dir() {
-        let manifest = changes::manifest(run).map_err(|source| RunError::Unbuilt { run: run.to_owned(), source })?;
-        let limit = manifest["limit"].as_u64().and_then(|limit| u32::try_from(limit).ok());
-        (manifest["configuration"].as_str().unwrap_or_default().to_owned(), limit)
+/// A run to which judges are added.
+#[derive(Debug)]
+pub struct Rejudged {
+    /// Its configuration with them.
+    pub loaded: Loaded,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What `--limit` kept it to.
+    pub limit: Option<u32>,
+}
+
+/// How a run is to be judged again.
+#[derive(Debug, Clone, Copy)]
+pub struct Rejudge<'a> {
+    /// The run's folder, or its pipeline file, of which the judges are taken and nothing else.
+    pub run: &'a Path,
+    /// The run's folder, where the pipeline file's is another than `outputs/<name>`.
+    pub out: Option<&'a Path>,
+    /// The judges that are asked.
+    pub judges: &'a [String],
+    /// Texts of `--set`: who the judges are, and what changes no row.
+    pub sets: &'a [String],
+    /// What `--limit` says; it has to be what the run was kept to.
+    pub limit: Option<u32>,
+    /// Whether the judges are asked; nobody else is.
+    pub is_asked: bool,
+}
+
+/// Loads the configuration of a run's data set with further judges in the cast. What would make another run of it is refused, and
+/// so is a data set that was divided anew: it would be written as it was before. The pipeline file that is shown later is the
+/// one that the run was made with.
+pub fn rejudge(asked: &Rejudge<'_>, environment: &Environment) -> Result<Rejudged, RunError> {
+    let Rejudge { run, judges, .. } = *asked;
+    let (folder, own) = if run.is_dir() {
+        (asked.out.unwrap_or(run).to_owned(), Table::new())
     } else {
-        let open = |source| PipelineError::Open { path: run.to_owned(), nearest: None, source };
-        (std::fs::read_to_string(run).map_err(open)?, None)
+        // What is wrong with the file is told with its place; its other models are asked nothing.
+        let file = load(run, &[], environment, Endpoints::Unneeded)?;
+        let folder = asked.out.map_or_else(|| PathBuf::from("outputs").join(&file.file.name), Path::to_owned);
+        let table: Table = toml::from_str(&file.effective).unwrap_or_default();
+        (folder, table.get("models").and_then(Value::as_table).cloned().unwrap_or_default())
     };
+    let from = if run.is_dir() { run } else { &folder };
+    let manifest = changes::manifest(from).map_err(|source| RunError::Unbuilt { run: from.to_owned(), source })?;
+    let limit = manifest["limit"].as_u64().and_then(|limit| u32::try_from(limit).ok());
+    let text = manifest["configuration"].as_str().unwrap_or_default().to_owned();
     // What is wrong with the text is told with its place when it is loaded.
     let table: Table = toml::from_str(&text).unwrap_or_default();
+    if let Some(other) = asked.limit.filter(|other| limit != Some(*other)) {
+        return Err(RunError::OtherRun { change: format!("--limit {other}") });
+    }
+    let fixed = fixed(&table, judges);
+    if let Some(set) = asked.sets.iter().find(|set| !(is_of_judge(set, judges, &fixed) || is_pace(set))) {
+        return Err(RunError::OtherRun { change: format!("--set {}", super::conceal::conceal(set)) });
+    }
     let mut all = Vec::new();
-    let is_there = table.get("models").and_then(|models| models.get(OFFLINE)).is_some();
-    if judges.iter().any(|judge| judge == OFFLINE) && !is_there {
-        all.push(format!("models.{OFFLINE}.provider=\"offline\""));
+    for judge in judges {
+        let is_there = table.get("models").and_then(|models| models.get(judge)).is_some();
+        let key = Value::String(judge.clone());
+        match own.get(judge) {
+            Some(model) if !fixed.contains(judge.as_str()) => all.push(format!("models.{key}={model}")),
+            None if judge == OFFLINE && !is_there => all.push(format!("models.{OFFLINE}.provider=\"offline\"")),
+            _ => {}
+        }
     }
     all.push(format!("cast.judges={}", panel(&table, judges)));
-    all.extend(sets.iter().cloned());
-    let loaded = load_text(run, text, &all, environment, endpoints)?;
-    let folder = match out {
-        Some(out) => out.to_owned(),
-        None if run.is_dir() => run.to_owned(),
-        None => PathBuf::from("outputs").join(&loaded.file.name),
-    };
+    all.extend(asked.sets.iter().cloned());
+    let endpoints = if asked.is_asked { Endpoints::NeededBy(judges) } else { Endpoints::Unneeded };
+    let name = from.join("manifest.json");
+    let mut loaded = load_text(&name, text, &all, environment, endpoints)?;
     let dataset = folder.join("dataset");
     if dataset.join(SPLITS).exists() {
         return Err(RunError::Divided { dataset });
     }
-    Ok((loaded, limit))
+    as_written(&mut loaded, &manifest["pipeline"]);
+    Ok(Rejudged { loaded, folder, limit })
+}
+
+/// Puts the pipeline file that the run was made with in place of the configuration that was made of it, and what the command line
+/// changed before what it changes now.
+fn as_written(loaded: &mut Loaded, pipeline: &Json) {
+    let Some(text) = pipeline["text"].as_str() else { return };
+    text.clone_into(&mut loaded.source);
+    let earlier = pipeline["changes"].as_array().into_iter().flatten().filter_map(Json::as_str);
+    let mut overrides: Vec<String> = earlier.map(str::to_owned).collect();
+    for change in std::mem::take(&mut loaded.overrides) {
+        // Of a key that is set again the last value counts.
+        overrides.retain(|other| key(other) != key(&change));
+        overrides.push(change);
+    }
+    loaded.overrides = overrides;
+}
+
+/// Returns the models that play a part in the run, further judges aside: what they are, the run is.
+fn fixed<'a>(table: &'a Table, judges: &[String]) -> BTreeSet<&'a str> {
+    fn names<'a>(value: &'a Value, into: &mut BTreeSet<&'a str>) {
+        match value {
+            Value::String(name) => drop(into.insert(name)),
+            Value::Array(items) => items.iter().for_each(|item| names(item, into)),
+            Value::Table(table) => table.values().for_each(|value| names(value, into)),
+            _ => {}
+        }
+    }
+    let (mut parts, mut earlier) = (BTreeSet::new(), BTreeSet::new());
+    for (part, value) in table.get("cast").and_then(Value::as_table).into_iter().flatten() {
+        names(value, if part == "judges" { &mut earlier } else { &mut parts });
+    }
+    // An earlier judge's verdicts are those of what it was, unless it is asked again.
+    parts.extend(earlier.into_iter().filter(|judge| !judges.iter().any(|other| other == judge)));
+    parts
+}
+
+/// Returns the parts of the key of a `--set`.
+fn key(set: &str) -> Vec<String> {
+    let key = set.split_once('=').map_or(set, |(key, _)| key);
+    let mut table: Table = toml::from_str(&format!("{key}=0")).unwrap_or_default();
+    let mut parts = Vec::new();
+    while let Some((part, value)) = table.into_iter().next() {
+        parts.push(part);
+        table = match value {
+            Value::Table(table) => table,
+            _ => Table::new(),
+        };
+    }
+    parts
+}
+
+/// Says whether a `--set` says who one of the judges is.
+fn is_of_judge(set: &str, judges: &[String], fixed: &BTreeSet<&str>) -> bool {
+    let key = key(set);
+    key.len() > 1 && key[0] == "models" && judges.contains(&key[1]) && !fixed.contains(key[1].as_str())
+}
+
+/// Says whether a `--set` changes how models are reached, and what they may cost, but no row.
+fn is_pace(set: &str) -> bool {
+    let key = key(set);
+    match key.first().map(String::as_str) {
+        Some("budget") => true,
+        Some("models") => key.len() > 2 && only_pace(set),
+        _ => false,
+    }
 }
 
 /// Returns the further judges of a cast with others behind them, each once.
@@ -93,10 +197,41 @@ mod tests {
     }
 
     #[test]
+    fn what_would_make_another_run_is_told_from_what_concerns_the_judges() {
+        let table: Table = toml::from_str(
+            "[cast]\nextractor = 'a'\nsources = { en = ['b'], zh = ['作者'] }\njudge = 'c'\njudges = ['d', '法官']\n",
+        )
+        .expect("TOML");
+        let judges = ["法官".to_owned(), "new".to_owned(), "c".to_owned()];
+        let fixed = fixed(&table, &judges);
+        assert_eq!(fixed, BTreeSet::from(["a", "b", "c", "d", "作者"]));
+        for (set, is_taken) in [
+            ("models.new={provider=\"offline\"}", true),
+            ("models.\"法官\".model=m", true),
+            ("models.'作者'.base_url=http://h/v1", true),
+            ("models.a.headers.X-T=\"$T\"", true),
+            ("budget.usd=3", true),
+            ("models.c.model=m", false),
+            ("models.d.variant=\"x\"", false),
+            ("models={}", false),
+            ("models.\"作者\".temperature=1", false),
+            ("simulate.tau=4", false),
+            ("extract.pool=\"p\"", false),
+            ("seed=3", false),
+            ("simulate.price=4", false),
+            ("no key", false),
+        ] {
+            assert_eq!(is_of_judge(set, &judges, &fixed) || is_pace(set), is_taken, "{set}");
+        }
+    }
+
+    #[test]
     fn a_folder_without_a_run_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let rejudged = |run: &Path| {
-            rejudge(run, None, &["a".to_owned()], &[], &Environment::default(), Endpoints::Unneeded).unwrap_err()
+            let judges = &["a".to_owned()];
+            let asked = Rejudge { run, out: None, judges, sets: &[], limit: None, is_asked: false };
+            rejudge(&asked, &Environment::default()).unwrap_err()
         };
         // What a run that made no data set has noted is no data set.
         std::fs::write(folder.path().join("status.json"), "{}").unwrap();

@@ -132,7 +132,7 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
             rejects: &records.rejects,
             short: &records.short,
             rights: &rights,
-            each_sample: summary.per_sample.map(|each| (each.calls, each.billed)),
+            each_sample: summary.per_sample.map(|each| [each.calls, each.billed, each.cacheable]),
             readings: &records.readings(&rights, &index, &figures)?,
         }))?;
         summary.dataset = Some(folder.dataset());

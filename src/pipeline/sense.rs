@@ -6,6 +6,8 @@ use crate::schema::{Grounded, Language, Scene, Utterance, slug};
 /// Something in a scene that makes no sense.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SenseFault {
+    /// What was checked, as a [`Finding`](super::Finding) names it.
+    pub(super) check: &'static str,
     /// JSON Pointer to it.
     pub(super) pointer: String,
     /// What is wrong.
@@ -18,7 +20,13 @@ pub(super) struct SenseFault {
 
 impl SenseFault {
     pub(super) fn new(pointer: impl Into<String>, message: impl Into<String>, expected: impl Into<String>) -> Self {
-        Self { pointer: pointer.into(), message: message.into(), expected: Some(expected.into()), unknown: None }
+        let (pointer, message, expected) = (pointer.into(), message.into(), Some(expected.into()));
+        Self { check: "sense", pointer, message, expected, unknown: None }
+    }
+
+    /// Tells of something that should not stand there at all.
+    pub(super) fn found(check: &'static str, pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { check, pointer: pointer.into(), message: message.into(), expected: None, unknown: None }
     }
 }
 
@@ -167,7 +175,7 @@ fn stranger(scene: &Scene, pointer: String, message: String, name: &str, speaks:
     let names = scene.characters.iter().map(|character| format!("`{}`", character.name)).take(6);
     let environment = speaks.then(|| format!("`{}`", Utterance::ENVIRONMENT));
     let expected = one_of(names.chain(environment));
-    SenseFault { pointer, message, expected: Some(expected), unknown: Some(name.to_owned()) }
+    SenseFault { check: "sense", pointer, message, expected: Some(expected), unknown: Some(name.to_owned()) }
 }
 
 /// Returns every name of the cast.

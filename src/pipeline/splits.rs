@@ -10,13 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use polars::prelude::DataFrame;
 use serde_json::{Value, json};
 
 pub use error::SplitError;
 
-use crate::stages::export::{SplitRows, recard};
+use crate::stages::export::{Division, SplitRows, recard, rereport};
 use crate::stages::split::{self, Params, Report};
-use crate::store::{self, Dataset, DatasetPlace, NewDataset, Table};
+use crate::store::{self, Dataset, DatasetPlace, NewDataset, RowReader, Table};
 use carried::Carried;
 use rows::{merged, read};
 
@@ -44,6 +45,8 @@ pub struct SplitDone {
     pub dataset: PathBuf,
     /// What was decided.
     pub report: Report,
+    /// What is worth knowing.
+    pub notes: Vec<String>,
 }
 
 /// Divides a config of a data set anew.
@@ -82,19 +85,25 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
     if let Some(manifest) = &manifest {
         unaltered(&dataset, &names, manifest)?;
     }
+    let chats: Vec<&Table> = dataset.of(carried::CONFIG).filter(|_| config == "samples").collect();
+    let card = store::read_card(&dataset.path)?;
+    let card_fault = |source| SplitError::Card { path: dataset.path.join(CARD), source };
+    // Before the long work: what cannot be understood keeps anything from being written.
+    let others = splits_of_others(&dataset, &[config]);
+    let blank = Division { config, splits: &[], section: "", columns: None, others: &others };
+    recard(&card, &blank).map_err(card_fault)?;
     let (rows, tails) = read(config, &split.params, &tables)?;
     let threads = std::thread::available_parallelism().unwrap_or(std::num::NonZero::<usize>::MIN);
     let mut divided = split::divide(&rows, &split.params, threads);
     let order = merged(&rows, &tails);
-    let chats: Vec<&Table> = dataset.of(carried::CONFIG).collect();
-    let carried = match config {
-        "samples" if !chats.is_empty() => Some(Carried::new(&chats, &rows, &divided, &split.params)?),
-        _ => None,
+    let carried = match chats.as_slice() {
+        [] => None,
+        chats => Some(Carried::new(chats, &rows, &divided, &split.params)?),
     };
     divided.report.carried = carried.as_ref().map(|carried| carried.counts(&divided.names)).unwrap_or_default();
     drop(rows);
     if split.dry_run {
-        return Ok(SplitDone { dataset: out.to_owned(), report: divided.report });
+        return Ok(SplitDone { dataset: out.to_owned(), report: divided.report, notes: Vec::new() });
     }
     if split.out.is_none() {
         NewDataset::mend(&target)?;
@@ -102,13 +111,13 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
     let mut new = NewDataset::beside(&target, split.shard_bytes)?;
     let (splits, all) = (divided.splits.as_slice(), divided.names.as_slice());
     let told = files::write(config, &tables, &tails, &order, (splits, all), &mut new)?;
-    let mut divisions = vec![(config, told, json!(divided.report), divided.report.section(config))];
+    let mut divisions = vec![Divided::new(&tables, told, json!(divided.report), divided.report.section(config))?];
     if let Some(carried) = carried {
         let told =
             files::write(carried::CONFIG, &chats, &carried.tails, &carried.order, (&carried.splits, all), &mut new)?;
-        divisions.push((carried::CONFIG, told, carried.report(&divided.report), carried.section()));
+        divisions.push(Divided::new(&chats, told, carried.report(&divided.report), carried.section())?);
     }
-    let of_division = |table: &&Table| divisions.iter().any(|(config, ..)| *config == table.config);
+    let of_division = |table: &&Table| divisions.iter().any(|division| division.config == table.config);
     let replaced: BTreeSet<String> = dataset
         .tables
         .iter()
@@ -120,14 +129,86 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
         new.add(&dataset.path, name)?;
     }
     new.add_json(SPLITS, &with_reports(&dataset.path.join(SPLITS), &divisions))?;
-    let card = divisions.iter().fold(store::read_card(&dataset.path)?, |card, (config, told, _, section)| {
-        recard(&card, config, told, section)
-    });
-    let files = new.finish(&card)?;
+    let configs: Vec<&str> = divisions.iter().map(|division| division.config.as_str()).collect();
+    let others = splits_of_others(&dataset, &configs);
+    let told = divisions.iter().map(|division| division.on_card(&others));
+    let card = told.clone().try_fold(card.clone(), |card, told| recard(&card, &told)).map_err(card_fault)?;
+    let mut files = new.finish(&card)?;
+    let mut notes = Vec::new();
+    // One may lie in the data set's own folder; the run's, or what was left of it, lies above.
+    let within = target.join(REPORT);
+    let above = target.parent().filter(|_| split.out.is_none() && target.ends_with("dataset"));
+    for path in std::iter::once(within.clone()).chain(above.map(|run| run.join(REPORT))) {
+        notes.extend(rereported(&path, &divisions)?);
+    }
+    if within.is_file() {
+        files.insert(REPORT.to_owned(), store::hash_of(&within)?);
+    } else {
+        files.remove(REPORT);
+    }
     if let (Some(run), None, Some(manifest)) = (&split.place.run, &split.out, manifest) {
         retell(&run.join("manifest.json"), manifest, &divisions, &files)?;
     }
-    Ok(SplitDone { dataset: out.to_owned(), report: divided.report })
+    Ok(SplitDone { dataset: out.to_owned(), report: divided.report, notes })
+}
+
+/// A config that was divided.
+struct Divided {
+    config: String,
+    /// The rows of its splits.
+    rows: Vec<SplitRows>,
+    /// What `splits.json` tells of it.
+    report: Value,
+    /// What card and report tell of it.
+    section: String,
+    /// A row or none, with all columns.
+    columns: Option<DataFrame>,
+}
+
+impl Divided {
+    fn new(tables: &[&Table], rows: Vec<SplitRows>, report: Value, section: String) -> Result<Self, SplitError> {
+        let columns = RowReader::new(tables[0]).next(1)?;
+        Ok(Self { config: tables[0].config.clone(), rows, report, section, columns })
+    }
+
+    fn on_card<'a>(&'a self, others: &'a BTreeMap<String, BTreeSet<String>>) -> Division<'a> {
+        let Self { config, rows, section, columns, .. } = self;
+        Division { config, splits: rows, section, columns: columns.as_ref(), others }
+    }
+}
+
+/// Returns the splits of the configs that are not divided.
+fn splits_of_others(dataset: &Dataset, divided: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut others: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for table in dataset.tables.iter().filter(|table| !divided.contains(&table.config.as_str())) {
+        others.entry(table.config.clone()).or_default().insert(table.split.clone());
+    }
+    others
+}
+
+/// The report of a run.
+const REPORT: &str = "report.html";
+
+/// Tells a report of the new splits. One that tells of the old ones and has no place for others is put aside, which is noted.
+fn rereported(path: &Path, divisions: &[Divided]) -> Result<Option<String>, SplitError> {
+    let Ok(html) = fs::read_to_string(path) else { return Ok(None) };
+    let new = divisions.iter().try_fold(html.clone(), |html, Divided { config, rows, section, .. }| {
+        rereport(&html, config, rows, section).ok().flatten()
+    });
+    if let Some(new) = new {
+        store::write_text(path, &new)?;
+        return Ok(None);
+    }
+    // Somebody's own page, or a report of a version that tells of no splits, says nothing wrong.
+    if !html.contains("<tr class=\"split\">") {
+        return Ok(None);
+    }
+    let aside = path.with_file_name("report.old.html");
+    store::rename(path, &aside)?;
+    let (from, to) = (path.display(), aside.display());
+    Ok(Some(format!(
+        "`{from}` was changed by hand and tells of other splits; it is `{to}` now, and `dramaturg build --replay` writes one"
+    )))
 }
 
 /// The file beside the card that says how each config was divided.
@@ -178,15 +259,12 @@ fn unaltered(dataset: &Dataset, names: &[String], manifest: &Value) -> Result<()
     Ok(())
 }
 
-/// A config that was divided: the rows of its splits, what `splits.json` tells of it, and what the card does.
-type Division = (&'static str, Vec<SplitRows>, Value, String);
-
 /// Returns what `splits.json` tells, with other reports of some configs.
-fn with_reports(path: &Path, divisions: &[Division]) -> Value {
+fn with_reports(path: &Path, divisions: &[Divided]) -> Value {
     let old = fs::read_to_string(path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let configs = old.and_then(|old| old.get("configs").and_then(Value::as_object).cloned()).unwrap_or_default();
     let mut configs: BTreeMap<String, Value> = configs.into_iter().collect();
-    configs.extend(divisions.iter().map(|(config, _, report, _)| ((*config).to_owned(), report.clone())));
+    configs.extend(divisions.iter().map(|division| (division.config.clone(), division.report.clone())));
     json!({"format": 1, "version": env!("CARGO_PKG_VERSION"), "configs": configs})
 }
 
@@ -194,12 +272,12 @@ fn with_reports(path: &Path, divisions: &[Division]) -> Value {
 fn retell(
     path: &Path,
     mut manifest: Value,
-    divisions: &[Division],
+    divisions: &[Divided],
     files: &BTreeMap<String, String>,
 ) -> Result<(), SplitError> {
-    for (config, told, ..) in divisions {
-        let rows: BTreeMap<&str, usize> = told.iter().map(|split| (split.name.as_str(), split.rows)).collect();
-        manifest["rows"][*config] = json!(rows);
+    for Divided { config, rows, .. } in divisions {
+        let rows: BTreeMap<&str, usize> = rows.iter().map(|split| (split.name.as_str(), split.rows)).collect();
+        manifest["rows"][config.as_str()] = json!(rows);
     }
     manifest["files"] = json!(files);
     Ok(store::write_json(path, &manifest)?)

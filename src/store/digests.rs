@@ -31,6 +31,32 @@ pub struct RowDigest {
     pub texts: Vec<String>,
 }
 
+/// Hands on the texts of some columns, row by row; nothing of a row where one of them is null. A config that is not there has no
+/// rows.
+pub fn each_texts(
+    dataset: &Path,
+    config: &str,
+    columns: &[&str],
+    mut row: impl FnMut(&[String]),
+) -> Result<(), StoreError> {
+    let dataset = Dataset::open(dataset)?;
+    for path in dataset.of(config).flat_map(|table| &table.files) {
+        for group in super::groups(path, Some(columns))? {
+            let (_, frame) = group?;
+            let texts = |name: &&str| Ok(frame.column(name)?.str()?.iter().collect::<Vec<_>>());
+            let texts: Result<Vec<Vec<Option<&str>>>, PolarsError> = columns.iter().map(texts).collect();
+            let texts = texts.map_err(|source| StoreError::Rows { path: path.clone(), source })?;
+            for at in 0..frame.height() {
+                let of_row: Option<Vec<String>> = texts.iter().map(|texts| texts[at].map(str::to_owned)).collect();
+                if let Some(of_row) = of_row {
+                    row(&of_row);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Reads the rows of a config of a data set. `key` is the column that tells rows apart; `texts` are columns whose texts are
 /// wanted. A config that is not there has no rows.
 pub fn digests(dataset: &Path, config: &str, key: &str, texts: &[&str]) -> Result<Digests, StoreError> {
@@ -170,5 +196,6 @@ mod tests {
     fn a_config_that_is_not_there_has_no_rows() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(digests(folder.path(), "roles", "role_id", &[]).unwrap(), Digests::default());
+        each_texts(folder.path(), "rejected", &["id"], |_| panic!("there is none")).unwrap();
     }
 }

@@ -19,7 +19,7 @@ mod tables;
 
 pub use atomic::write;
 pub use characters::{characters, characters_path, is_run, write_characters};
-pub use digests::{Digests, RowDigest, digests};
+pub use digests::{Digests, RowDigest, digests, each_texts};
 pub use error::StoreError;
 pub use journal::{FileJournal, JournalOptions, JournalView};
 pub use lines::{LineFiles, LineLimits};
@@ -27,6 +27,6 @@ pub use new_dataset::{NewDataset, hash_of};
 pub use new_folder::NewFolder;
 pub use parquet::{SHARD_BYTES, TableFile};
 pub use pool::{Added, OwnScene, PieceFault, Place, Placed, Pool, PoolFile, PoolIndex, SceneKind, Written};
-pub use run::{RunFolder, lock, write_json};
+pub use run::{RunFolder, lock, rename, write_json, write_text};
 pub use spool::Spool;
 pub use tables::{Dataset, Place as DatasetPlace, RowReader, Table, columns, groups, read_card};

@@ -110,6 +110,16 @@ pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), StoreError>
     atomic::write(path, (json + "\n").as_bytes())
 }
 
+/// Replaces a file by a text.
+pub fn write_text(path: &Path, text: &str) -> Result<(), StoreError> {
+    atomic::write(path, text.as_bytes())
+}
+
+/// Gives a file another name, in place of what has it.
+pub fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
+    fs::rename(from, to).map_err(StoreError::io("rename", from))
+}
+
 /// Locks the folder of a run, or says which process has it. The lock ends with the file.
 pub fn lock(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join(".lock");

@@ -420,13 +420,14 @@ fn what_is_missing_is_found_and_an_empty_set_is_sound() {
     write(&path, frame.drop("criteria").unwrap());
     without_manifest(&folder);
     let findings = check(&folder, "alone");
-    assert_eq!(checks(&findings), BTreeSet::from(["schema"]), "{findings:?}");
+    assert_eq!(checks(&findings), BTreeSet::from(["card", "schema"]), "{findings:?}");
     assert!(findings.iter().any(|found| found["column"] == "criteria"));
     let alone = table_in(&folder.path().join("alone"), "samples", "test");
     change(&alone, "id", |frame, row| (row > 0).then(|| text(frame, "id", row - 1)));
     change(&alone, "scene_id", |frame, row| text(frame, "language", row).eq("zh").then(|| "nowhere@1".to_owned()));
     let findings = check(&folder, "alone");
-    assert_eq!(checks(&findings), BTreeSet::from(["id", "reference", "schema"]), "the rest is checked: {findings:?}");
+    let told = BTreeSet::from(["card", "id", "reference", "schema"]);
+    assert_eq!(checks(&findings), told, "the rest is checked: {findings:?}");
     write(&folder.path().join("alone/samples/test-00000-of-00001.parquet"), frame.clear());
     let findings = check(&folder, "alone");
     assert!(!checks(&findings).contains("schema"), "{findings:?}");
@@ -721,4 +722,152 @@ fn columns_of_others_divide_and_keep_their_types() {
         assert!(text.contains(wanted), "{form}");
     }
     assert!(!check(&folder, "alone").iter().any(|found| found["check"] == "file"), "a check reads them");
+}
+
+/// Returns the messages of a check's findings.
+fn messages(findings: &[Value], check: &str) -> Vec<String> {
+    let of = findings.iter().filter(|found| found["check"] == check);
+    of.map(|found| found["message"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_dimension_of_the_manifest_without_a_sample_is_found() {
+    let folder = copied();
+    let path = folder.path().join("run/manifest.json");
+    let mut manifest: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert!(manifest["dimension_codes"].as_array().is_some_and(|codes| codes.len() > 2));
+    manifest["dimension_codes"].as_array_mut().unwrap().push("雅".into());
+    fs::write(&path, manifest.to_string()).unwrap();
+    assert_eq!(messages(&check(&folder, "run"), "balance"), ["no sample is of the dimension `雅`"]);
+}
+
+#[test]
+fn a_column_that_the_card_does_not_have_is_found_and_named_by_the_next_split() {
+    let folder = copied();
+    without_manifest(&folder);
+    let path = table_in(&folder.path().join("alone"), "samples", "test");
+    let mut frame = read(&path);
+    frame.with_column(Column::new("mine 我的".into(), vec![1_i64; frame.height()])).unwrap();
+    write(&path, frame);
+    let told = ["`dataset_info` does not name the column `mine 我的` of `samples`"];
+    assert_eq!(messages(&check(&folder, "alone"), "card"), told);
+    let output = dramaturg(&folder, &["split", "alone", "--test", "0.4", "--quiet"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(check(&folder, "alone"), Vec::<Value>::new());
+}
+
+#[test]
+fn a_card_that_is_missing_or_of_another_form_is_made_whole_and_one_that_is_not_understood_stays() {
+    let folder = copied();
+    without_manifest(&folder);
+    let card = folder.path().join("alone/README.md");
+    let own = fs::read_to_string(&card).unwrap();
+    let split = |share: &str| dramaturg(&folder, &["split", "alone", "--test", share, "--quiet"]);
+    let scenes = "- config_name: scenes\n  data_files:\n  - split: train\n    path: scenes/train-*.parquet\n";
+    let without = own.replacen(scenes, "", 1);
+    assert_ne!(without, own);
+    for (text, expected) in [
+        (without.clone(), "it does not name the split `train` of `scenes`"),
+        (format!("\u{feff}{own}"), "line 1: the card begins with a byte order mark"),
+    ] {
+        fs::write(&card, text).unwrap();
+        let told = messages(&check(&folder, "alone"), "card");
+        assert!(told.len() == 1 && told[0].starts_with(expected), "{told:?}");
+    }
+    for text in [
+        None,
+        Some(without),
+        Some(String::new()),
+        Some("# Mine\n\n我的。\n".to_owned()),
+        Some("---\nlicense: mit\n---\nText.\n".to_owned()),
+        Some(format!("\u{feff}{own}")),
+        Some(own.replace('\n', "\r\n")),
+    ] {
+        match &text {
+            Some(text) => fs::write(&card, text).unwrap(),
+            None => fs::remove_file(&card).unwrap(),
+        }
+        let output = split("0.4");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(check(&folder, "alone"), Vec::<Value>::new(), "{text:?}");
+        let written = fs::read_to_string(&card).unwrap();
+        assert_eq!(written.matches("config_name: scenes").count(), written.matches("config_name: samples").count());
+        assert!(text.is_none_or(|text| !text.contains("我的") || written.contains("我的。")));
+    }
+    for (text, line) in [
+        (own.replace("configs:\n", "configs: &all\n"), "line "),
+        ("---\nconfigs:\n- config_name: samples\n\nNo end.\n".to_owned(), "line 1: "),
+        (own.replace("<!-- /dramaturg:splits -->", ""), "line "),
+    ] {
+        fs::write(&card, &text).unwrap();
+        let before = files(&folder.path().join("alone"));
+        let output = split("0.3");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("README.md") && told.contains(line) && told.contains("nothing was written"), "{told}");
+        assert!(files(&folder.path().join("alone")) == before, "nothing was written");
+        let found = check(&folder, "alone");
+        assert!(messages(&found, "card").iter().any(|message| message.starts_with(line)), "{found:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_known_is_not_told_as_if_it_were() {
+    // A file that cannot be read has an unknown number of rows, not none.
+    let folder = copied();
+    fs::write(table(&folder, "samples", "test"), "no Parquet").unwrap();
+    let found = check(&folder, "run");
+    assert_eq!(checks(&found), BTreeSet::from(["file", "hash"]), "{found:?}");
+
+    let folder = copied();
+    fs::write(folder.path().join("run/manifest.json"), "{\"rows\": ").unwrap();
+    let output = dramaturg(&folder, &["check", "run"]);
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.contains("the run's manifest is no JSON: EOF") && told.contains("hashes were not checked"), "{told}");
+    assert!(!told.contains("there is no manifest"), "{told}");
+
+    // Of a config that is not known the rows count, and a foreign set has no run that could make it again.
+    let folder = copied();
+    without_manifest(&folder);
+    let alone = folder.path().join("alone");
+    fs::rename(alone.join("samples"), alone.join("mine")).unwrap();
+    let path = table_in(&alone, "mine", "test");
+    let rows = read(&path).height();
+    let output = dramaturg(&folder, &["check", "alone", "--json"]);
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told["rows"]["mine"]["test"], rows as u64);
+    assert!(!told["notes"].to_string().contains("no rows"), "{told}");
+    let found = told["findings"].as_array().unwrap();
+    assert!(messages(found, "card").contains(&"it does not name the split `test` of `mine`".to_owned()), "{found:?}");
+    fs::write(table_in(&alone, "scenes", "train"), "no Parquet").unwrap();
+    for finding in check(&folder, "alone") {
+        assert!(!finding["remedy"].as_str().unwrap().contains("--replay"), "{finding}");
+    }
+}
+
+#[test]
+fn a_report_beside_a_data_set_that_is_no_run_s_any_more_tells_of_its_splits() {
+    let folder = copied();
+    let run = folder.path().join("run");
+    fs::remove_file(run.join("manifest.json")).unwrap();
+    for entry in fs::read_dir(&run).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if name.starts_with("journal") || name.starts_with('.') || name == "status.json" {
+            if path.is_dir() { fs::remove_dir_all(&path).unwrap() } else { fs::remove_file(&path).unwrap() }
+        }
+    }
+    fs::copy(run.join("report.html"), run.join("dataset/report.html")).unwrap();
+    let output = dramaturg(&folder, &["split", "run", "--test", "0.4", "--rest", "pool", "--quiet"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    for path in ["report.html", "dataset/report.html"] {
+        let report = fs::read_to_string(run.join(path)).unwrap();
+        assert!(report.contains("<td>samples</td><td dir=\"auto\">pool</td>"), "{path}");
+    }
+    assert_eq!(check(&folder, "run/dataset"), Vec::<Value>::new());
+    let stale = fs::read_to_string(run.join("report.html")).unwrap();
+    let stale = stale.replace("<td dir=\"auto\">pool</td>", "<td dir=\"auto\">train</td>");
+    fs::write(run.join("dataset/report.html"), stale).unwrap();
+    let found = check(&folder, "run/dataset");
+    assert_eq!(messages(&found, "card"), ["it tells other rows of `samples` than there are"], "{found:?}");
 }

@@ -211,6 +211,79 @@ fn findings_say_where_and_end_with_three() {
 }
 
 #[test]
+fn keys_damage_and_secrets_given_away_are_found_where_they_stand() {
+    let run = extracted();
+    assert_eq!(shown(&run, &["check"]).code, Some(0), "a pool as it was extracted");
+    let pool = run.path().join("scene_pool");
+    let key = format!("ghp_{}", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY3zA5");
+    let mut expected = Vec::new();
+    for name in files(&pool).iter().filter(|name| name.rsplit_once('.').is_some_and(|(_, ending)| ending == "jsonl")) {
+        let text = std::fs::read_to_string(pool.join(name)).expect("scenes");
+        let mut scenes: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let language = scenes[0]["language"].clone();
+        let (owes, planted) = if language == "zh" {
+            ("欠船家十一块大洋", "夜里。")
+        } else {
+            ("Owes the ferryman eleven crowns", "Night. ")
+        };
+        let private = serde_json::json!({"key": "debt", "value": format!("{owes}."), "visibility": "private"});
+        scenes[1]["characters"][0]["profile"].as_array_mut().expect("a profile").push(private);
+        scenes[1]["situation"] = format!("{planted}{owes}.").into();
+        scenes[2]["summary"] = format!("{planted}{key}").into();
+        scenes[3]["dialogue"][0]["speech"] = format!("{planted}\u{fffd}").into();
+        scenes[4]["chapter"] = format!("{planted}\0").into();
+        let lines: Vec<String> = scenes.iter().map(Value::to_string).collect();
+        std::fs::write(pool.join(name), lines.join("\n")).expect("written");
+        let path = format!("scene_pool/{name}");
+        for (line, check, field) in [
+            (2, "private", "situation"),
+            (3, "secret", "summary"),
+            (4, "text", "dialogue[0].speech"),
+            (5, "text", "chapter"),
+        ] {
+            expected.push((
+                check.to_owned(),
+                path.clone(),
+                line,
+                field.to_owned(),
+                scenes[usize::try_from(line).expect("a line") - 1]["id"].to_string(),
+            ));
+        }
+    }
+    std::fs::create_dir_all(pool.join("aliases")).expect("a folder");
+    std::fs::write(pool.join("aliases/own.toml"), format!("people = []\n# {key}\n")).expect("written");
+    std::fs::write(pool.join("aliases/raw.toml"), b"people = []\n# \xba\xec\n").expect("written");
+    for arguments in [["pool", "check", "scene_pool", "--json"].as_slice(), &["check", "scene_pool", "--json"]] {
+        let output = run.run(arguments);
+        assert_eq!(output.status.code(), Some(3));
+        let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let mut found = Vec::new();
+        for finding in told["findings"].as_array().expect("findings") {
+            assert!(finding["remedy"].as_str().is_some_and(|remedy| !remedy.is_empty()), "{finding}");
+            assert!(!finding.to_string().contains(&key), "a key is not shown whole: {finding}");
+            let text = |name: &str| finding[name].as_str().unwrap_or_default().to_owned();
+            let line = finding["line"].as_u64().expect("a line");
+            found.push((text("check"), text("path"), line, text("field"), finding["scene"].to_string()));
+        }
+        let of_people: Vec<_> = found.split_off(found.len() - 2);
+        assert_eq!(found, expected);
+        let of_people: Vec<_> =
+            of_people.iter().map(|(check, path, line, ..)| (check.as_str(), path.as_str(), *line)).collect();
+        assert_eq!(
+            of_people,
+            [("secret", "scene_pool/aliases/own.toml", 2), ("file", "scene_pool/aliases/raw.toml", 2)]
+        );
+    }
+    let told = shown(&run, &["check"]).out;
+    assert!(told.contains("make the key void") && told.contains("make the attribute public"), "{told}");
+    // What holds a key does not get in.
+    std::fs::write(run.path().join("mine.toml"), OWN.replace("# Mine.", &format!("# {key}"))).expect("written");
+    let refused = shown(&run, &["add", "mine.toml"]);
+    assert_eq!(refused.code, Some(3), "{}", refused.errors);
+    assert!(refused.errors.contains("a GitHub token"), "{}", refused.errors);
+}
+
+#[test]
 fn a_pool_that_is_not_there_is_told() {
     let run = TestRun::new();
     for arguments in [["list", "nowhere"].as_slice(), &["check"], &["stats"], &["show", "a@1", "nowhere"]] {

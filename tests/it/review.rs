@@ -218,6 +218,21 @@ fn a_further_judge_is_added_compared_and_let_go() {
     run.build(&["--replay"], 0);
     assert_eq!(run.tables(), tables);
 
+    // What is left out is told by stage, reason and id.
+    let sample = ids(&table(&run, "samples")).swap_remove(0);
+    vetoes(&run, &format!("[[veto]]\nid = \"{sample}\"\nreason = \"不像\"\n"));
+    run.build(&["--replay"], 0);
+    let changes = json(&["diff", "before", RUN, "--json"]);
+    assert_eq!(changes["left_out"]["export vetoed"]["added"], serde_json::json!([sample]), "{changes}");
+    assert_eq!(changes["left_out"].as_object().map(serde_json::Map::len), Some(1), "{changes}");
+    let told = String::from_utf8_lossy(&run.run(&["diff", RUN, "before"]).stdout).into_owned();
+    assert!(
+        told.contains(&format!(
+            "left out, export vetoed: 0 more, 1 no longer, 0 as they were\n  no longer  `{sample}`"
+        )),
+        "{told}"
+    );
+
     for (arguments, expected) in [
         (&["select", RUN, "--judge", "vivd"][..], "vivid"),
         (&["select", "nowhere", "--judge", "vivid"], "nowhere"),
@@ -239,7 +254,17 @@ fn verdicts_are_added_to_the_data_set_that_is_there_and_to_no_other() {
     let output = run.run(&["extract", "small.toml", "--set", "seed=12", "--quiet"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let before = (run.tables(), read(&run, "manifest.json"), rejected(&run));
+    // The pool is another by now; it stays what it is.
+    let pool = || {
+        let entries = std::fs::read_dir(run.path().join("scene_pool")).expect("a pool");
+        let files = entries.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_file());
+        let mut files: Vec<_> = files.map(|path| (path.clone(), std::fs::read(path).expect("bytes"))).collect();
+        files.sort();
+        files
+    };
+    let of_pool = pool();
     let added = run.run(&["select", RUN, "--judge", "vivid", "--json", "--quiet"]);
+    assert_eq!(pool(), of_pool, "who judges writes no scene");
     assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
     let told: Value = serde_json::from_slice(&added.stdout).expect("JSON");
     assert_eq!(told["calls"]["made"], told["agreement"]["vivid"]["turns"], "nothing but verdicts is asked: {told}");
@@ -248,14 +273,32 @@ fn verdicts_are_added_to_the_data_set_that_is_there_and_to_no_other() {
     run.build(&["--replay"], 0);
     assert_eq!((run.tables(), read(&run, "manifest.json"), rejected(&run)), before);
 
-    // A call that is no added verdict is not made, neither here nor in the forecast.
+    // Books that are not in their places are told as what they are.
+    std::fs::create_dir(run.path().join("elsewhere")).expect("a folder");
+    let moved = before.1.replace(env!("CARGO_MANIFEST_DIR"), "not-here");
+    std::fs::write(run.path().join("elsewhere/manifest.json"), moved).expect("written");
+    let output = run.run(&["select", "elsewhere", "--judge", "vivid"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("elsewhere/manifest.json") && errors.contains("where the run was started"), "{errors}");
+
+    // What would make another run is refused, and a call that is no added verdict is not made; nor is it in the forecast.
+    let journal = (run.journal(), run.path().join("journal.aside"));
     for rehearsal in [&[][..], &["--dry-run"]] {
-        let more = ["select", RUN, "--judge", "vivid", "--quiet", "--set", "simulate.tau=4"];
-        let output = run.run(&[&more[..], rehearsal].concat());
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(4), "{errors}");
-        assert!(errors.contains("the journal has no answer for `") && errors.contains("nobody else"), "{errors}");
-        assert_eq!((run.tables(), read(&run, "manifest.json"), rejected(&run)), before);
+        let refused = |more: &[&str], code: i32, expected: [&str; 2]| {
+            let output = run.run(&[&["select", RUN, "--judge", "vivid", "--quiet"], more, rehearsal].concat());
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{more:?}: {errors}");
+            assert!(expected.iter().all(|expected| errors.contains(expected)), "{more:?}: {errors}");
+            assert_eq!((run.tables(), read(&run, "manifest.json"), rejected(&run)), before);
+        };
+        for set in ["simulate.tau=4", "models.vivid.variant=\"brisk\"", "seed=3"] {
+            refused(&["--set", set], 2, [set, "would make another run"]);
+        }
+        refused(&["--limit", "1"], 2, ["--limit 1", "would make another run"]);
+        std::fs::rename(&journal.0, &journal.1).expect("moved");
+        refused(&[], 4, ["the journal has no answer for `", "nobody else"]);
+        std::fs::rename(&journal.1, &journal.0).expect("moved back");
     }
 
     let output = run.run(&["split", RUN, "--test", "0.7", "--dev", "0.3", "--quiet"]);
@@ -266,6 +309,123 @@ fn verdicts_are_added_to_the_data_set_that_is_there_and_to_no_other() {
     assert_eq!(output.status.code(), Some(2), "{errors}");
     assert!(errors.contains("was divided anew") && errors.contains("`dramaturg split` after it"), "{errors}");
     assert_eq!(run.tables(), divided);
+}
+
+/// Returns the counts of rows as manifest, card and report tell them.
+fn told_rows(run: &TestRun) -> [Vec<(String, String, u64)>; 3] {
+    let manifest: Value = serde_json::from_str(&read(run, "manifest.json")).expect("JSON");
+    let mut of_manifest = Vec::new();
+    for (config, splits) in manifest["rows"].as_object().expect("rows") {
+        let splits = splits.as_object().expect("splits").iter();
+        of_manifest
+            .extend(splits.map(|(split, rows)| (config.clone(), split.clone(), rows.as_u64().expect("a count"))));
+    }
+    let mut of_card = Vec::new();
+    let card = read(run, "dataset/README.md");
+    for part in card.split("\n### `").skip(1) {
+        let (config, rest) = part.split_once("`\n").expect("a heading");
+        let counts = rest.lines().find(|line| line.ends_with(" rows")).expect("counts");
+        of_card.extend(counts.split(", ").map(|count| {
+            let mut words = count.split(' ');
+            let mut word = || words.next().expect("`split` N rows").trim_matches('`').to_owned();
+            (config.to_owned(), word(), word().parse().expect("a count"))
+        }));
+    }
+    let mut of_report = Vec::new();
+    let report = read(run, "report.html");
+    for row in report.split("<tr class=\"split\"><td>").skip(1) {
+        let cells: Vec<&str> =
+            row.split("<td").take(3).map(|cell| cell.split("</td>").next().expect("a cell")).collect();
+        let word = |cell: &str| cell.rsplit('>').next().expect("text").to_owned();
+        let plain = |cell: &str| word(cell.trim_end_matches("</bdi>").trim_end_matches("</code>"));
+        of_report.push((plain(cells[0]), plain(cells[1]), plain(cells[2]).replace(',', "").parse().expect("a count")));
+    }
+    let mut told = [of_manifest, of_card, of_report];
+    for rows in &mut told {
+        rows.sort();
+    }
+    told
+}
+
+#[track_caller]
+fn assert_agree(run: &TestRun) {
+    let [manifest, card, report] = told_rows(run);
+    assert!(!manifest.is_empty());
+    assert_eq!(card, manifest, "card and manifest");
+    assert_eq!(report, manifest, "report and manifest");
+    let output = run.run(&["check", RUN]);
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("card:"), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+fn card_report_and_manifest_agree_whatever_was_done_after_the_run() {
+    let run = TestRun::new();
+    run.build(&[], 0);
+    assert_agree(&run);
+    let first = read(&run, "report.html");
+    let sample = ids(&table(&run, "samples")).swap_remove(0);
+    vetoes(&run, &format!("[[veto]]\nid = \"{sample}\"\nreason = \"no\"\n"));
+    run.build(&["--replay"], 0);
+    assert_agree(&run);
+    let output = run.run(&["select", RUN, "--judge", "vivid", "--quiet"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_agree(&run);
+    let split = |arguments: &[&str]| {
+        let output = run.run(&[&["split", RUN, "--quiet"], arguments].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    split(&["--test", "0.5", "--dev", "0.2"]);
+    assert_agree(&run);
+    let divided = read(&run, "report.html");
+    assert!(divided.contains("<code>dramaturg split</code> divided the rows of <code>samples</code>"), "it says how");
+    split(&["--config", "conversations", "--split", "held=0.4"]);
+    assert_agree(&run);
+    assert!(read(&run, "report.html").contains(">held<"));
+    // The same once more is the same, and a new build undoes it all.
+    split(&["--config", "conversations", "--test", "0.9999"]);
+    split(&["--test", "0.5", "--dev", "0.2"]);
+    assert_agree(&run);
+    std::fs::remove_file(run.path().join("vetoes.toml")).expect("removed");
+    run.build(&["--replay"], 0);
+    assert_eq!(read(&run, "report.html"), first);
+    assert_agree(&run);
+
+    // A report that somebody has changed is written again, or is not there; it says nothing else.
+    let path = run.path().join(RUN).join("report.html");
+    std::fs::write(&path, first.replace("<!-- dramaturg:", "<!-- ")).expect("written");
+    let output = run.run(&["split", RUN, "--test", "0.5"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && told.contains("report.html"), "{told}");
+    let left = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(!left.contains("<tr class=\"split\">"), "it does not tell of splits that are no more");
+}
+
+#[test]
+fn a_card_shows_the_pipeline_file_as_it_was_written_after_judges_were_added() {
+    let run = TestRun::new();
+    run.change("tau = 1", "tau = 1 # one of each 各一");
+    run.build(&["--set", "simulate.emphasis=0.5"], 0);
+    let pipeline = |card: &str| card.split_once("## Pipeline file\n").expect("the section").1.to_owned();
+    let before = pipeline(&read(&run, "dataset/README.md"));
+    assert!(before.contains("tau = 1 # one of each 各一") && before.contains("simulate.emphasis=0.5"), "{before}");
+    let select = |from: &str, judges: &[&str]| {
+        let judges: Vec<&str> = judges.iter().flat_map(|judge| ["--judge", judge]).collect();
+        let output = run.run(&[&["select", from, "--quiet"], &judges[..]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        pipeline(&read(&run, "dataset/README.md"))
+    };
+    let with = |judges: &str| before.replace("simulate.emphasis=0.5\n", &format!("simulate.emphasis=0.5\n{judges}\n"));
+    assert_eq!(select(RUN, &["vivid"]), with("cast.judges=[\"vivid\"]"));
+    // The file has changed since, and has a model more: the run is what it was made with, the judge what the file says.
+    run.change("tau = 1 ", "tau = 2 ");
+    run.change("[models.vivid]", "[models.late]\nprovider = \"offline\"\nvariant = \"brisk\"\n\n[models.vivid]");
+    let late = select("small.toml", &["late"]);
+    assert!(late.contains("tau = 1 # one of each") && late.contains("cast.judges=[\"vivid\", \"late\"]"), "{late}");
+    assert!(late.contains("models.\"late\"={") && late.matches("cast.judges").count() == 1, "{late}");
+    assert!(read(&run, "manifest.json").contains("tau = 1\\n"), "the configuration of the run");
+    run.change("tau = 2 ", "tau = 1 ");
+    run.build(&["--replay", "--set", "simulate.emphasis=0.5"], 0);
+    assert!(!read(&run, "dataset/README.md").contains("cast.judges"), "a build is that of the file");
 }
 
 #[test]

@@ -62,6 +62,9 @@ pub(super) fn text(arguments: &SplitArguments, done: &SplitDone) -> String {
             "note: more than half of the rows are one family; `--near` or `--together` makes families smaller\n",
         );
     }
+    for note in &done.notes {
+        let _ = writeln!(text, "note: {}", visible(note));
+    }
     let place = visible(&done.dataset.display().to_string()).into_owned();
     let _ = if arguments.dry_run {
         writeln!(text, "nothing was written")
@@ -92,6 +95,9 @@ pub(super) fn tell(error: &SplitError) -> Exit {
             "nothing was written; `dramaturg check RUN` tells all that was changed, `dramaturg build PIPELINE --replay` makes it again"
                 .to_owned(),
         ),
+        SplitError::Card { .. } => {
+            Some("nothing was written; mend the card there, or move it away to have a new one".to_owned())
+        }
         SplitError::Store(StoreError::InUse { .. }) => Some("wait for the run to end".to_owned()),
         SplitError::Store(StoreError::Rows { .. }) => Some(
             "`dramaturg check` says which files are damaged; `dramaturg build --replay` makes them again".to_owned(),
@@ -107,6 +113,7 @@ pub(super) fn tell(error: &SplitError) -> Exit {
         | SplitError::NoValue { .. }
         | SplitError::Taken { .. }
         | SplitError::Within { .. }
+        | SplitError::Card { .. }
         | SplitError::Altered { .. } => Exit::Usage,
         _ => Exit::Fault,
     }

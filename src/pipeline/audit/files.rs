@@ -18,6 +18,7 @@ const MEANT: &str = "`dramaturg build PIPELINE --replay` makes it again; a data 
 /// Compares the files with the manifest, and the numbers of shards with each other.
 pub(super) fn check(
     dataset: &Dataset,
+    is_of_run: bool,
     manifest: Option<&Value>,
     findings: &mut Findings,
     notes: &mut Vec<String>,
@@ -26,7 +27,14 @@ pub(super) fn check(
     shards(&there, findings);
     let named = manifest.and_then(|manifest| manifest["files"].as_object());
     let Some(named) = named else {
-        notes.push("there is no manifest of a run beside the data set; hashes were not checked".to_owned());
+        notes.push(
+            if is_of_run {
+                "hashes were not checked"
+            } else {
+                "there is no manifest of a run beside the data set; hashes were not checked"
+            }
+            .to_owned(),
+        );
         return Ok(());
     };
     for (file, hash) in named {
@@ -86,7 +94,7 @@ mod tests {
 
     #[test]
     fn however_many_shards_are_missing_one_finding_tells_of_them() {
-        let mut findings = Findings::default();
+        let mut findings = Findings::of(true);
         let files = ["a/t-0-of-18446744073709551615", "b/t-00000-of-00002", "c/t-00000-of-00001"];
         shards(&files.map(|file| format!("{file}.parquet")), &mut findings);
         let (found, more) = findings.end();

@@ -30,15 +30,29 @@ impl Spot {
 }
 
 /// What was found so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Findings {
+    /// Whether a run stands behind the data set, which can make it again.
+    is_of_run: bool,
     all: Vec<AuditFinding>,
     counts: BTreeMap<(&'static str, Option<String>, Option<String>), usize>,
 }
 
+/// What is to be done where no run can make a table again.
+const FOREIGN: &str =
+    "take the data set again from where it comes from, or mend it there: the run that made it is not here";
+
 impl Findings {
+    /// Begins with none.
+    pub(super) fn of(is_of_run: bool) -> Self {
+        Self { is_of_run, all: Vec::new(), counts: BTreeMap::new() }
+    }
+
     pub(super) fn add(&mut self, spot: Spot, message: &str, remedy: &'static str) {
         let Spot { check, file, row, column, id } = spot;
+        let needs_run = ["--replay", "`dramaturg build", "`dramaturg export`", "build again"];
+        let remedy =
+            if !self.is_of_run && needs_run.iter().any(|part| remedy.contains(part)) { FOREIGN } else { remedy };
         let count = self.counts.entry((check, file.clone(), column.clone())).or_default();
         *count += 1;
         if *count <= MOST {

@@ -144,12 +144,12 @@ fn texts<'a>(group: &'a Group<'_>, row: usize, column: &str, field: &str) -> Vec
 }
 
 /// Returns a value without the mark that ends it, which a sentence around it would take away.
-fn told(value: &str) -> &str {
+pub(in crate::pipeline) fn told(value: &str) -> &str {
     value.trim().trim_end_matches(crate::text::is_mark)
 }
 
 /// Says whether a value says enough to be known again: `a widow` may stand anywhere.
-fn tells(value: &str) -> bool {
+pub(in crate::pipeline) fn tells(value: &str) -> bool {
     let wide = value.chars().filter(|c| !c.is_ascii() && c.is_alphanumeric()).count();
     let narrow = value.chars().filter(char::is_ascii_alphanumeric).count();
     wide * 2 + narrow >= 10

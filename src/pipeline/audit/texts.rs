@@ -2,7 +2,7 @@
 
 use super::Group;
 use super::places::Findings;
-use crate::text::{damage, secrets};
+use crate::pipeline::blemishes::of_text;
 
 /// Looks at every text of a group, those within lists and structs too; the cores share the rows.
 pub(super) fn check(group: &Group<'_>, findings: &mut Findings) {
@@ -40,20 +40,7 @@ fn rows(group: &Group<'_>, rows: std::ops::Range<usize>) -> Vec<Found> {
             path.clear();
             path.push_str(name);
             cells.each_text(row, &mut path, &mut |path, text| {
-                for secret in secrets(text) {
-                    let message = format!("it looks like {}: `{}`", secret.kind, secret.hint(text));
-                    found.push((row, path.to_owned(), "secret", message));
-                }
-                for sign in damage(text) {
-                    let times = if sign.count == 1 { "once".to_owned() } else { format!("{} times", sign.count) };
-                    let at = text[..sign.first].chars().count();
-                    found.push((
-                        row,
-                        path.to_owned(),
-                        "text",
-                        format!("it has {} {times}, first at character {at}", sign.kind),
-                    ));
-                }
+                found.extend(of_text(text).map(|(check, message)| (row, path.to_owned(), check, message)));
             });
         }
     }

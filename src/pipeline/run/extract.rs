@@ -41,9 +41,11 @@ impl Road {
         let total = books.iter().map(|book| book.chunks).sum();
         self.start(Stage::Extract, Some(total));
         let mut pool = Filling {
-            pool: Arc::new(match self.desk.rehearsal() {
-                Some(_) => Pool::rehearse(self.loaded.file.extract.pool.as_ref()),
-                None => Pool::open(self.loaded.file.extract.pool.as_ref())?,
+            // Who only judges changes no scene.
+            pool: Arc::new(if self.desk.rehearsal().is_some() || !self.options.judges.is_empty() {
+                Pool::rehearse(self.loaded.file.extract.pool.as_ref())
+            } else {
+                Pool::open(self.loaded.file.extract.pool.as_ref())?
             }),
             slugs: Vec::new(),
             fault: None,

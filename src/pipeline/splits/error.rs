@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use polars::prelude::PolarsError;
 
-use crate::stages::export::ExportError;
+use crate::stages::export::{CardFault, ExportError};
 use crate::store::StoreError;
 
 /// Why nothing was divided.
@@ -67,6 +67,15 @@ pub enum SplitError {
     Altered {
         /// The file below the data set.
         file: String,
+    },
+    /// The card cannot be understood, and would be written over.
+    #[error("tell `{}` of the new splits", path.display())]
+    Card {
+        /// Its path.
+        path: PathBuf,
+        /// What is wrong.
+        #[source]
+        source: CardFault,
     },
     /// A file could not be read or written.
     #[error(transparent)]

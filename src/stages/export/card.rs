@@ -10,6 +10,8 @@ use regex::{Captures, Regex};
 
 use super::features::notes;
 use super::front::{configs, front, languages};
+use super::marks::marked;
+use super::revision;
 use super::roles;
 use super::tally::Tally;
 use super::{Charge, Params, Rights, Table, dollars, percent, thousands};
@@ -87,6 +89,7 @@ pub fn card(params: &Params, about: &About, tables: &[Table]) -> String {
     if let Some(table) = tables.first() {
         card.push_str(&load(table));
         card.push_str(&columns(tables));
+        let _ = writeln!(card, "{}", marked(revision::SPLITS, ""));
     }
     card.push_str(&made(about, tables));
     card.push_str(&cost(&about.charges));
@@ -116,20 +119,23 @@ fn what(tables: &[Table]) -> String {
 
 fn load(table: &Table) -> String {
     let (config, split) = (table.config, table.split);
-    format!(
-        "## Reading it\n\nWith this folder as the working directory:\n\n```python\n\
+    let code = format!(
+        "\n```python\n\
          import datasets; rows = datasets.load_dataset(\".\", \"{config}\", split=\"{split}\")\n\
          import polars; rows = polars.read_parquet(\"{config}/{split}-*.parquet\")\n\
          import duckdb; rows = duckdb.sql(\"select * from '{config}/{split}-*.parquet'\")\n```\n\n"
-    )
+    );
+    let head = "## Reading it\n\nWith this folder as the working directory:\n\n";
+    format!("{head}{}\n", marked(revision::READING, &code))
 }
 
 fn columns(tables: &[Table]) -> String {
     let mut text =
         "## Columns\n\nAll columns are nullable. `column[].field` is a field of the structs in a list.\n".to_owned();
     for (config, splits) in configs(tables) {
-        let names: Vec<String> = splits.iter().map(|table| format!("`{}` {} rows", table.split, table.rows)).collect();
-        let _ = write!(text, "\n### `{config}`\n\n{}\n\n", names.join(", "));
+        let counts = revision::counted(splits.iter().map(|table| (table.split, table.rows)));
+        let counts = marked(&revision::counts_place(config), &format!("\n{counts}\n\n"));
+        let _ = write!(text, "\n### `{config}`\n\n{counts}\n");
         text.push_str("| column | type | meaning |\n|---|---|---|\n");
         for note in notes(config, &splits[0].columns) {
             let _ = writeln!(text, "| `{}` | `{}` | {} |", note.path, note.kind, noted(&note.description));
@@ -176,7 +182,7 @@ fn made(about: &About, tables: &[Table]) -> String {
     text.push_str(&roles::section(&about.roles));
     for table in tables {
         match table.config {
-            "samples" => text.push_str(&balance(about, table)),
+            "samples" => text.push_str(&marked(revision::BALANCE, &format!("\n{}", balance(about, table)))),
             "conversations" => text.push_str(&scores(&table.tally)),
             "rejected" => text.push_str(&rejects(&table.tally)),
             _ => {}
@@ -403,15 +409,15 @@ fn fenced(language: &str, code: &str) -> String {
 
 /// Writes a string so that it stands in one cell of a Markdown table or a heading and means nothing to Markdown.
 fn cell(text: &str) -> String {
-    marked(text, false)
+    escaped(text, false)
 }
 
 /// Writes a note of the program's own, whose code spans stay what they are.
 fn noted(text: &str) -> String {
-    marked(text, true)
+    escaped(text, true)
 }
 
-fn marked(text: &str, spans: bool) -> String {
+fn escaped(text: &str, spans: bool) -> String {
     let mut within_code = false;
     let mut cell = String::with_capacity(text.len());
     for c in text.chars() {
@@ -458,7 +464,7 @@ mod tests {
                 "datasets.load_dataset(\".\", \"samples\", split=\"test\")",
                 "polars.read_parquet(\"samples/test-*.parquet\")",
                 "select * from 'samples/test-*.parquet'",
-                "\n### `scenes`\n\n`train` 2 rows\n\n| column | type | meaning |\n",
+                "\n### `scenes`\n\n<!-- dramaturg:counts:scenes -->\n\n`train` 2 rows\n\n<!-- /dramaturg:counts:scenes -->\n\n| column | type | meaning |\n",
                 "\n| `id` | `string` | `<conversation id>#<turn>`. |\n",
                 "\n| `scene_characters[].profile[].key` | `string` | What it is about, such as `persona` or `性格`; any key. |\n",
                 "\n| `turns[].faults` | `list<string>` |",

@@ -18,6 +18,19 @@ pub(super) fn features(frame: &DataFrame, indent: usize) -> String {
     yaml
 }
 
+/// Says whether every column is of a type that tables of ours have.
+pub(super) fn is_ours(frame: &DataFrame) -> bool {
+    fn is_known(dtype: &DataType) -> bool {
+        match dtype {
+            DataType::List(inner) => is_known(inner),
+            DataType::Struct(fields) => fields.iter().all(|field| is_known(field.dtype())),
+            DataType::String | DataType::Boolean | DataType::Int8 | DataType::Int32 | DataType::Int64 => true,
+            other => *other == DataType::Float64,
+        }
+    }
+    frame.columns().iter().all(|column| is_known(column.dtype()))
+}
+
 fn fields(frame: &DataFrame) -> Vec<Field> {
     frame.columns().iter().map(|column| Field::new(column.name().clone(), column.dtype().clone())).collect()
 }

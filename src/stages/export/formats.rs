@@ -90,9 +90,10 @@ impl Formed {
             let question = columns.text("question", place).unwrap_or_default();
             let generated = columns.texts("generated", place);
             let role = self.roles.get(&columns, place);
+            let canary = columns.text("canary", place);
             if self.format != Format::Rolebench {
                 for answer in generated {
-                    let line = line(self.format, &role.system, &question, &answer);
+                    let line = with(line(self.format, &role.system, &question, &answer), canary.as_deref());
                     add(&format!("{split}.jsonl"), &format!("{line}\n"))?;
                 }
                 continue;
@@ -103,6 +104,7 @@ impl Formed {
                 row["baseline"] = json!(columns.text("baseline", place));
             }
             let kind = if config == "role_general" { "general" } else { "role_specific" };
+            let row = with(row, canary.as_deref());
             let by = |what: &str, split: &str| format!("rolebench-{}/{what}/{kind}/{split}.jsonl", role.tongue());
             add(&by("instruction-generalization", split), &format!("{row}\n"))?;
             if let Some(split) = columns.text("role_split", place) {
@@ -111,6 +113,14 @@ impl Formed {
         }
         Ok(())
     }
+}
+
+/// Adds the canary of a row's table to a line, where it has one: readers of a form pass over a key that they do not know.
+fn with(mut line: Value, canary: Option<&str>) -> Value {
+    if let (Some(canary), Some(line)) = (canary, line.as_object_mut()) {
+        line.insert("canary".to_owned(), canary.into());
+    }
+    line
 }
 
 /// Writes one exchange.
@@ -182,7 +192,8 @@ impl Roles {
                     (false, true) => description.extend(["你常说：", &phrases.concat(), "。"]),
                     (false, false) => description.extend([" You often say ", &phrases.join(", "), "."]),
                 }
-                let dialogue = columns.dialogue(place);
+                let canary = columns.text("canary", place);
+                let dialogue = columns.dialogue(place).into_iter().map(|turn| with(turn, canary.as_deref())).collect();
                 let id = columns.text("role_id", place).unwrap_or_else(|| name.clone());
                 all.push(Role { dialogue, ..Role::new(id, name, is_chinese, description) });
             }
@@ -249,6 +260,8 @@ impl Columns<'_> {
 
 #[cfg(test)]
 mod tests {
+    use polars::prelude::Column;
+
     use super::super::roles::tests::{RoleRows, frames, rows};
     use super::*;
 
@@ -296,6 +309,27 @@ mod tests {
     fn first(files: &BTreeMap<String, String>, path: &str) -> Value {
         let text = files.get(path).unwrap_or_else(|| panic!("{path} of {:?}", files.keys()));
         serde_json::from_str(text.lines().next().expect("a line")).expect("JSON")
+    }
+
+    #[test]
+    fn a_canary_stands_in_every_line() {
+        let frames: Vec<Frame> = frames(&rows())
+            .into_iter()
+            .map(|(config, split, mut frame)| {
+                frame.with_column(Column::new("canary".into(), vec!["金丝雀 7f"; frame.height()])).unwrap();
+                (config, split, frame)
+            })
+            .collect();
+        for format in [Format::Rolebench, Format::Alpaca, Format::Sharegpt, Format::Messages] {
+            let files = of_frames(format, &frames);
+            for (path, text) in files.iter().filter(|(path, _)| path.rsplit('.').next() == Some("jsonl")) {
+                for line in text.lines() {
+                    let line: Value = serde_json::from_str(line).expect("JSON");
+                    assert_eq!(line["canary"], "金丝雀 7f", "{path}");
+                }
+            }
+            assert!(files.len() > 1 && !made(format, &rows()).values().any(|text| text.contains("canary")));
+        }
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Form {
 }
 
 /// The columns of a sample that an evaluator is given.
-const EVALUATED: [&str; 12] = [
+const EVALUATED: [&str; 13] = [
     "id",
     "language",
     "dimension",
@@ -71,6 +71,7 @@ const EVALUATED: [&str; 12] = [
     "reference",
     "baseline",
     "conversation_id",
+    "canary",
 ];
 
 /// The rows of a frame in a form, one after the other.
@@ -240,7 +241,7 @@ impl Lines {
         let speaking: Vec<String> = counts.into_iter().map(|(name, _)| name).collect();
         let major: Vec<&String> = speaking.iter().filter(|name| profiles.contains_key(*name)).collect();
         let major = json!(major);
-        json!({
+        let mut circumstance = json!({
             "book": self.text("book", row),
             "id": self.text("id", row),
             "i_c": 0,
@@ -252,7 +253,11 @@ impl Lines {
             "speaking_characters_w_env": speaking,
             "major_characters": major,
             "dialogues": lines,
-        })
+        });
+        if let Some(canary) = self.cells("canary").and_then(|cells| cells.text(row)) {
+            circumstance["canary"] = canary.into();
+        }
+        circumstance
     }
 }
 
@@ -274,6 +279,8 @@ fn cell(text: &[u8], line: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
+    use polars::prelude::Column;
+
     use super::super::fixture::{built, records};
     use super::*;
     use crate::schema::Sample;
@@ -281,7 +288,11 @@ mod tests {
     fn lines(form: Form, config: &str) -> Vec<String> {
         let built = built(&records()).unwrap();
         let table = built.iter().find(|built| built.table.config == config).unwrap();
-        let rows = Lines::new(form, &table.frame, "gpt-x", 0).unwrap();
+        lines_of(form, &table.frame)
+    }
+
+    fn lines_of(form: Form, frame: &DataFrame) -> Vec<String> {
+        let rows = Lines::new(form, frame, "gpt-x", 0).unwrap();
         let mut lines = vec![String::from_utf8(rows.head()).unwrap()];
         let written = rows.each(|line| {
             lines.push(String::from_utf8(line.to_vec()).unwrap());
@@ -344,6 +355,27 @@ mod tests {
         let row = json(&lines(Form::Messages, "samples")[1]);
         assert_eq!(row["messages"], serde_json::to_value(&sample.messages).unwrap());
         assert!(row.get("baseline").is_some() && row.get("history").is_none() && row.get("rationale").is_none());
+    }
+
+    #[test]
+    fn a_canary_goes_where_rows_go_and_not_to_a_model() {
+        for (form, config, place) in [
+            (Form::Jsonl, "scenes", Some("/canary")),
+            (Form::Messages, "samples", Some("/canary")),
+            (Form::Coser, "scenes", Some("/canary")),
+            (Form::Batch, "samples", None),
+        ] {
+            let built = built(&records()).unwrap();
+            let mut frame = built.into_iter().find(|built| built.table.config == config).unwrap().frame;
+            frame.with_column(Column::new("canary".into(), vec!["金丝雀 7f"; frame.height()])).unwrap();
+            for line in &lines_of(form, &frame)[1..] {
+                let row = json(line.trim_start_matches(','));
+                let found = place.and_then(|place| row.pointer(place)).and_then(Value::as_str);
+                assert_eq!(found, place.map(|_| "金丝雀 7f"), "{form:?}: {line}");
+                assert_eq!(line.contains("金丝雀"), place.is_some());
+            }
+            assert!(!lines(form, config).concat().contains("canary"), "without one there is no field");
+        }
     }
 
     #[test]

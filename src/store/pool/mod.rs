@@ -68,6 +68,9 @@ impl Pool {
         if written::is_kept(&path, &bytes)? {
             return Ok(Written::Kept);
         }
+        if fs::read(&path).is_ok_and(|old| old == bytes) {
+            return Ok(Written::AsGiven);
+        }
         self.keep(&path, &bytes);
         Ok(Written::AsGiven)
     }
@@ -150,6 +153,11 @@ impl Pool {
     /// Returns every file of scenes: books, then edits, then custom scenes, each in order.
     pub fn files(&self) -> Result<Vec<PoolFile>, StoreError> {
         self.with_own(listed(&self.path, &["jsonl"])?)
+    }
+
+    /// Returns every file that says who is who in a book, in order.
+    pub fn alias_files(&self) -> Result<Vec<PathBuf>, StoreError> {
+        listed(&self.path.join("aliases"), &["toml"])
     }
 
     /// Returns the blake3 hash over the names and bytes of what [`index`](Self::index) reads, and of the files that say who

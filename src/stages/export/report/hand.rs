@@ -8,9 +8,9 @@ use crate::schema::Reject;
 
 /// So many vetoes are listed, and so many edits.
 const LISTED: usize = 50;
-/// So many code points of an id are shown.
+/// So much of an id is shown.
 const ID: usize = 80;
-/// So many code points of a text are shown.
+/// So much of a text is shown.
 const TEXT: usize = 200;
 
 /// What was taken out and put right.

@@ -3,6 +3,7 @@
 //! otherwise; unlike the card it tells what the run cost.
 
 mod bill;
+mod divisions;
 mod figures;
 mod hand;
 mod page;
@@ -11,6 +12,7 @@ mod readings;
 mod shown;
 
 pub use bill::Charge;
+pub use divisions::{report_tells, rereport};
 pub use figures::{Agreement, Figures};
 pub use readings::Reading;
 
@@ -45,8 +47,9 @@ pub struct Report<'a> {
     pub rejects: &'a [Reject],
     /// How many lanes ended before a dimension had its τ counts, by dimension.
     pub short: &'a BTreeMap<String, u64>,
-    /// Calls by the conversations for each sample, and the tokens billed for them; none without samples.
-    pub each_sample: Option<(f64, f64)>,
+    /// Calls by the conversations for each sample, the tokens billed for them, and the prompt tokens among these that extend an earlier
+    /// prompt; none without samples.
+    pub each_sample: Option<[f64; 3]>,
     /// The conversations to read.
     pub readings: &'a [Reading],
 }
@@ -108,7 +111,7 @@ mod tests {
             chunks: 5,
             rejects: &records.rejects,
             short: &BTreeMap::from([("FR".to_owned(), 1)]),
-            each_sample: Some((3.66, 1500.2)),
+            each_sample: Some([3.66, 1500.2, 1200.7]),
             readings: &readings,
         })
     }
@@ -149,6 +152,7 @@ mod tests {
             "no_dialogue",
             "$0.50",
             "3.7",
+            "1500 tokens for each sample, 1201 of them cacheable",
             "offline:plain",
             "<article lang=\"zh\"",
             "（收伞）路上遇见故人。",
@@ -264,27 +268,59 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_folded_and_long_runs_stay_small() {
-        for letter in ["x", "雨", "<"] {
+    fn whatever_stands_in_it_a_report_stays_small_and_ten_conversations_are_read() {
+        for letter in ["雨", "<", "\"", "\u{202e}", "\u{200f}", "𠮷"] {
             let html = written(|records| {
-                let line = letter.repeat(10_000);
+                let (text, name) = (letter.repeat(6_000), letter.repeat(200));
                 let one: Conversation = records.conversations[0].clone();
-                records.conversations.clear();
-                for character in 0..12 {
-                    for n in 0..1 {
-                        let mut conversation = Conversation { id: format!("c{character}/a/{n}"), ..one.clone() };
-                        conversation.character_id = format!("c{character}");
-                        let test = conversation.turns[1].clone();
-                        conversation.turns = vec![test; 60];
-                        for turn in &mut conversation.turns {
-                            (turn.source_reply, turn.base_reply) = (Some(line.clone()), Some(line.clone()));
-                        }
-                        records.conversations.push(conversation);
+                let role = records.characters[0].clone();
+                let scene = records.scenes.iter_mut().find(|scene| scene.id == one.scene_id).expect("its scene");
+                scene.situation.clone_from(&text);
+                scene.characters = vec![scene.characters[0].clone(); 2_000];
+                scene.characters.iter_mut().for_each(|member| member.name.clone_from(&name));
+                (records.conversations, records.characters) = (vec![], vec![]);
+                for n in 0..150 {
+                    let mut role = role.clone();
+                    (role.id, role.name) = (format!("c{n}"), name.clone());
+                    role.profile = vec![role.profile[0].clone(); if n < 12 { 40 } else { 0 }];
+                    role.profile.iter_mut().for_each(|of| (of.key, of.value) = (name.clone(), text.clone()));
+                    records.characters.push(role);
+                }
+                for n in 0..12 {
+                    let mut talk = Conversation { id: format!("c{n}/a/0"), ..one.clone() };
+                    (talk.character_id, talk.quality_rationale) = (format!("c{n}"), Some(text.clone()));
+                    let judged = talk.turns[1].clone();
+                    talk.turns = vec![judged; 300];
+                    for (at, turn) in (0..).zip(&mut talk.turns) {
+                        // In some talks every turn is long, in others there are many that say next to nothing.
+                        let said = if n % 2 == 0 && at < 20 { &text } else { "" };
+                        turn.index = at;
+                        turn.dimension = Some(format!("{at}{name}"));
+                        turn.target.clone_from(&turn.dimension);
+                        (turn.speaker, turn.faults) = (name.clone(), vec![name.clone(); 40]);
+                        (turn.source_reply, turn.base_reply) = (Some(said.to_owned()), Some(said.to_owned()));
+                        turn.rationale = Some(said.to_owned());
+                        let verdict = turn.verdicts.first().cloned();
+                        turn.verdicts = verdict.into_iter().cycle().take(10).collect();
+                        turn.verdicts.iter_mut().for_each(|verdict| said.clone_into(&mut verdict.rationale));
                     }
+                    records.conversations.push(talk);
+                }
+                for n in 0..300 {
+                    let reject = Reject::new("extract", format!("{n}{name}"), &format!("{n}{name}"), text.clone());
+                    let veto = Reject::new("export", format!("{n}{name}"), "vetoed", text.clone());
+                    records.rejects.extend([reject, veto]);
                 }
             });
-            assert!(html.contains("6,000 more"), "what is cut is told");
             assert!(html.len() < 4_000_000, "{} bytes of {letter}", html.len());
+            assert_eq!(html.matches("<article ").count(), 10, "{letter}");
+            for talk in html.split("<article ").skip(1) {
+                assert!(talk.matches("class=\"turn test\"").count() >= 2, "the talk can be read: {letter}");
+                assert!(talk.contains("more turns are in") && talk.contains("more characters, in the data set"));
+                assert!(talk.contains("Why it was rated so"), "{letter}");
+                assert!(talk.contains("more entries are in"), "{letter}");
+            }
+            assert!(html.contains("more dimensions are counted in the last column alone"), "{letter}");
             markup(&html);
         }
     }

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::bill::Charge;
+use super::divisions::divisions;
 use super::figures::{Agreement, Figures, OfCharacter, OfLanguage, Scores, mean};
 use super::hand::ByHand;
 use super::plots::{self, AMOUNT, SCORES, TOKENS};
 use super::readings::Reading;
-use super::shown::{Shown, line, shown};
+use super::shown::{Room, Shown, line};
 use super::{About, Report, Rights};
 use crate::schema::{Language, Reject, RoleTally};
 use crate::stages::export::amounts::{dollars, percent, thousands};
@@ -18,25 +19,35 @@ use crate::stages::export::amounts::{dollars, percent, thousands};
 const ROWS: usize = 100;
 /// So many bars of a plot are drawn.
 const BARS: usize = 24;
-/// So many code points of a name are shown.
+/// So many dimensions have a column.
+const COLUMNS: usize = 30;
+/// So much of a name is shown.
 const NAME: usize = 60;
+/// So much of what was left out is shown in all, and of each entry.
+const DETAILS: usize = 60_000;
+const DETAIL: usize = 1_000;
 
 /// All that the page tells.
 #[derive(Debug, Serialize)]
 pub(super) struct Page<'a> {
     name: String,
+    /// The rows by config and split, as HTML.
+    divisions: String,
     version: &'a str,
     seed: u64,
     languages: Vec<&'static str>,
     tiles: Vec<Tile>,
     offline: Vec<String>,
+    offline_more: usize,
     steps: Vec<Step>,
     turns: Option<String>,
     questions: Option<String>,
     left_out: Vec<LeftOut>,
     left_out_more: usize,
     short: Vec<(String, u64)>,
+    short_more: usize,
     dimensions: Vec<Named>,
+    dimensions_more: usize,
     balance: Balance,
     targets: Balance,
     language_balance: Balance,
@@ -46,6 +57,7 @@ pub(super) struct Page<'a> {
     score_plot: Option<String>,
     dimension_plot: Option<String>,
     scores: Vec<ScoreRow>,
+    scores_more: usize,
     lengths: Option<String>,
     mean_length: String,
     ends: Vec<(String, u64)>,
@@ -53,14 +65,17 @@ pub(super) struct Page<'a> {
     faults: Vec<(String, u64)>,
     orders: OrdersTold,
     judges: Vec<Judge>,
+    judges_more: usize,
     grounding: Vec<Grounding>,
     stages: Vec<Bill>,
     asks: Vec<Bill>,
+    asks_more: usize,
     total: Option<Bill>,
     token_plot: Option<String>,
     by_hand: ByHand,
     readings: &'a [Reading],
     parts: Vec<(String, String, String)>,
+    parts_more: usize,
     books: Vec<(String, String, &'static str)>,
     books_more: usize,
     keep_source: u8,
@@ -103,6 +118,7 @@ struct Named {
 #[derive(Debug, Default, Serialize)]
 struct Balance {
     codes: Vec<String>,
+    codes_more: usize,
     rows: Vec<BalanceRow>,
     more: usize,
 }
@@ -201,20 +217,25 @@ impl<'a> Page<'a> {
         let any = |rows: &[(String, Vec<u64>)]| rows.iter().any(|(_, parts)| parts.iter().any(|count| *count > 0));
         Self {
             name: line(report.params.pretty_name.as_deref().unwrap_or(&about.name), NAME),
+            divisions: divisions(report.tables),
             version: &about.version,
             seed: about.seed,
             languages: super::super::front::languages(report.tables).into_iter().collect(),
             tiles: tiles(report),
-            offline: offline(about),
+            offline: offline(about).take(ROWS).collect(),
+            offline_more: offline(about).count().saturating_sub(ROWS),
             steps: steps(report),
             turns: turns(figures, about.sample),
             questions: questions(&about.roles),
             left_out,
             left_out_more,
-            short: report.short.iter().map(|(code, lanes)| (line(code, NAME), *lanes)).collect(),
+            short: report.short.iter().take(ROWS).map(|(code, lanes)| (line(code, NAME), *lanes)).collect(),
+            short_more: report.short.len().saturating_sub(ROWS),
+            dimensions_more: about.dimensions.len().saturating_sub(ROWS),
             dimensions: about
                 .dimensions
                 .iter()
+                .take(ROWS)
                 .map(|dimension| Named {
                     code: line(&dimension.code, NAME),
                     en: line(&dimension.name.en, NAME),
@@ -236,23 +257,28 @@ impl<'a> Page<'a> {
             scores: std::iter::once(ScoreRow::new("all", &all))
                 .chain(figures.dimensions.iter().map(|(code, scores)| ScoreRow::new(code, scores)).take(ROWS))
                 .collect(),
+            scores_more: figures.dimensions.len().saturating_sub(ROWS),
             lengths: lengths(&figures.lengths),
             mean_length: mean_length(&figures.lengths),
             ends: told(figures.ends.iter().map(|(name, count)| (*name, *count))),
             qualities: told(figures.qualities.iter().map(|(name, count)| (*name, *count))),
             faults: told(figures.faults.iter().map(|(name, count)| (name.as_str(), *count)).take(ROWS)),
             orders: OrdersTold::new(figures),
-            judges: figures.judges.iter().map(|(name, agreement)| Judge::new(name, agreement)).collect(),
+            judges_more: figures.judges.len().saturating_sub(ROWS),
+            judges: figures.judges.iter().take(ROWS).map(|(name, agreement)| Judge::new(name, agreement)).collect(),
             grounding: figures.languages.iter().filter_map(|(language, of)| Grounding::new(*language, of)).collect(),
             stages: by_stage(&about.charges),
-            asks: about.charges.iter().map(|charge| Bill::new(&charge.ask, charge)).collect(),
+            asks_more: about.charges.len().saturating_sub(ROWS),
+            asks: about.charges.iter().take(ROWS).map(|charge| Bill::new(&charge.ask, charge)).collect(),
             total: (!about.charges.is_empty()).then(|| Bill::new("all", &Charge::sum(&about.charges))),
             token_plot: token_plot(&about.charges),
             by_hand: ByHand::new(report),
             readings: report.readings,
+            parts_more: about.parts.len().saturating_sub(ROWS),
             parts: about
                 .parts
                 .iter()
+                .take(ROWS)
                 .map(|part| (line(&part.part, NAME), line(&part.name, NAME), line(&part.model, NAME)))
                 .collect(),
             books: about
@@ -310,7 +336,7 @@ fn tiles(report: &Report<'_>) -> Vec<Tile> {
         all.calls,
         "calls",
         match report.each_sample {
-            Some((calls, _)) => format!("{calls:.1} for each sample, by the conversations"),
+            Some([calls, ..]) => format!("{calls:.1} for each sample, by the conversations"),
             None => String::new(),
         },
     ));
@@ -319,15 +345,17 @@ fn tiles(report: &Report<'_>) -> Vec<Tile> {
         if all.estimated > 0 { format!("; {} estimated", percent(all.estimated, tokens)) } else { String::new() };
     let note = format!("{} of prompts cacheable{estimated}", percent(all.cacheable, all.prompt));
     tiles.push(tile(tokens, "tokens billed", note));
-    let each = report.each_sample.map_or(String::new(), |(_, billed)| format!("{billed:.0} tokens for each sample"));
+    let each = report.each_sample.map_or(String::new(), |[_, billed, cacheable]| {
+        format!("{billed:.0} tokens for each sample, {cacheable:.0} of them cacheable")
+    });
     tiles.push(Tile { value: dollars(all.usd), label: "cost", note: each });
     tiles
 }
 
 /// Names the parts that no language model plays.
-fn offline(about: &About) -> Vec<String> {
+fn offline(about: &About) -> impl Iterator<Item = String> {
     let offline = about.parts.iter().filter(|part| part.model.starts_with("offline:"));
-    offline.map(|part| format!("{} ({})", line(&part.part, NAME), line(&part.model, NAME))).collect()
+    offline.map(|part| format!("{} ({})", line(&part.part, NAME), line(&part.model, NAME)))
 }
 
 fn steps(report: &Report<'_>) -> Vec<Step> {
@@ -412,12 +440,13 @@ fn left_out(rejects: &[Reject], rights: &Rights) -> (Vec<LeftOut>, usize) {
         reasons.entry((&reject.stage, &reject.reason)).or_insert((0, reject)).0 += 1;
     }
     let more = reasons.len().saturating_sub(ROWS);
+    let mut room = Room::new(DETAILS, rights).each(DETAIL);
     let rows = reasons.into_iter().take(ROWS).map(|((stage, reason), (count, first))| LeftOut {
         stage: line(stage, NAME),
         reason: line(reason, NAME),
         count,
         id: line(&first.id, NAME),
-        detail: shown(&rights.shortened(&first.detail)),
+        detail: room.show(&first.detail),
     });
     (rows.collect(), more)
 }
@@ -450,13 +479,15 @@ impl Balance {
                 kind,
                 cells: codes
                     .iter()
+                    .take(COLUMNS)
                     .map(|code| counts.get(code).copied().unwrap_or_default())
                     .map(|count| Cell { count, shade: count * 100 / most })
                     .collect(),
                 all: counts.values().sum(),
             };
         let rows = rows.into_iter().take(ROWS).map(row).collect();
-        Self { codes: codes.iter().map(|code| line(code, NAME)).collect(), rows, more }
+        let codes_more = codes.len().saturating_sub(COLUMNS);
+        Self { codes: codes.iter().take(COLUMNS).map(|code| line(code, NAME)).collect(), codes_more, rows, more }
     }
 }
 

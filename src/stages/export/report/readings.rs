@@ -1,5 +1,7 @@
 //! A conversation as the report shows it: every turn, at test turns with both replies and what the judges say.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::figures::Figures;
@@ -7,12 +9,22 @@ use super::shown::{Room, Shown, line};
 use crate::schema::{Attribute, Candidate, Character, Conversation, Scene, Turn, TurnKind, Visibility};
 use crate::stages::export::Rights;
 
-/// So many code points of a conversation are shown.
+/// So much of a conversation is shown, in units.
 const ROOM: usize = 60_000;
-/// So many code points of a name are shown.
+/// So much of that goes to the profile of the test character, and as much to the names of the cast.
+const PROFILE: usize = ROOM / 4;
+/// So much of a name is shown.
 const NAME: usize = 80;
-/// So many code points of a reason are shown.
+/// So much of a reason is shown.
 const REASON: usize = 200;
+/// So many dimensions of a conversation are named, and so many faults of a turn.
+const NAMED: usize = 30;
+/// What a turn takes beside its texts: the elements that it stands in.
+const TURN: usize = 350;
+/// So much of the further verdicts on a turn is shown.
+const VERDICTS: usize = 8_000;
+/// What an entry of a profile or a further verdict takes beside its texts.
+const ENTRY: usize = 120;
 
 /// A conversation to read.
 #[derive(Debug, Serialize)]
@@ -27,7 +39,11 @@ pub struct Reading {
     book: String,
     situation: Shown,
     profile: Vec<Trait>,
+    /// How many entries of the profile there was no room for.
+    profile_more: usize,
     cast: Vec<String>,
+    /// How many of the cast there was no room for.
+    cast_more: usize,
     dimensions: Vec<String>,
     quality: Option<&'static str>,
     quality_rationale: Shown,
@@ -74,6 +90,8 @@ struct Judged {
     candidates: [ReadCandidate; 2],
     rationale: Shown,
     verdicts: Vec<ReadVerdict>,
+    /// How many verdicts there was no room for.
+    verdicts_more: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -104,18 +122,34 @@ impl Reading {
         figures: &Figures,
     ) -> Self {
         let mut room = Room::new(ROOM, rights);
-        let profile: &[Attribute] = character.map_or(&[], |character| &character.profile);
-        let profile = profile.iter().map(|attribute| Trait {
-            key: name(&attribute.key),
-            value: room.show(&attribute.value),
-            is_private: attribute.visibility == Visibility::Private,
+        let attributes: &[Attribute] = character.map_or(&[], |character| &character.profile);
+        let profile: Vec<Trait> = room.part(PROFILE, |room| {
+            let mut profile = Vec::new();
+            for attribute in attributes {
+                if room.is_spent() {
+                    break;
+                }
+                room.take(ENTRY);
+                let (key, value) = (room.line(&attribute.key, NAME), room.show(&attribute.value));
+                profile.push(Trait { key, value, is_private: attribute.visibility == Visibility::Private });
+            }
+            profile
         });
-        let profile = profile.collect();
+        let members = scene.map_or(&[][..], |scene| &scene.characters);
+        let cast: Vec<String> = room.part(PROFILE, |room| {
+            let mut cast = Vec::new();
+            for member in members {
+                if room.is_spent() {
+                    break;
+                }
+                room.take(10);
+                cast.push(room.line(&member.name, NAME));
+            }
+            cast
+        });
         let situation = scene.map(|scene| room.show(&scene.situation)).unwrap_or_default();
-        let mut dimensions: Vec<String> =
-            conversation.turns.iter().filter_map(|turn| turn.dimension.as_deref()).map(name).collect();
-        dimensions.sort();
-        dimensions.dedup();
+        let dimensions: BTreeSet<&str> =
+            conversation.turns.iter().filter_map(|turn| turn.dimension.as_deref()).collect();
         let mut turns = Vec::new();
         for turn in &conversation.turns {
             if room.is_spent() {
@@ -133,13 +167,15 @@ impl Reading {
             scene: name(&conversation.scene_id),
             book: scene.map(|scene| name(&scene.book)).unwrap_or_default(),
             situation,
+            profile_more: attributes.len() - profile.len(),
             profile,
-            cast: scene
-                .map(|scene| scene.characters.iter().map(|member| name(&member.name)).collect())
-                .unwrap_or_default(),
-            dimensions,
+            cast_more: members.len() - cast.len(),
+            cast,
+            dimensions: named(dimensions.into_iter()),
             quality: conversation.quality.map(crate::schema::Quality::name),
-            quality_rationale: room.show(conversation.quality_rationale.as_deref().unwrap_or_default()),
+            // However long the talk is, why it was rated so is told.
+            quality_rationale: Room::new(ROOM, rights)
+                .show(conversation.quality_rationale.as_deref().unwrap_or_default()),
             is_kept: conversation.kept,
             ended_by: conversation.ended_by.name(),
             more: conversation.turns.len() - turns.len(),
@@ -150,6 +186,7 @@ impl Reading {
 
 impl ReadTurn {
     fn new(conversation: &Conversation, turn: &Turn, figures: &Figures, room: &mut Room<'_>) -> Self {
+        room.take(TURN);
         let judged = turn.dimension.as_deref().zip(turn.score).map(|(dimension, score)| {
             let mut candidate = |part, model: &str, reply: &Option<String>, of| ReadCandidate {
                 part,
@@ -162,30 +199,50 @@ impl ReadTurn {
                 candidate("base", &conversation.base_model, &turn.base_reply, Candidate::Base),
             ];
             let rationale = room.show(turn.rationale.as_deref().unwrap_or_default());
-            let verdicts = turn.verdicts.iter().map(|verdict| ReadVerdict {
-                judge: name(&verdict.judge),
-                dimension: name(&verdict.dimension),
-                score: verdict.score,
-                rationale: room.show(&verdict.rationale),
+            let verdicts: Vec<ReadVerdict> = room.part(VERDICTS, |room| {
+                let mut verdicts = Vec::new();
+                for verdict in &turn.verdicts {
+                    if room.is_spent() {
+                        break;
+                    }
+                    room.take(ENTRY);
+                    let (judge, dimension) = (room.line(&verdict.judge, NAME), room.line(&verdict.dimension, NAME));
+                    let rationale = room.show(&verdict.rationale);
+                    verdicts.push(ReadVerdict { judge, dimension, score: verdict.score, rationale });
+                }
+                verdicts
             });
-            Judged { dimension: name(dimension), score, candidates, rationale, verdicts: verdicts.collect() }
+            let verdicts_more = turn.verdicts.len() - verdicts.len();
+            Judged { dimension: room.line(dimension, NAME), score, candidates, rationale, verdicts, verdicts_more }
         });
         let edited = figures.edits.get(&format!("{}#{}", conversation.id, turn.index));
         Self {
             edited: edited.map(|edited| ReadEdit {
-                reason: line(&edited.reason, REASON),
+                reason: room.line(&edited.reason, REASON),
                 reference: room.show(&edited.reference),
             }),
             index: turn.index,
-            speaker: name(&turn.speaker),
+            speaker: room.line(&turn.speaker, NAME),
             is_test: turn.kind == TurnKind::Test,
             // What stays at a test turn is one of the candidates.
             content: if judged.is_some() { Shown::default() } else { room.show(&turn.content) },
-            target: turn.target.as_deref().map(name),
-            faults: turn.faults.iter().map(|fault| name(fault)).collect(),
+            target: turn.target.as_deref().map(|target| room.line(target, NAME)),
+            faults: named(turn.faults.iter().map(String::as_str))
+                .into_iter()
+                .map(|fault| room.line(&fault, NAME))
+                .collect(),
             judged,
         }
     }
+}
+
+/// Returns the first of some names, and a mark where there are more.
+fn named<'a>(mut names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut first: Vec<String> = names.by_ref().take(NAMED).map(name).collect();
+    if names.next().is_some() {
+        first.push("…".to_owned());
+    }
+    first
 }
 
 fn name(text: &str) -> String {

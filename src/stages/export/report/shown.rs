@@ -7,10 +7,15 @@ use serde::Serialize;
 
 use crate::stages::export::Rights;
 
-/// So many code points of a text stand open; the rest is folded.
+// What a text takes on the page is counted in units: a code point is one, or more where it is written out in more than three bytes,
+// as `<`, `&` and what steers are. So a bound on units is one on bytes.
+
+/// So many units of a text stand open; the rest is folded.
 const OPEN: usize = 700;
-/// So many code points of a text are shown at all.
+/// So many units of a text are shown at all.
 const WHOLE: usize = 4_000;
+/// What a text takes beside its words: the elements that it stands in.
+const AROUND: usize = 80;
 
 /// A text in two parts.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
@@ -23,17 +28,33 @@ pub(super) struct Shown {
     more: usize,
 }
 
-/// How much of a conversation can still be shown, in code points.
+/// How much can still be shown, in units.
 #[derive(Debug)]
 pub(super) struct Room<'a> {
     left: usize,
+    /// How much of one text.
+    each: usize,
     rights: &'a Rights,
 }
 
 impl<'a> Room<'a> {
     /// Begins with so much room; of the books' own words is shown what may leave.
     pub(super) const fn new(left: usize, rights: &'a Rights) -> Self {
-        Self { left, rights }
+        Self { left, each: WHOLE, rights }
+    }
+
+    /// Shows no more than so much of each text.
+    pub(super) const fn each(self, each: usize) -> Self {
+        Self { each, ..self }
+    }
+
+    /// Takes a part of the room for something, and gives back what of it is left.
+    pub(super) fn part<T>(&mut self, most: usize, fill: impl FnOnce(&mut Self) -> T) -> T {
+        let most = most.min(self.left);
+        let mut part = Self { left: most, ..*self };
+        let filled = fill(&mut part);
+        self.left -= most - part.left;
+        filled
     }
 
     /// Says whether nothing more can be shown.
@@ -41,29 +62,74 @@ impl<'a> Room<'a> {
         self.left == 0
     }
 
+    /// Takes away what something takes that is shown whole.
+    pub(super) const fn take(&mut self, units: usize) {
+        self.left = self.left.saturating_sub(units);
+    }
+
+    /// Returns a short text on one line, and takes its length away.
+    pub(super) fn line(&mut self, text: &str, most: usize) -> String {
+        let line = line(text, most);
+        self.take(line.chars().map(units).sum());
+        line
+    }
+
     /// Returns a text as it is shown, and takes its length away.
     pub(super) fn show(&mut self, text: &str) -> Shown {
-        self.left = self.left.saturating_sub(text.chars().count().min(WHOLE));
-        shown(&self.rights.shortened(text))
+        if text.is_empty() {
+            return Shown::default();
+        }
+        let text = self.rights.shortened(text);
+        let (shown, used) = shown(&text, self.each.min(self.left));
+        self.take(used + AROUND);
+        shown
     }
 }
 
-/// Returns a text as it is shown.
-pub(super) fn shown(text: &str) -> Shown {
-    let mut chars = text.chars();
-    let open: String = chars.by_ref().take(OPEN).collect();
-    let folded: String = chars.by_ref().take(WHOLE - OPEN).collect();
-    Shown { open: plain(&open), folded: plain(&folded), more: chars.count() }
+/// Returns what a code point takes.
+fn units(c: char) -> usize {
+    let bytes = match c {
+        '<' | '>' => 4,
+        '&' => 5,
+        '"' | '\'' | '/' => 6,
+        c if steers(c) => 8,
+        c => c.len_utf8(),
+    };
+    bytes.div_ceil(3)
 }
 
-/// Returns a short text, such as a name: one line, cut after so many code points.
+/// Divides a text where it has taken so many units, which are returned too.
+fn divided(text: &str, most: usize) -> (&str, &str, usize) {
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        if used + units(c) > most {
+            return (&text[..at], &text[at..], used);
+        }
+        used += units(c);
+    }
+    (text, "", used)
+}
+
+/// Returns a text as it is shown, and how many units that takes.
+fn shown(text: &str, most: usize) -> (Shown, usize) {
+    let (open, rest, first) = divided(text, OPEN.min(most));
+    let (folded, rest, second) = divided(rest, most.saturating_sub(OPEN));
+    (Shown { open: plain(open), folded: plain(folded), more: rest.chars().count() }, first + second)
+}
+
+/// Returns a short text, such as a name: one line, cut after so many units.
 pub(super) fn line(text: &str, most: usize) -> String {
-    let mut chars = text.chars();
-    let mut line = plain(&chars.by_ref().take(most).collect::<String>()).replace(['\n', '\t'], " ");
-    if chars.next().is_some() {
+    let (line, rest, _) = divided(text, most);
+    let mut line = plain(line).replace(['\n', '\t'], " ");
+    if !rest.is_empty() {
         line.push('…');
     }
     line
+}
+
+/// Says whether a character steers what stands around it: controls, and those that turn the direction of what follows.
+const fn steers(c: char) -> bool {
+    matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 /// Returns a text in which what steers is written out, as `[U+202E]`: control characters, and those that turn the direction
@@ -75,7 +141,7 @@ fn plain(text: &str) -> String {
             '\n' | '\t' => plain.push(c),
             '\u{2028}' | '\u{2029}' => plain.push('\n'),
             '\r' => {}
-            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
+            c if steers(c) => {
                 let _ = write!(plain, "[U+{:04X}]", u32::from(c));
             }
             // What is no character is a fault in HTML.
@@ -107,16 +173,20 @@ mod tests {
 
     #[test]
     fn long_texts_are_folded_and_cut() {
-        for letter in ["x", "雨"] {
-            assert_eq!(shown(&letter.repeat(OPEN)).folded, "");
-            let long = shown(&letter.repeat(10_000));
-            assert_eq!(
-                (long.open.chars().count(), long.folded.chars().count(), long.more),
-                (OPEN, WHOLE - OPEN, 10_000 - WHOLE)
-            );
+        for (letter, units) in
+            [("x", 1), ("雨", 1), ("<", 2), ("&", 2), ("\"", 2), ("\u{202e}", 3), ("\u{200f}", 1), ("𠮷", 2)]
+        {
+            let (whole, folded) = (WHOLE / units, (WHOLE - OPEN) / units);
+            let open = OPEN / units;
+            assert_eq!(shown(&letter.repeat(open), WHOLE).0.folded, "", "{letter}");
+            let (long, used) = shown(&letter.repeat(10_000), WHOLE);
+            assert_eq!(long.open, plain(&letter.repeat(open)), "{letter}");
+            assert_eq!(long.folded, plain(&letter.repeat(folded)), "{letter}");
+            assert!(used <= WHOLE && long.more == 10_000 - open - folded && long.more >= 10_000 - whole, "{letter}");
         }
         assert_eq!(line("a\nb\u{202e}c", 99), "a b[U+202E]c");
         assert_eq!(line("红线女盗盒", 3), "红线女…");
+        assert_eq!(line("<<<<", 4), "<<…");
     }
 
     #[test]
@@ -134,12 +204,23 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_has_so_much_room() {
+    fn what_is_shown_takes_room_and_no_more_than_there_is() {
         let rights = Rights::new(&Params::default(), 0);
-        let mut room = Room::new(WHOLE + 5, &rights);
+        let mut room = Room::new(WHOLE + AROUND + 5, &rights);
         room.show(&"x".repeat(100_000));
         assert!(!room.is_spent());
-        room.show("12345");
+        let last = room.show("<&\"234");
+        assert_eq!((last.open.as_str(), last.more), ("<&", 4));
         assert!(room.is_spent());
+        let none = room.show("雨");
+        assert_eq!((none.open.as_str(), none.more), ("", 1));
+        let mut room = Room::new(1_000, &rights);
+        room.part(300, |part| {
+            part.take(100);
+            part.show(&"x".repeat(9_000))
+        });
+        assert_eq!(room.left, 700);
+        room.part(300, |part| part.take(10));
+        assert_eq!(room.left, 690, "what a part does not use is not gone");
     }
 }

@@ -1,0 +1,206 @@
+//! Whether samples are spread over the dimensions: in all, in each language, and for each type of character of a language.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::Group;
+use super::places::{Findings, Spot};
+
+/// So many samples make an uneven share more than chance.
+const ENOUGH: usize = 200;
+/// So many samples of each dimension, if all had an even share, make it more than chance that one has none.
+const EVEN: usize = 4;
+
+const REMEDY: &str =
+    "raise `simulate.tau` or `simulate.emphasis` and build again, or weigh dimensions when scores are summed";
+
+/// Samples by dimension.
+type ByDimension = BTreeMap<String, usize>;
+
+/// What was counted.
+#[derive(Debug, Default)]
+pub(super) struct Balance {
+    /// By language and type of character; of those of whom there is none, nothing is counted.
+    counts: BTreeMap<String, BTreeMap<String, ByDimension>>,
+    /// The dimensions that turns of conversations were about, or aimed at.
+    aimed: BTreeSet<String>,
+}
+
+impl Balance {
+    /// Counts the rows of a group.
+    pub(super) fn add(&mut self, group: &Group<'_>) {
+        match group.config {
+            "characters" if group.texts("language").is_some() && group.texts("type").is_some() => {
+                for row in 0..group.height {
+                    self.of(group, row, "type");
+                }
+            }
+            "conversations" => {
+                let Some(turns) = group.cells("turns") else { return };
+                for cells in ["dimension", "target"].into_iter().filter_map(|field| turns.field(field)) {
+                    for turn in (0..group.height).flat_map(|row| turns.list(row)) {
+                        if let Some(code) = cells.text(turn).filter(|code| !self.aimed.contains(*code)) {
+                            self.aimed.insert(code.to_owned());
+                        }
+                    }
+                }
+            }
+            "samples" if group.texts("language").is_some() && group.texts("dimension").is_some() => {
+                for row in 0..group.height {
+                    let dimension = group.text("dimension", row).unwrap_or("-").to_owned();
+                    *self.of(group, row, "character_type").entry(dimension).or_default() += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the counts that a row belongs to.
+    fn of(&mut self, group: &Group<'_>, row: usize, kind: &str) -> &mut ByDimension {
+        let of = |column| group.text(column, row).unwrap_or("-").to_owned();
+        self.counts.entry(of("language")).or_default().entry(of(kind)).or_default()
+    }
+
+    /// Tells which dimensions have no sample, or far less than an even share, and returns the counts. The dimensions are those of
+    /// the manifest; without one, those that turns and samples name.
+    pub(super) fn check(
+        mut self,
+        manifest: Option<&Value>,
+        findings: &mut Findings,
+        notes: &mut Vec<String>,
+    ) -> BTreeMap<String, BTreeMap<String, ByDimension>> {
+        let mut all = ByDimension::new();
+        for (dimension, count) in self.counts.values().flat_map(BTreeMap::values).flatten() {
+            *all.entry(dimension.clone()).or_default() += count;
+        }
+        if all.is_empty() {
+            return BTreeMap::new();
+        }
+        let codes = manifest.and_then(|manifest| manifest["dimension_codes"].as_array());
+        let codes: Option<BTreeSet<String>> =
+            codes.map(|codes| codes.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+        if let Some(codes) = &codes {
+            for (dimension, count) in all.iter().filter(|(dimension, _)| !codes.contains(*dimension)) {
+                let message =
+                    format!("{count} samples are of the dimension `{dimension}`, which is none of the manifest's");
+                findings.add(Spot::whole("balance"), &message, "give them one of the run's dimensions, or build again");
+            }
+        }
+        let codes = codes.unwrap_or_else(|| all.keys().cloned().chain(std::mem::take(&mut self.aimed)).collect());
+        for of_kind in self.counts.values_mut().flat_map(BTreeMap::values_mut) {
+            for code in &codes {
+                of_kind.entry(code.clone()).or_default();
+            }
+        }
+        let mut told: BTreeSet<&str> = BTreeSet::new();
+        for code in codes.iter().filter(|code| !all.contains_key(*code)) {
+            findings.add(Spot::whole("balance"), &format!("no sample is of the dimension `{code}`"), REMEDY);
+            told.insert(code);
+        }
+        for (language, kinds) in &self.counts {
+            let mut sums = ByDimension::new();
+            for (code, count) in kinds.values().flatten() {
+                *sums.entry(code.clone()).or_default() += count;
+            }
+            let mut of_language = told.clone();
+            of_language.extend(uneven(&sums, &told, &format!("samples in `{language}`"), findings, notes));
+            for (kind, counts) in kinds {
+                if counts.values().all(|count| *count == 0) {
+                    let message =
+                        format!("no sample is of the `{kind}` characters in `{language}`, and there are some");
+                    if sums.values().sum::<usize>() >= ENOUGH {
+                        findings.add(Spot::whole("balance"), &message, REMEDY);
+                    } else {
+                        notes.push(message);
+                    }
+                } else if kinds.len() > 1 {
+                    let whose = format!("samples of `{kind}` characters in `{language}`");
+                    uneven(counts, &of_language, &whose, findings, notes);
+                }
+            }
+        }
+        self.counts
+    }
+}
+
+/// Tells the dimensions of which there are too few, but for those that were told already; returns them.
+fn uneven<'a>(
+    counts: &'a ByDimension,
+    told: &BTreeSet<&str>,
+    whose: &str,
+    findings: &mut Findings,
+    notes: &mut Vec<String>,
+) -> Vec<&'a str> {
+    let all: usize = counts.values().sum();
+    let mut uneven = Vec::new();
+    for (code, count) in counts.iter().filter(|(code, _)| !told.contains(code.as_str())) {
+        // Less than a quarter of an even share.
+        if all == 0 || count * counts.len() * 4 >= all {
+            continue;
+        }
+        let count_told = if *count == 0 { "none is".to_owned() } else { format!("{count} are") };
+        let message = format!("of {all} {whose} {count_told} of the dimension `{code}`");
+        if all >= ENOUGH || (*count == 0 && all >= EVEN * counts.len()) {
+            findings.add(Spot::whole("balance"), &message, REMEDY);
+        } else {
+            notes.push(message);
+        }
+        uneven.push(code.as_str());
+    }
+    uneven
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    type Counted<'a> = (&'a str, &'a str, &'a [(&'a str, usize)]);
+
+    /// Returns findings and notes of counts by language, type and dimension.
+    fn told(counts: &[Counted<'_>], codes: Option<&[&str]>) -> (Vec<String>, Vec<String>) {
+        let mut balance = Balance { aimed: BTreeSet::from(["PA".to_owned()]), ..Balance::default() };
+        for (language, kind, dimensions) in counts {
+            let of_kind = balance.counts.entry((*language).to_owned()).or_default().entry((*kind).to_owned());
+            let dimensions = dimensions.iter().map(|(code, count)| ((*code).to_owned(), *count));
+            of_kind.or_default().extend(dimensions);
+        }
+        let manifest = codes.map(|codes| json!({"dimension_codes": codes}));
+        let (mut findings, mut notes) = (Findings::of(true), Vec::new());
+        balance.check(manifest.as_ref(), &mut findings, &mut notes);
+        (findings.end().0.into_iter().map(|finding| finding.message).collect(), notes)
+    }
+
+    #[test]
+    fn a_dimension_without_any_sample_is_found_however_few_there_are() {
+        let few = [("zh", "established", &[("CR", 2), ("FR", 1)][..])];
+        let missing = "no sample is of the dimension `PA`".to_owned();
+        assert_eq!(told(&few, Some(&["CR", "FR", "PA"])), (vec![missing.clone()], vec![]));
+        assert_eq!(told(&few, None), (vec![missing], vec![]), "turns aimed at it");
+        assert_eq!(told(&few, Some(&["CR", "FR"])), (vec![], vec![]));
+        assert_eq!(told(&[], Some(&["CR"])), (vec![], vec![]), "without samples there is no balance");
+        let (found, _) = told(&few, Some(&["CR"]));
+        assert_eq!(found, ["1 samples are of the dimension `FR`, which is none of the manifest's"]);
+    }
+
+    #[test]
+    fn languages_and_types_are_looked_at_one_by_one() {
+        let even: &[(&str, usize)] = &[("CR", 100), ("PA", 100)];
+        let (found, notes) =
+            told(&[("en", "established", even), ("zh", "established", &[("CR", 210), ("PA", 9)])], None);
+        assert_eq!((found, notes), (vec!["of 219 samples in `zh` 9 are of the dimension `PA`".to_owned()], vec![]));
+        let lopsided: &[(&str, usize)] = &[("CR", 205), ("PA", 5)];
+        let (found, notes) = told(&[("en", "established", even), ("en", "synthesized", lopsided)], None);
+        let whose = "samples of `synthesized` characters in `en`";
+        assert_eq!((found, notes), (vec![format!("of 210 {whose} 5 are of the dimension `PA`")], vec![]));
+        let (found, notes) = told(&[("en", "established", even), ("en", "synthesized", &[("CR", 7)])], None);
+        assert_eq!((found.len(), notes), (0, vec![format!("of 7 {whose} none is of the dimension `PA`")]));
+        let (found, _) = told(&[("en", "established", even), ("en", "synthesized", &[("CR", 8)])], None);
+        assert_eq!(found, [format!("of 8 {whose} none is of the dimension `PA`")]);
+        let (found, notes) = told(&[("en", "established", even), ("en", "synthesized", &[])], None);
+        let none = "no sample is of the `synthesized` characters in `en`, and there are some".to_owned();
+        assert_eq!((found, notes), (vec![none], vec![]));
+    }
+}

@@ -1,0 +1,121 @@
+//! Places in a text of ours, the card or the report, that later commands write again: each stands between two comments, which
+//! survive whatever somebody writes around them. What stands outside of them is nobody's but the writer's.
+
+use std::ops::Range;
+
+use thiserror::Error;
+
+/// Why a place cannot be written again.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum MarkFault {
+    /// One of its comments is missing, or they stand the wrong way round.
+    #[error("line {line}: the comment `{name}` has no other half")]
+    Half {
+        /// Where the one stands, from 1.
+        line: usize,
+        /// What it says.
+        name: String,
+    },
+    /// It is there more than once.
+    #[error("line {line}: the comment `{name}` stands here once more")]
+    Twice {
+        /// Where the second stands, from 1.
+        line: usize,
+        /// What it says.
+        name: String,
+    },
+}
+
+fn begin(name: &str) -> String {
+    format!("<!-- dramaturg:{name} -->")
+}
+
+fn end(name: &str) -> String {
+    format!("<!-- /dramaturg:{name} -->")
+}
+
+/// Writes a place of a name, with a text in it.
+pub(super) fn marked(name: &str, text: &str) -> String {
+    let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    format!("{}\n{text}{gap}{}\n", begin(name), end(name))
+}
+
+/// Finds what stands in a place: the bytes after the line of the one comment and before the other; none where there is no such
+/// place.
+pub(super) fn place(text: &str, name: &str) -> Result<Option<Range<usize>>, MarkFault> {
+    let line = |at: usize| text[..at].matches('\n').count() + 1;
+    let one = |mark: &str| {
+        let mut found = text.match_indices(mark).map(|(at, _)| at);
+        let first = found.next();
+        match found.next() {
+            Some(at) => Err(MarkFault::Twice { line: line(at), name: mark.to_owned() }),
+            None => Ok(first),
+        }
+    };
+    let (begin, end) = (begin(name), end(name));
+    let half = |at: usize, name: String| Err(MarkFault::Half { line: line(at), name });
+    match (one(&begin)?, one(&end)?) {
+        (None, None) => Ok(None),
+        (Some(at), None) => half(at, begin),
+        (None, Some(at)) => half(at, end),
+        (Some(first), Some(last)) if last < first => half(last, end),
+        (Some(first), Some(last)) => {
+            let after = first + begin.len();
+            let line_end = text[after..last].find('\n').map_or(after, |gap| after + gap + 1);
+            // What somebody has put on the comment's own line is in the place too.
+            let start = if text[after..line_end].trim().is_empty() { line_end } else { after };
+            Ok(Some(start..last))
+        }
+    }
+}
+
+/// Returns the names of all places that begin so, with what stands in each, in the order of the text.
+pub(super) fn places<'a>(text: &'a str, begins: &str) -> Vec<(&'a str, Result<&'a str, MarkFault>)> {
+    let mark = format!("<!-- dramaturg:{begins}");
+    let names = text.match_indices(&mark).filter_map(|(at, _)| text[at..].split_once(" -->"));
+    let mut names: Vec<&str> = names.filter_map(|(name, _)| name.strip_prefix("<!-- dramaturg:")).collect();
+    names.dedup();
+    let within = |name: &'a str| match place(text, name) {
+        Ok(range) => (name, Ok(range.map_or("", |range| &text[range]))),
+        Err(fault) => (name, Err(fault)),
+    };
+    names.into_iter().map(within).collect()
+}
+
+/// Puts another text in a place; none where there is no such place.
+pub(super) fn replaced(text: &str, name: &str, by: &str) -> Result<Option<String>, MarkFault> {
+    let gap = if by.is_empty() || by.ends_with('\n') { "" } else { "\n" };
+    let place = place(text, name)?;
+    Ok(place.map(|place| format!("{}{by}{gap}{}", &text[..place.start], &text[place.end..])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_found_and_written_again_and_nothing_else_is() {
+        let text = format!("前文\n{}\n后文\n", marked("counts:samples", "3 rows"));
+        assert_eq!(places(&text, "counts:"), [("counts:samples", Ok("3 rows\n"))]);
+        let other = replaced(&text, "counts:samples", "四行\n").unwrap().expect("it is there");
+        assert_eq!(other, text.replace("3 rows", "四行"));
+        assert_eq!(replaced(&other, "counts:samples", "3 rows").unwrap(), Some(text.clone()));
+        let empty = replaced(&text, "counts:samples", "").unwrap().expect("it is there");
+        assert_eq!(replaced(&empty, "counts:samples", "3 rows").unwrap(), Some(text.clone()));
+        assert_eq!(replaced(&text, "counts:other", "x"), Ok(None));
+        let beside = text.replace(" -->\n3 rows", " --> mine\n3 rows");
+        assert_eq!(places(&beside, "counts:")[0].1, Ok(" mine\n3 rows\n"));
+    }
+
+    #[test]
+    fn half_a_place_and_two_of_one_name_are_told() {
+        let text = format!("a\n{}", marked("x", "b"));
+        let half = text.replace("<!-- /dramaturg:x -->", "");
+        assert_eq!(
+            place(&half, "x").unwrap_err().to_string(),
+            "line 2: the comment `<!-- dramaturg:x -->` has no other half"
+        );
+        assert!(matches!(place(&format!("<!-- /dramaturg:x -->\n{half}"), "x"), Err(MarkFault::Half { line: 1, .. })));
+        assert!(matches!(place(&format!("{text}{text}"), "x"), Err(MarkFault::Twice { line: 6, .. })));
+    }
+}

@@ -1,0 +1,446 @@
+//! A card whose data set was divided anew: its front matter and the places that are marked in it are written again, and whatever
+//! somebody has written around them stays. What cannot be understood is told, and nothing is written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use polars::prelude::DataFrame;
+use thiserror::Error;
+
+use super::marks::{MarkFault, marked, place, places, replaced};
+use super::matter::{CONFIGS, FILES, INFO, NAME, features_of, front, read, refronted};
+use super::splits::SplitRows;
+use super::yaml::Yaml;
+
+/// What on a card cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("line {line}: {message}")]
+pub struct CardFault {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl From<MarkFault> for CardFault {
+    fn from(fault: MarkFault) -> Self {
+        let (MarkFault::Half { line, .. } | MarkFault::Twice { line, .. }) = fault;
+        let message = match fault {
+            MarkFault::Half { name, .. } => format!("the comment `{name}` has no other half"),
+            MarkFault::Twice { name, .. } => format!("the comment `{name}` stands here once more"),
+        };
+        Self { line, message }
+    }
+}
+
+/// What a card says of the rows of its data set.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CardRows {
+    /// Configs and their splits, as readers go by them.
+    pub splits: BTreeSet<(String, String)>,
+    /// By config and split: how many rows there are to be, where the card says so.
+    pub sizes: BTreeMap<(String, String), Option<usize>>,
+    /// Configs whose files it names without splits: all are read as one.
+    pub whole: BTreeSet<String>,
+    /// By config: the line that counts its rows for people.
+    pub counts: BTreeMap<String, String>,
+    /// By config: the columns that readers are told to expect.
+    pub columns: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// The name of the place that counts the rows of a config.
+pub(super) fn counts_place(config: &str) -> String {
+    format!("counts:{config}")
+}
+
+/// The place of the lines that show how to read the data set.
+pub(super) const READING: &str = "reading";
+/// The place of the table of samples of the split that a run makes.
+pub(super) const BALANCE: &str = "balance";
+/// The place of the section that tells how a data set was divided.
+pub(super) const SPLITS: &str = "splits";
+
+/// What begins the section before which that one stands where it has no place yet.
+const AFTER: &str = "## How it was made\n";
+
+/// Counts rows for people.
+#[must_use]
+pub fn counted<'a>(splits: impl Iterator<Item = (&'a str, usize)>) -> String {
+    splits.map(|(split, rows)| format!("`{split}` {rows} rows")).collect::<Vec<_>>().join(", ")
+}
+
+/// How a config was divided, and what else there is.
+#[derive(Debug, Clone, Copy)]
+pub struct Division<'a> {
+    /// The config.
+    pub config: &'a str,
+    /// Its splits.
+    pub splits: &'a [SplitRows],
+    /// What is to be told of it, in Markdown.
+    pub section: &'a str,
+    /// A table with its columns, whatever rows it has; none where it has no rows.
+    pub columns: Option<&'a DataFrame>,
+    /// The splits of the other configs.
+    pub others: &'a BTreeMap<String, BTreeSet<String>>,
+}
+
+/// Returns a card that tells of other splits of a config: in the front matter, in the lines that show how to read it, and in a
+/// section of its own. Other configs that the front matter does not name are added to it, since readers would not see them, and so
+/// are columns that it lacks.
+pub fn recard(card: &str, division: &Division<'_>) -> Result<String, CardFault> {
+    let Division { config, splits, section, .. } = *division;
+    // A byte order mark would hide the front matter from readers, and goes.
+    let has_returns = card.find('\n').is_some_and(|end| card[..end].ends_with('\r'));
+    let mut text = plain(card);
+    for (_, within) in places(&text, "") {
+        within?;
+    }
+    let counts = counted(splits.iter().map(|split| (split.name.as_str(), split.rows)));
+    let put = |text: &mut String, name: &str, by: &str| -> Result<(), CardFault> {
+        if let Some(new) = replaced(text, name, by)? {
+            *text = new;
+        }
+        Ok(())
+    };
+    put(&mut text, &counts_place(config), &format!("\n{counts}\n\n"))?;
+    if config == "samples" {
+        put(&mut text, BALANCE, "")?;
+    }
+    if let Some(range) = place(&text, READING)? {
+        let shown = reading(&text[range], config, splits);
+        put(&mut text, READING, &shown)?;
+    }
+    text = with_part(&text, config, section)?;
+    let text = refronted(&text, division)?;
+    Ok(if has_returns { text.replace('\n', "\r\n") } else { text })
+}
+
+/// Reads what a card says of its rows; none where it has no front matter.
+pub fn card_rows(card: &str) -> Result<Option<CardRows>, CardFault> {
+    let text = plain(card);
+    let Some(front) = front(&text)? else { return Ok(None) };
+    let unseen = |line: usize, message: &str| {
+        Err(CardFault { line, message: format!("{message}, so that readers see no front matter") })
+    };
+    if card.starts_with('\u{feff}') {
+        return unseen(1, "the card begins with a byte order mark");
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    if lines[0] != "---" {
+        return unseen(1, "behind the dashes stands a blank");
+    }
+    let pairs = read(&lines[front])?;
+    let of = |key: &str| pairs.iter().find(|pair| pair.key == key).map_or(&Yaml::Null, |pair| &pair.value);
+    let mut rows = CardRows { columns: features_of(&pairs), ..CardRows::default() };
+    for item in of(CONFIGS).items() {
+        let Some(config) = item.value.get(NAME).and_then(Yaml::text) else { continue };
+        let files = item.value.get(FILES).unwrap_or(&Yaml::Null);
+        let splits: Vec<&str> =
+            files.items().iter().filter_map(|file| file.value.get("split").and_then(Yaml::text)).collect();
+        if splits.is_empty() || splits.len() < files.items().len() {
+            rows.whole.insert(config.to_owned());
+        }
+        rows.splits.extend(splits.into_iter().map(|split| (config.to_owned(), split.to_owned())));
+    }
+    let info = of(INFO);
+    let one = std::iter::once(info).filter(|info| !info.pairs().is_empty());
+    for info in info.items().iter().map(|item| &item.value).chain(one) {
+        let Some(config) = info.get(NAME).and_then(Yaml::text) else { continue };
+        for split in info.get("splits").unwrap_or(&Yaml::Null).items() {
+            let name = split.value.get("name").and_then(Yaml::text);
+            let count = split.value.get("num_examples").and_then(Yaml::text).and_then(|count| count.parse().ok());
+            if let Some(name) = name {
+                rows.sizes.insert((config.to_owned(), name.to_owned()), count);
+            }
+        }
+    }
+    if !pairs.iter().any(|pair| pair.key == CONFIGS) {
+        rows.splits = rows.sizes.keys().cloned().collect();
+    }
+    for (name, within) in places(&text, "") {
+        let within = within?.trim().to_owned();
+        if let Some(config) = name.strip_prefix("counts:") {
+            rows.counts.insert(config.to_owned(), within);
+        }
+    }
+    Ok(Some(rows))
+}
+
+/// Returns a card without a byte order mark, and with the ends of lines that are ours.
+fn plain(card: &str) -> String {
+    card.trim_start_matches('\u{feff}').replace("\r\n", "\n")
+}
+
+/// Names a split that is there in the lines that show how to read the config.
+fn reading(text: &str, config: &str, splits: &[SplitRows]) -> String {
+    let Some(first) = splits.first() else { return text.to_owned() };
+    let (mut out, names) =
+        (String::with_capacity(text.len()), |name: &str| splits.iter().any(|split| split.name == name));
+    for line in text.split_inclusive('\n') {
+        let old = line
+            .split_once(&format!("\"{config}\", split=\""))
+            .and_then(|(_, rest)| rest.split_once('"'))
+            .or_else(|| line.split_once(&format!("{config}/")).and_then(|(_, rest)| rest.split_once("-*.parquet")));
+        match old.map(|(old, _)| old).filter(|old| !names(old)) {
+            Some(old) => out.push_str(
+                &line
+                    .replace(
+                        &format!("\"{config}\", split=\"{old}\""),
+                        &format!("\"{config}\", split=\"{}\"", first.name),
+                    )
+                    .replace(&format!("{config}/{old}-*"), &format!("{config}/{}-*", first.name)),
+            ),
+            None => out.push_str(line),
+        }
+    }
+    out
+}
+
+/// Puts a config's part into the section, among those of the others in order. Where the section has no place it gets one, before
+/// how the data set was made, else at the end.
+fn with_part(text: &str, config: &str, part: &str) -> Result<String, CardFault> {
+    let name = format!("{SPLITS}:{config}");
+    let part = format!("\n### Splits of `{config}`\n\n{}\n\n", part.trim());
+    if let Some(new) = replaced(text, &name, &part)? {
+        return Ok(new);
+    }
+    let part = marked(&name, &part);
+    let Some(section) = place(text, SPLITS)? else {
+        let section = marked(SPLITS, &format!("\n## Splits\n\n{part}"));
+        let after = if text.starts_with(AFTER) { Some(0) } else { text.find(&format!("\n{AFTER}")).map(|at| at + 1) };
+        let (before, after) = text.split_at(after.unwrap_or(text.len()));
+        let gap = if before.is_empty() || before.ends_with("\n\n") {
+            ""
+        } else if before.ends_with('\n') {
+            "\n"
+        } else {
+            "\n\n"
+        };
+        let end = if after.is_empty() { "" } else { "\n" };
+        return Ok(format!("{before}{gap}{section}{end}{after}"));
+    };
+    let within = &text[section.clone()];
+    if within.trim().is_empty() {
+        return Ok(format!("{}\n## Splits\n\n{part}{}", &text[..section.start], &text[section.end..]));
+    }
+    let next = places(within, &format!("{SPLITS}:")).into_iter().map(|(other, _)| other).find(|other| **other > *name);
+    let at = next.and_then(|next| within.find(&format!("<!-- dramaturg:{next} -->"))).unwrap_or(within.len());
+    let at = section.start + at;
+    Ok(format!("{}{part}{}", &text[..at], &text[at..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::Column;
+
+    use super::super::fixture::{about, built, records, tables};
+    use super::super::{Params, card};
+    use super::*;
+
+    fn splits(names: &[(&str, usize)]) -> Vec<SplitRows> {
+        names.iter().map(|(name, rows)| SplitRows { name: (*name).to_owned(), rows: *rows, bytes: rows * 10 }).collect()
+    }
+
+    fn recard(card: &str, config: &str, splits: &[SplitRows], section: &str) -> String {
+        tried(card, config, splits, section).expect("the card is understood")
+    }
+
+    fn tried(card: &str, config: &str, splits: &[SplitRows], section: &str) -> Result<String, CardFault> {
+        let others = BTreeMap::new();
+        super::recard(card, &Division { config, splits, section, columns: None, others: &others })
+    }
+
+    #[test]
+    fn every_config_and_column_that_is_there_is_named() {
+        let built = built(&records()).unwrap();
+        let samples = built.iter().find(|built| built.table.config == "samples").expect("there are some");
+        let mut wider = samples.frame.clone();
+        wider.with_column(Column::new("canary".into(), vec!["c"; wider.height()])).unwrap();
+        let others = BTreeMap::from([
+            ("scenes".to_owned(), BTreeSet::from(["train".to_owned()])),
+            ("对话".to_owned(), BTreeSet::from(["no".to_owned(), "test".to_owned()])),
+        ]);
+        let splits = splits(&[("a", 1)]);
+        let division =
+            Division { config: "samples", splits: &splits, section: "So.", columns: Some(&wider), others: &others };
+        for card in ["", "\u{feff}", "# Mine\n", "---\nlicense: mit\n---\n", "\u{feff}---\nconfigs:\n---\n"] {
+            let told = super::recard(card, &division).unwrap();
+            assert_eq!(told.matches("---\n").count(), 2, "one front matter: {told}");
+            assert!(!told.contains('\u{feff}'), "{told}");
+            let rows = card_rows(&told).unwrap().expect("a front matter");
+            let names: Vec<String> = rows.splits.iter().map(|(config, split)| format!("{config} {split}")).collect();
+            assert_eq!(names, ["samples a", "scenes train", "对话 no", "对话 test"]);
+            assert!(told.contains("path: \"对话/no-*.parquet\"\n") && told.contains("- split: \"no\"\n"), "{told}");
+        }
+        let card = card(&Params::default(), &about(), &tables(&records()));
+        let told = super::recard(&card, &division).unwrap();
+        assert!(!card.contains("- name: canary") && told.contains("  - name: canary\n    dtype: string\n"), "{told}");
+        let of = |text: &str| card_rows(text).unwrap().expect("a front matter").columns;
+        assert_eq!(of(&told)["samples"].len(), wider.width());
+        assert_eq!(of(&told)["scenes"], of(&card)["scenes"]);
+        let same = Division { columns: Some(&samples.frame), ..division };
+        assert_eq!(of(&super::recard(&card, &same).unwrap()), of(&card));
+    }
+
+    #[test]
+    fn a_card_tells_of_the_splits_that_are_there() {
+        let card = card(&Params::default(), &about(), &tables(&records()));
+        let told = recard(&card, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand.\n");
+        let files = "- config_name: samples\n  default: true\n  data_files:\n  - split: train\n    path: samples/train-*.parquet\n  \
+                     - split: held\n    path: samples/held-*.parquet\n- config_name: conversations\n";
+        assert!(told.contains(files), "{told}");
+        let info = "  splits:\n  - name: train\n    num_bytes: 20\n    num_examples: 2\n  - name: held\n    num_bytes: 10\n    \
+                    num_examples: 1\n- config_name: conversations\n  features:\n";
+        assert!(told.contains(info), "{told}");
+        assert!(told.contains("\n`train` 2 rows, `held` 1 rows\n\n"), "{told}");
+        assert!(
+            told.contains("\"samples\", split=\"train\"") && told.contains("read_parquet(\"samples/train-*.parquet\")")
+        );
+        assert!(!told.contains("samples/test-") && !told.contains("Samples of split"));
+        assert!(
+            told.contains("\n## Splits\n\n") && told.contains("\n### Splits of `samples`\n\nBy hand.\n\n"),
+            "{told}"
+        );
+        // Of all else nothing has changed, and another division leaves nothing of this one.
+        assert_eq!(told.matches("conversations/test-").count(), card.matches("conversations/test-").count());
+        let again = recard(&told, "samples", &splits(&[("test", 3)]), "Otherwise.");
+        assert!(!again.contains("held") && !again.contains("By hand"), "{again}");
+        assert_eq!(again.matches("\n## Splits\n").count(), 1);
+        assert_eq!(recard(&again, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand."), told);
+        let rows = card_rows(&told).unwrap().expect("it has a front matter");
+        assert_eq!(rows.sizes[&("samples".to_owned(), "held".to_owned())], Some(1));
+        assert_eq!(rows.counts["samples"], "`train` 2 rows, `held` 1 rows");
+        assert!(!rows.splits.contains(&("samples".to_owned(), "test".to_owned())) && rows.whole.is_empty());
+    }
+
+    #[test]
+    fn a_card_by_hand_keeps_its_words() {
+        let told = recard("# Mine\n\nHello.\n", "samples", &splits(&[("train", 2)]), "So.");
+        let section = "<!-- dramaturg:splits -->\n\n## Splits\n\n<!-- dramaturg:splits:samples -->\n\n### Splits of `samples`\n\nSo.\n\n\
+                       <!-- /dramaturg:splits:samples -->\n<!-- /dramaturg:splits -->\n";
+        assert_eq!(
+            told,
+            format!(
+                "---\nconfigs:\n- config_name: samples\n  data_files:\n  - split: train\n    path: samples/train-*.parquet\n---\n\
+                 # Mine\n\nHello.\n\n{section}"
+            )
+        );
+        let front =
+            "---\nlicense: mit\nconfigs:\n- config_name: other\n  data_files: x\n# of mine\ntags:\n- a\n---\nText.";
+        let told = recard(front, "samples", &splits(&[("a", 1)]), "So.");
+        let expected = "---\nlicense: mit\nconfigs:\n- config_name: other\n  data_files: x\n- config_name: samples\n  data_files:\n  \
+                        - split: a\n    path: samples/a-*.parquet\n# of mine\ntags:\n- a\n---\nText.\n\n";
+        assert_eq!(told, format!("{expected}{section}"));
+    }
+
+    #[test]
+    fn what_somebody_writes_around_the_places_stays() {
+        let card = card(&Params::default(), &about(), &tables(&records()));
+        let before = "## Splits\n\n我自己的话。\n\n## Mine\n\nSamples of split `test` are few.\n\n";
+        let own = card.replace("## How it was made\n", &format!("{before}## How it was done\n"));
+        let own =
+            own.replace("<!-- /dramaturg:balance -->", "So much for balance.\n<!-- /dramaturg:balance -->\nAnd more.");
+        let own = own.replace("# fixture\n", "# Renamed\n\nIntroduced.\n");
+        let one = recard(&own, "samples", &splits(&[("a", 1)]), "Of samples.\n");
+        let both = recard(&one, "conversations", &splits(&[("b", 1)]), "Of 对话.\n");
+        assert!(
+            both.contains(before) && both.contains("## How it was done\n") && both.contains("\nAnd more."),
+            "{both}"
+        );
+        assert!(both.contains("# Renamed\n\nIntroduced.\n") && !both.contains("So much for balance"), "{both}");
+        let parts = ["### Splits of `conversations`\n\nOf 对话.", "### Splits of `samples`\n\nOf samples."];
+        let places: Vec<usize> = parts.iter().filter_map(|part| both.find(part)).collect();
+        assert!(places.len() == 2 && places.is_sorted(), "in the order of the configs: {both}");
+        // Between the parts too.
+        let noted = both.replace("\n## Splits\n\n<!--", "\n## Splits\n\nNoted.\n\n<!--");
+        assert_ne!(noted, both);
+        assert_eq!(recard(&noted, "samples", &splits(&[("a", 1)]), "Of samples.\n"), noted);
+        // Without its places the rest of a card is its writer's, and a new section gets a new one.
+        let bare: Vec<&str> = both.lines().filter(|line| !line.contains("dramaturg:")).collect();
+        let bare = bare.join("\n") + "\n";
+        let told = recard(&bare, "samples", &splits(&[("c", 1)]), "Anew.");
+        assert!(
+            told.contains("Of samples.")
+                && told.ends_with("Anew.\n\n<!-- /dramaturg:splits:samples -->\n<!-- /dramaturg:splits -->\n")
+        );
+    }
+
+    #[test]
+    fn the_front_matter_stays_sound_in_whatever_form_it_is() {
+        let info = "dataset_info:\n  features:\n  - name: id\n  splits:\n  - name: train\n";
+        for (entry, made) in [
+            (
+                "- config_name: \"samples\"\n  data_files: \"samples/*.parquet\" # all\n",
+                "- config_name: \"samples\"\n  data_files:\n  - split: a\n    path: samples/a-*.parquet\n",
+            ),
+            (
+                "- config_name: 'samples'\n  data_files:\n    - split: b\n\n      path: samples/b-*.parquet\n",
+                "- config_name: 'samples'\n  data_files:\n  - split: a\n    path: samples/a-*.parquet\n",
+            ),
+            (
+                "- config_name: samples\n",
+                "- config_name: samples\n  data_files:\n  - split: a\n    path: samples/a-*.parquet\n",
+            ),
+            (
+                "    # 我的\n    - data_files: [b]\n      # the main one\n      config_name: samples\n      default: true\n",
+                "    # 我的\n    - data_files:\n      - split: a\n        path: samples/a-*.parquet\n      # the main one\n      config_name: samples\n      default: true\n",
+            ),
+        ] {
+            let dash =
+                " ".repeat(entry.lines().find_map(|line| line.find("- ").filter(|_| !line.contains('#'))).unwrap_or(0));
+            for card in [
+                format!("---\nconfigs:\n{entry}{dash}- config_name: other\n{dash}  data_files: x\n{info}---\nText.\n"),
+                format!("---\n{info}configs: # here\n{entry}---\nText.\n"),
+            ] {
+                let told = recard(&card, "samples", &splits(&[("a", 1)]), "So.");
+                assert!(told.contains(made), "{told}");
+                assert!(
+                    told.contains(info) && told.matches("config_name").count() == card.matches("config_name").count()
+                );
+                for (from, to) in [("\n", "\r\n"), ("---\n", "--- \n")] {
+                    let other = recard(&card.replace(from, to), "samples", &splits(&[("a", 1)]), "So.");
+                    let expected = if to == "\r\n" { told.replace(from, to) } else { told.clone() };
+                    assert_eq!(other, expected);
+                }
+                let marked = recard(&format!("\u{feff}{card}"), "samples", &splits(&[("a", 1)]), "So.");
+                assert_eq!(marked, told, "readers would not see what stands behind the mark");
+                assert_eq!(recard(&told, "samples", &splits(&[("a", 1)]), "So."), told);
+            }
+        }
+        let one = "---\ndataset_info:\n  config_name: samples\n  splits:\n    - name: b\n---\n";
+        let told = recard(one, "samples", &splits(&[("a", 1)]), "So.");
+        assert!(told.contains("  splits:\n  - name: a\n    num_bytes: 10\n    num_examples: 1\nconfigs:\n"), "{told}");
+    }
+
+    #[test]
+    fn what_is_not_understood_is_told_and_not_written_over() {
+        for (card, line) in [
+            ("---\nconfigs:\n- config_name: samples\nText.\n", 1),
+            ("---\nconfigs: [{config_name: samples}]\n---\n", 2),
+            ("---\nconfigs:\n- {config_name: samples}\n---\n", 2),
+            ("---\nconfigs: all\n---\n", 2),
+            ("---\nconfigs:\n- config_name: samples\n- config_name: samples\n---\n", 4),
+            ("---\nx: 1\nconfigs: &anchor\n- config_name: samples\n---\n", 3),
+            ("---\r\nx: 1\r\nconfigs:\r\n\t- config_name: samples\r\n---\r\n", 4),
+            ("---\nx: 1\n---\n\n<!-- dramaturg:splits -->\n", 5),
+            ("# 甲\n<!-- dramaturg:reading -->\n<!-- /dramaturg:reading -->\n<!-- dramaturg:reading -->\n", 4),
+        ] {
+            let fault = tried(card, "samples", &splits(&[("a", 1)]), "So.").expect_err(card);
+            assert_eq!(fault.line, line, "{card}: {fault}");
+        }
+        let told = recard("", "samples", &splits(&[("no", 1), ("7", 2)]), "So.");
+        assert!(
+            told.contains("- split: \"no\"\n    path: samples/no-*") && told.contains("- split: \"7\"\n"),
+            "{told}"
+        );
+        let rows = card_rows(
+            "---\nconfigs: [{config_name: samples, data_files: [{split: a, path: x}]}, {config_name: b, data_files: y}]\n---\n",
+        );
+        let rows = rows.unwrap().expect("a front matter");
+        assert_eq!(rows.splits.into_iter().collect::<Vec<_>>(), [("samples".to_owned(), "a".to_owned())]);
+        assert_eq!(rows.whole.into_iter().collect::<Vec<_>>(), ["b"]);
+        assert_eq!(card_rows("# No front\n---\n").unwrap(), None);
+        for card in ["\u{feff}---\na: b\n---\n", "--- \na: b\n---\n", "---\t\r\na: b\r\n---\r\n"] {
+            assert_eq!(card_rows(card).expect_err("readers see nothing").line, 1, "{card}");
+        }
+    }
+}

@@ -1,0 +1,472 @@
+//! The part of YAML that cards are written in: block lists and block mappings of plain, quoted and flow values, with comments, each
+//! with the lines that it stands on, so that a part can be written again and the rest stays as it is. Whatever else YAML has is told
+//! and never guessed.
+
+use std::ops::Range;
+
+/// What cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct YamlFault {
+    /// The line, from 0.
+    pub(super) line: usize,
+    /// What is wrong.
+    pub(super) message: &'static str,
+}
+
+type Read<T> = Result<T, YamlFault>;
+
+/// A value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Yaml {
+    /// Nothing.
+    Null,
+    /// A text, whatever type it would have.
+    Scalar(String),
+    /// A list.
+    List(Vec<Item>),
+    /// A mapping.
+    Map(Vec<Pair>),
+}
+
+/// An entry of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Item {
+    pub(super) value: Yaml,
+    /// Its lines.
+    pub(super) lines: Range<usize>,
+    /// The column of its dash; none in a flow.
+    pub(super) column: Option<usize>,
+}
+
+/// An entry of a mapping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pair {
+    pub(super) key: String,
+    pub(super) value: Yaml,
+    /// Its lines.
+    pub(super) lines: Range<usize>,
+    /// The column of its key; none in a flow.
+    pub(super) column: Option<usize>,
+}
+
+impl Yaml {
+    /// Returns a value of a mapping.
+    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+        self.pair(key).map(|pair| &pair.value)
+    }
+
+    /// Returns an entry of a mapping.
+    pub(super) fn pair(&self, key: &str) -> Option<&Pair> {
+        self.pairs().iter().find(|pair| pair.key == key)
+    }
+
+    /// Returns the entries of a mapping; none of what is none.
+    pub(super) fn pairs(&self) -> &[Pair] {
+        if let Self::Map(pairs) = self { pairs } else { &[] }
+    }
+
+    /// Returns the entries of a list; none of what is none.
+    pub(super) fn items(&self) -> &[Item] {
+        if let Self::List(items) = self { items } else { &[] }
+    }
+
+    /// Returns a text.
+    pub(super) fn text(&self) -> Option<&str> {
+        if let Self::Scalar(text) = self { Some(text) } else { None }
+    }
+}
+
+/// Splits a front matter into its keys, each with its lines and its value. The values of keys that are not wanted are null.
+pub(super) fn read(lines: &[&str], wanted: &[&str]) -> Read<Vec<Pair>> {
+    let mut pairs: Vec<Pair> = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        // A list may stand in the column of its key, and so may what ends a flow.
+        let goes_on = line.starts_with([' ', '\t', ']', '}']) || is_dash(line);
+        if is_nothing(line) {
+            continue;
+        }
+        if goes_on {
+            let Some(pair) = pairs.last_mut() else {
+                return Err(YamlFault { line: at, message: "a mapping begins with a key" });
+            };
+            pair.lines.end = at + 1;
+            continue;
+        }
+        let (key, _) = key(line, at)?.ok_or(YamlFault { line: at, message: "here stands no key" })?;
+        if pairs.iter().any(|other| other.key == key) {
+            return Err(YamlFault { line: at, message: "the key stands here twice" });
+        }
+        pairs.push(Pair { key, value: Yaml::Null, lines: at..at + 1, column: Some(0) });
+    }
+    for pair in pairs.iter_mut().filter(|pair| wanted.contains(&pair.key.as_str())) {
+        let mut block = Block { lines, at: pair.lines.start, last: 0, end: pair.lines.end, rest: None };
+        let Yaml::Map(mut own) = block.map(0)? else { continue };
+        if let Some(own) = own.pop() {
+            pair.value = own.value;
+        }
+    }
+    Ok(pairs)
+}
+
+/// Lines on their way to a value.
+struct Block<'a> {
+    lines: &'a [&'a str],
+    at: usize,
+    /// Behind the last line that was read: comments and blanks after it belong to what follows.
+    last: usize,
+    end: usize,
+    /// What follows a dash on its line, and its column.
+    rest: Option<(usize, &'a str)>,
+}
+
+impl<'a> Block<'a> {
+    /// Returns the next line that says something: its number, its column and its text.
+    fn peek(&mut self) -> Read<Option<(usize, usize, &'a str)>> {
+        if let Some((column, text)) = self.rest {
+            return Ok(Some((self.at, column, text)));
+        }
+        while self.at < self.end && is_nothing(self.lines[self.at]) {
+            self.at += 1;
+        }
+        if self.at == self.end {
+            return Ok(None);
+        }
+        let line = self.lines[self.at];
+        let text = line.trim_start_matches(' ');
+        if text.starts_with('\t') {
+            return Err(self.fault("it is indented with a tab"));
+        }
+        Ok(Some((self.at, line.len() - text.len(), text)))
+    }
+
+    fn take(&mut self) {
+        self.rest = None;
+        self.at += 1;
+        self.last = self.at;
+    }
+
+    const fn fault(&self, message: &'static str) -> YamlFault {
+        YamlFault { line: self.at, message }
+    }
+
+    /// Reads what stands at a column or further in.
+    fn block(&mut self, least: usize) -> Read<Yaml> {
+        match self.peek()? {
+            Some((_, column, text)) if column >= least => {
+                if is_dash(text) {
+                    return self.list(column);
+                }
+                if key(text, self.at)?.is_some() {
+                    return self.map(column);
+                }
+                let value = value(text, self.at)?;
+                self.take();
+                Ok(value)
+            }
+            _ => Ok(Yaml::Null),
+        }
+    }
+
+    fn list(&mut self, column: usize) -> Read<Yaml> {
+        let mut items = Vec::new();
+        while let Some((at, own, text)) = self.peek()? {
+            if own < column || (own == column && !is_dash(text)) {
+                break;
+            }
+            if own > column {
+                return Err(self.fault("it is indented further than the list that it stands in"));
+            }
+            let rest = text[1..].trim_start_matches(' ');
+            if is_nothing(rest) {
+                self.take();
+            } else {
+                self.rest = Some((column + text.len() - rest.len(), rest));
+            }
+            let value = self.block(column + 1)?;
+            items.push(Item { value, lines: at..self.last, column: Some(column) });
+        }
+        Ok(Yaml::List(items))
+    }
+
+    fn map(&mut self, column: usize) -> Read<Yaml> {
+        let mut pairs: Vec<Pair> = Vec::new();
+        while let Some((at, own, text)) = self.peek()? {
+            if own < column || (own == column && is_dash(text)) {
+                break;
+            }
+            if own > column {
+                return Err(self.fault("it is indented further than the mapping that it stands in"));
+            }
+            let (key, rest) = key(text, at)?.ok_or_else(|| self.fault("here stands no key"))?;
+            if pairs.iter().any(|other| other.key == key) {
+                return Err(self.fault("the key stands here twice"));
+            }
+            self.take();
+            let value = if rest.starts_with(['|', '>']) {
+                while self.at < self.end
+                    && (is_blank(self.lines[self.at]) || self.lines[self.at].starts_with(&" ".repeat(column + 1)))
+                {
+                    self.at += 1;
+                    if !is_blank(self.lines[self.at - 1]) {
+                        self.last = self.at;
+                    }
+                }
+                Yaml::Scalar(String::new())
+            } else if is_nothing(rest) {
+                match self.peek()? {
+                    Some((_, own, text)) if own == column && is_dash(text) => self.list(column)?,
+                    _ => self.block(column + 1)?,
+                }
+            } else {
+                value(rest, at)?
+            };
+            pairs.push(Pair { key, value, lines: at..self.last, column: Some(column) });
+        }
+        Ok(Yaml::Map(pairs))
+    }
+}
+
+fn is_blank(line: &str) -> bool {
+    line.trim().is_empty()
+}
+
+/// Says whether a line, or the rest of one, is empty or a comment.
+fn is_nothing(line: &str) -> bool {
+    let text = line.trim_start();
+    text.is_empty() || text.starts_with('#')
+}
+
+fn is_dash(text: &str) -> bool {
+    text == "-" || text.starts_with("- ")
+}
+
+/// Returns the key that a line begins with, and what follows; none where it begins with none.
+fn key(text: &str, line: usize) -> Read<Option<(String, &str)>> {
+    if text.starts_with(['"', '\'']) {
+        let mut flow = Flow { text, line };
+        let key = flow.quoted()?;
+        let rest = flow.text.trim_start_matches(' ');
+        return Ok(rest.strip_prefix(':').map(|rest| (key, rest.trim_start())));
+    }
+    if text.starts_with(['[', '{']) {
+        return Ok(None);
+    }
+    let end = text.find(": ").or_else(|| text.trim_end().strip_suffix(':').map(str::len));
+    let Some(end) = end.filter(|end| text.find(" #").is_none_or(|comment| *end < comment)) else { return Ok(None) };
+    let key = text[..end].trim_end();
+    if key.starts_with(['&', '*', '!', '?', '%', '@', '`', '<']) {
+        return Err(YamlFault { line, message: "of YAML's keys only plain and quoted ones are understood" });
+    }
+    Ok(Some((key.to_owned(), text[end + 1..].trim_start())))
+}
+
+/// Reads a value that stands on one line.
+fn value(text: &str, line: usize) -> Read<Yaml> {
+    let mut flow = Flow { text, line };
+    let value = flow.value(false)?;
+    if is_nothing(flow.text) { Ok(value) } else { Err(YamlFault { line, message: "more follows than one value" }) }
+}
+
+/// What is left of a line.
+struct Flow<'a> {
+    text: &'a str,
+    line: usize,
+}
+
+impl Flow<'_> {
+    const fn fault<T>(&self, message: &'static str) -> Read<T> {
+        Err(YamlFault { line: self.line, message })
+    }
+
+    fn value(&mut self, within: bool) -> Read<Yaml> {
+        self.text = self.text.trim_start();
+        match self.text.chars().next() {
+            Some('"' | '\'') => self.quoted().map(Yaml::Scalar),
+            Some('[') => self.list(),
+            Some('{') => self.map(),
+            Some('&' | '*' | '!' | '|' | '>' | '%' | '@' | '`') => {
+                self.fault("of YAML's values only plain, quoted and flow ones are understood")
+            }
+            _ => Ok(self.plain(within)),
+        }
+    }
+
+    /// Reads a plain text; within a flow a mark ends it.
+    fn plain(&mut self, within: bool) -> Yaml {
+        let mut end = self.text.find(" #").unwrap_or(self.text.len());
+        if within {
+            let marks = |(at, c): (usize, char)| match c {
+                ',' | ']' | '}' => Some(at),
+                ':' if self.text[at + 1..].starts_with(' ') => Some(at),
+                _ => None,
+            };
+            end = self.text.char_indices().find_map(marks).unwrap_or(end).min(end);
+        }
+        let text = self.text[..end].trim();
+        let value = if matches!(text, "" | "~" | "null") { Yaml::Null } else { Yaml::Scalar(text.to_owned()) };
+        self.text = &self.text[end..];
+        value
+    }
+
+    fn quoted(&mut self) -> Read<String> {
+        let quote = self.text.chars().next().unwrap_or('"');
+        let mut chars = self.text.char_indices().skip(1).peekable();
+        let mut read = String::new();
+        while let Some((at, c)) = chars.next() {
+            match c {
+                '\\' if quote == '"' => match chars.next().map(|(_, c)| c) {
+                    Some('n') => read.push('\n'),
+                    Some('t') => read.push('\t'),
+                    Some(kind @ ('x' | 'u' | 'U')) => {
+                        let digits = if kind == 'x' {
+                            2
+                        } else if kind == 'u' {
+                            4
+                        } else {
+                            8
+                        };
+                        let number: String = chars.by_ref().take(digits).map(|(_, c)| c).collect();
+                        let number = u32::from_str_radix(&number, 16).ok().and_then(char::from_u32);
+                        match number {
+                            Some(c) => read.push(c),
+                            None => return self.fault("it has an escape that is none"),
+                        }
+                    }
+                    Some(c) => read.push(c),
+                    None => break,
+                },
+                '\'' if quote == '\'' && chars.peek().is_some_and(|(_, next)| *next == '\'') => {
+                    chars.next();
+                    read.push('\'');
+                }
+                c if c == quote => {
+                    self.text = &self.text[at + 1..];
+                    return Ok(read);
+                }
+                c => read.push(c),
+            }
+        }
+        self.fault("a quoted text does not end on its line")
+    }
+
+    fn list(&mut self) -> Read<Yaml> {
+        self.text = &self.text[1..];
+        let mut items = Vec::new();
+        loop {
+            self.text = self.text.trim_start();
+            if let Some(rest) = self.text.strip_prefix(']') {
+                self.text = rest;
+                return Ok(Yaml::List(items));
+            }
+            let value = self.value(true)?;
+            items.push(Item { value, lines: self.line..self.line + 1, column: None });
+            self.next(']')?;
+        }
+    }
+
+    fn map(&mut self) -> Read<Yaml> {
+        self.text = &self.text[1..];
+        let mut pairs = Vec::new();
+        loop {
+            self.text = self.text.trim_start();
+            if let Some(rest) = self.text.strip_prefix('}') {
+                self.text = rest;
+                return Ok(Yaml::Map(pairs));
+            }
+            let Yaml::Scalar(key) = self.value(true)? else { return self.fault("here stands no key") };
+            let Some(rest) = self.text.trim_start().strip_prefix(':') else {
+                return self.fault("a key has no value");
+            };
+            self.text = rest;
+            let value = self.value(true)?;
+            pairs.push(Pair { key, value, lines: self.line..self.line + 1, column: None });
+            self.next('}')?;
+        }
+    }
+
+    /// Passes over a comma; the end stays.
+    fn next(&mut self, end: char) -> Read<()> {
+        self.text = self.text.trim_start();
+        if let Some(rest) = self.text.strip_prefix(',') {
+            self.text = rest;
+            return Ok(());
+        }
+        if self.text.starts_with(end) { Ok(()) } else { self.fault("a flow does not end on its line") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn configs(text: &str) -> Read<Yaml> {
+        let lines: Vec<&str> = text.lines().collect();
+        let pairs = read(&lines, &["configs"])?;
+        Ok(pairs.into_iter().find(|pair| pair.key == "configs").map_or(Yaml::Null, |pair| pair.value))
+    }
+
+    /// Writes a value on one line.
+    fn told(value: &Yaml) -> String {
+        match value {
+            Yaml::Null => "~".to_owned(),
+            Yaml::Scalar(text) => text.clone(),
+            Yaml::List(items) => {
+                format!("[{}]", items.iter().map(|item| told(&item.value)).collect::<Vec<_>>().join(","))
+            }
+            Yaml::Map(pairs) => {
+                let pairs = pairs.iter().map(|pair| format!("{}:{}", pair.key, told(&pair.value)));
+                format!("{{{}}}", pairs.collect::<Vec<_>>().join(","))
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_list_is_read_in_whatever_form() {
+        let expected =
+            "[{config_name:samples,data_files:[{split:test,path:samples/test-*.parquet}]},{config_name:对话}]";
+        for text in [
+            "configs:\n- config_name: samples\n  data_files:\n  - split: test\n    path: samples/test-*.parquet\n- config_name: 对话\n",
+            "a: b\nconfigs:   # mine\n  - config_name: 'samples'\n    # here\n\n    data_files:\n      - split: \"test\"  # held out\n        \
+             path: samples/test-*.parquet\n  -\n    config_name: \"\\u5bf9话\"\nb: [\n  1]\n",
+            "'configs' :\n-   config_name: samples\n    data_files: [{split: test, path: 'samples/test-*.parquet'}]\n- {config_name: 对话}\n",
+            "configs: [{config_name: samples, data_files: [{\"split\": test, path: samples/test-*.parquet}]}, {config_name: 对话}] # all\n",
+        ] {
+            assert_eq!(told(&configs(text).unwrap()), expected, "{text}");
+        }
+        assert_eq!(told(&configs("configs:\n- a: |\n    b: c\n    - d\n  e: it's\n").unwrap()), "[{a:,e:it's}]");
+        assert_eq!(told(&configs("configs:\nother: x\n").unwrap()), "~");
+        assert_eq!(told(&configs("configs:\n- a:\n  b: ~\n").unwrap()), "[{a:~,b:~}]");
+    }
+
+    #[test]
+    fn every_entry_knows_its_lines() {
+        let text = "x: 1\nconfigs:\n- config_name: a\n  # of a\n  data_files:\n  - split: b\n\n- config_name: c\n";
+        let value = configs(text).unwrap();
+        let lines: Vec<Range<usize>> = value.items().iter().map(|item| item.lines.clone()).collect();
+        let pair = value.items()[0].value.pair("data_files").expect("it has one");
+        assert_eq!((pair.lines.start, pair.column), (4, Some(2)));
+        assert_eq!(pair.lines.end, 6, "the blank is nobody's");
+        assert_eq!(lines, [2..6, 7..8]);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_told_with_its_line() {
+        for (text, line) in [
+            ("configs: &all\n- a: b\n", 0),
+            ("configs:\n- *other\n", 1),
+            ("configs:\n- a: b\n\t- c\n", 2),
+            ("configs:\n- a: b\n    c: d\n", 2),
+            ("configs:\n- a: 'b\n    c'\n", 1),
+            ("configs: [a,\n  b]\n", 0),
+            ("configs:\n- a: b\n  a: c\n", 2),
+            ("configs:\n- <<: x\n", 1),
+            ("configs:\n- a\nconfigs:\n- b\n", 2),
+            ("- a\n", 0),
+            ("no key\n", 0),
+            ("configs:\n- a: [b] c\n", 1),
+        ] {
+            let fault = configs(text).expect_err(text);
+            assert_eq!(fault.line, line, "{text}: {}", fault.message);
+        }
+    }
+}
