@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use regex::Regex;
 
 /// Something that looks like a secret.
@@ -23,74 +24,188 @@ impl Secret {
     }
 }
 
-/// The kinds, each with its pattern. Those that are marked must also look drawn by lot, since words could be spelt so. Only a name
-/// may be the end of a longer one, as in `OPENAI_API_KEY`.
-const KINDS: [(&str, &str, bool); 15] = [
-    ("a key of a model API", r"sk-[A-Za-z0-9_-]{20,}", true),
-    ("an AWS key", r"(?:AKIA|ASIA)[A-Z0-9]{16}", false),
-    ("a GitHub token", r"gh[pousr]_[A-Za-z0-9]{36,}", false),
-    ("a GitHub token", r"github_pat_[A-Za-z0-9_]{22,}", false),
-    ("a GitLab token", r"glpat-[A-Za-z0-9_-]{20,}", true),
-    ("a Slack token", r"xox[abposr]-[A-Za-z0-9-]{10,}", true),
-    ("a Google key", r"AIza[A-Za-z0-9_-]{35}", false),
-    ("a Hugging Face token", r"hf_[A-Za-z0-9]{30,}", true),
-    ("a package registry's token", r"npm_[A-Za-z0-9]{36}", true),
-    ("a package registry's token", r"pypi-[A-Za-z0-9_-]{40,}", true),
-    ("a payment key", r"[sr]k_live_[A-Za-z0-9]{20,}", true),
-    ("a signed token", r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}", false),
-    ("a private key", r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----", false),
-    ("a bearer token", r"[Bb]earer +[A-Za-z0-9._~+/-]{20,}=*", true),
+/// What has to be true of the body behind a mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Proof {
+    /// Nothing: no sentence has such a form.
+    Form,
+    /// It is no row of few letters, as stands in place of a key. An issuer's mark and the form say all else.
+    Varied,
+    /// It looks drawn by lot, since words could follow the mark.
+    Lot,
+}
+
+/// A kind: what it is called, the mark that it begins with, the body behind the mark, and what has to be true of it.
+type Kind = (&'static str, &'static str, &'static str, Proof);
+
+/// What people write into a file by hand: a name, what stands between it and the value, the value. The name may be the end of a
+/// longer one, as in `OPENAI_API_KEY`. What stands for a variable (`$KEY`, `{key}`) is no value.
+const NAMED: [Kind; 2] = [
     (
         "a password or key",
-        r#"(?:[Aa]pi[_-]?[Kk]ey|API_?KEY|[Ss]ecret(?:(?:_?[Aa]ccess)?_?[Kk]ey)?|SECRET(?:(?:_?ACCESS)?_?KEY)?|[Tt]oken|TOKEN|[Pp]assword|PASSWORD)["']? {0,2}[:=] {0,2}["']?[A-Za-z0-9_/+.-]{16,}"#,
-        true,
+        r#"[A-Za-z0-9_-]*?(?i:api[_-]?key|passw(?:or)?d|passphrase|pwd|secret|token|(?:secret|access|private|account|auth|master)[_-]?(?:access[_-]?)?key)["'”]?[ \t]{0,2}[:=：＝][ \t\x{3000}]{0,2}["'“]?"#,
+        VALUE,
+        Proof::Lot,
+    ),
+    (
+        "a password or key",
+        r#"(?:密码|密碼|口令|密钥|密鑰|私钥|令牌)["'”」]?[ \t\x{3000}]{0,2}[:=：＝是为為][ \t\x{3000}]{0,2}["'“「]?"#,
+        VALUE,
+        Proof::Lot,
     ),
 ];
 
-/// The kind that begins with a name.
-const NAMED: &str = KINDS[KINDS.len() - 1].0;
+/// How the names of the first end, in the three ways that people write them.
+const NAME_ENDS: &str =
+    "[Kk]ey|KEY|[Pp]assw(?:or)?d|PASSW(?:OR)?D|[Pp]assphrase|PASSPHRASE|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN";
 
-// That no word goes on before a hit is a part of the pattern: a hit that were refused afterwards would hide one that begins within.
-static ANY: LazyLock<Regex> = LazyLock::new(|| {
-    let begin = r"(?-u:\b{start-half})";
-    let all = KINDS.iter().map(|(kind, pattern, _)| match *kind {
-        NAMED => format!("(?:{begin}|_)(?:{pattern})"),
-        _ => format!("{begin}(?:{pattern})"),
-    });
-    Regex::new(&all.collect::<Vec<_>>().join("|")).expect("the patterns are sound")
+/// Eight signs and more, without those that end a value in JSON, TOML or prose.
+const VALUE: &str = r"[A-Za-z0-9!#&+/=?@^_~.-][!#$%&(-+\--:=?-\[\]^_a-~]{6,}[A-Za-z0-9!#$%&*+/=?@^_~-]";
+
+/// The kinds that issuers mark. Of two that fit the first is told.
+const MARKED: [Kind; 29] = [
+    ("a key of a model API", r"sk-", r"[A-Za-z0-9_-]{20,}", Proof::Lot),
+    ("a key of a model API", r"gsk_", r"[A-Za-z0-9]{40,}", Proof::Varied),
+    ("a key of a model API", r"xai-", r"[A-Za-z0-9]{60,}", Proof::Varied),
+    ("a key of a model API", r"pplx-", r"[A-Za-z0-9]{40,}", Proof::Varied),
+    ("a key of a model API", r"nvapi-", r"[A-Za-z0-9_-]{50,}", Proof::Lot),
+    ("a key of a model API", r"r8_", r"[A-Za-z0-9]{37}", Proof::Varied),
+    ("a key of a model API", r"tgp_v1_", r"[A-Za-z0-9_-]{40,}", Proof::Varied),
+    ("a Hugging Face token", r"(?:hf|api_org)_", r"[A-Za-z0-9]{30,}", Proof::Varied),
+    ("an AWS key", r"(?:AKIA|ASIA)", r"[A-Z0-9]{16}", Proof::Varied),
+    ("a key of a cloud", r"LTAI", r"[A-Za-z0-9]{12,26}", Proof::Lot),
+    ("a key of a cloud", r"AKID", r"[A-Za-z0-9]{32}", Proof::Varied),
+    ("a Google key", r"AIza", r"[A-Za-z0-9_-]{35}", Proof::Varied),
+    ("a Google key", r"AQ\.Ab", r"[A-Za-z0-9_-]{40,}", Proof::Varied),
+    ("a Google key", r"ya29\.", r"[A-Za-z0-9_-]{30,}", Proof::Varied),
+    ("a GitHub token", r"gh[pousr]_", r"[A-Za-z0-9]{36,}", Proof::Varied),
+    ("a GitHub token", r"github_pat_", r"[A-Za-z0-9_]{22,}", Proof::Varied),
+    ("a GitLab token", r"glpat-", r"[A-Za-z0-9_-]{20,}", Proof::Lot),
+    ("a Slack token", r"xox[abeposr]-", r"[A-Za-z0-9-]{10,}", Proof::Lot),
+    ("a package registry's token", r"npm_", r"[A-Za-z0-9]{36}", Proof::Varied),
+    ("a package registry's token", r"pypi-", r"[A-Za-z0-9_-]{40,}", Proof::Lot),
+    ("a package registry's token", r"dckr_pat_", r"[A-Za-z0-9_-]{20,}", Proof::Varied),
+    ("a vault's token", r"hvs\.", r"[A-Za-z0-9_-]{24,}", Proof::Varied),
+    ("a mail service's key", r"SG\.", r"[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}", Proof::Varied),
+    ("a payment key", r"[sr]k_live_", r"[A-Za-z0-9]{20,}", Proof::Varied),
+    ("a signed token", r"eyJ", r"[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}", Proof::Form),
+    ("a private key", r"-----BEGIN ", r"[A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----", Proof::Form),
+    ("a private key", r"AGE-SECRET-KEY-1", r"[A-Z0-9]{50,}", Proof::Varied),
+    ("a bearer token", r"[Bb]earer +", r"[A-Za-z0-9._~+/-]{20,}=*", Proof::Lot),
+    ("a user and a password", r"Basic +", r"[A-Za-z0-9+/]{16,}=*", Proof::Lot),
+];
+
+/// The kinds that a sign within their marks gives away.
+const FORMED: [Kind; 3] = [
+    (
+        "an address with a password",
+        r"[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9%._~-]{0,64}:",
+        r"[^\s/:@$<>{}*%\[\]()…][^\s/:@]{0,80}@",
+        Proof::Form,
+    ),
+    ("a bot's token", r"[0-9]{8,10}:AA", r"[A-Za-z0-9_-]{33}", Proof::Lot),
+    // The id of a key, then its secret.
+    ("a key of a model API", r"[0-9a-f]{32}\.", r"[A-Za-z0-9]{16}", Proof::Lot),
+];
+
+/// Finds the marks, and the ends of names. It is made of literals, which are looked for many bytes at a time: a repetition in front
+/// would make it four times as slow.
+static MARKS: LazyLock<Regex> = LazyLock::new(|| {
+    // That no word goes on before a mark is a part of the pattern.
+    let marked = MARKED.iter().map(|(_, mark, ..)| format!(r"(?-u:\b{{start-half}})(?:{mark})"));
+    let named = format!(r#"(?:{NAME_ENDS})["'”]?[ \t]{{0,2}}[:=：＝]"#);
+    let all: Vec<String> = marked.chain([named, NAMED[1].1.to_owned()]).collect();
+    Regex::new(&all.join("|")).expect("the marks are sound")
 });
 
 static EACH: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    KINDS.iter().map(|(_, pattern, _)| Regex::new(&format!("^(?:{pattern})$")).expect("the pattern is sound")).collect()
+    let each = |(_, mark, body, _): &Kind| Regex::new(&format!("^(?:{mark})({body})")).expect("the pattern is sound");
+    kinds().map(each).collect()
 });
 
-/// The shortest of them.
-const SHORTEST: usize = 15;
+static ADDRESSES: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("://"));
+static BOTS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(":AA"));
+
+fn kinds() -> impl Iterator<Item = &'static Kind> {
+    MARKED.iter().chain(&FORMED).chain(&NAMED)
+}
+
+/// No further than this is looked before a sign and behind a mark, in bytes, so that a text of nothing but marks is no work.
+const REACH: (usize, usize) = (40, 512);
 
 /// Returns what looks like a secret in a text.
 #[must_use]
 pub fn secrets(text: &str) -> Vec<Secret> {
-    if text.len() < SHORTEST {
-        return Vec::new();
-    }
-    let mut found = Vec::new();
-    for hit in ANY.find_iter(text) {
-        let secret = hit.as_str().trim_start_matches('_');
-        let kind = EACH.iter().zip(KINDS).find(|(regex, _)| regex.is_match(secret));
-        let Some((_, (kind, _, by_lot))) = kind else { continue };
-        if !by_lot || is_by_lot(secret) {
-            found.push(Secret { kind, place: hit.end() - secret.len()..hit.end() });
+    let mut found: Vec<Secret> = Vec::new();
+    for start in starts(text) {
+        // What one kind refuses may hide another that begins within; what is a secret does not.
+        if found.last().is_none_or(|secret| secret.place.end <= start) {
+            found.extend(secret_at(text, start));
         }
     }
     found
 }
 
-/// Says whether what follows the mark looks drawn by lot: letters and digits mixed, few of them again and again.
-fn is_by_lot(hit: &str) -> bool {
-    let body = hit.rsplit([' ', '=', ':', '"', '\'']).find(|part| part.len() >= 10).unwrap_or(hit);
-    let digits = body.chars().filter(char::is_ascii_digit).count();
-    let letters = body.chars().filter(char::is_ascii_alphabetic).count();
-    digits >= 2 && letters >= 2 && entropy(body) >= 3.2
+/// Returns where a secret may begin, in order.
+fn starts(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let back = |at: usize, is_part: fn(u8) -> bool| {
+        let before = bytes[at.saturating_sub(REACH.0)..at].iter().rev().take_while(|byte| is_part(**byte));
+        at - before.count()
+    };
+    let in_name: fn(u8) -> bool = |byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    let in_scheme: fn(u8) -> bool = |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-');
+    let mut starts = Vec::new();
+    for mark in MARKS.find_iter(text) {
+        starts.extend([back(mark.start(), in_name), mark.start()]);
+    }
+    starts.extend(ADDRESSES.find_iter(bytes).map(|at| back(at, in_scheme)));
+    starts.extend(BOTS.find_iter(bytes).map(|at| back(at, |byte| byte.is_ascii_digit())));
+    let points = memchr::memchr_iter(b'.', bytes);
+    let points = points.map(|at| (at, back(at, |byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))));
+    starts.extend(points.filter(|(at, start)| at - start == 32).map(|(_, start)| start));
+    starts.sort_unstable();
+    starts.dedup();
+    starts
+}
+
+fn secret_at(text: &str, start: usize) -> Option<Secret> {
+    let part = &text[start..text.floor_char_boundary(start + REACH.1)];
+    EACH.iter().zip(kinds()).find_map(|(regex, (kind, _, _, proof))| {
+        let body = regex.captures(part)?.get(1)?;
+        let holds = match proof {
+            Proof::Form => true,
+            Proof::Varied => entropy(body.as_str()) >= 2.5,
+            Proof::Lot => is_by_lot(body.as_str()),
+        };
+        holds.then(|| Secret { kind, place: start..start + body.end() })
+    })
+}
+
+/// So many letters in a row are no word.
+const NO_WORD: usize = 32;
+
+/// Says whether a body looks drawn by lot: few of its signs again and again, and within its words capitals behind small letters or
+/// digits between letters. A word with a capital, a year or two words joined have none or one of these.
+fn is_by_lot(body: &str) -> bool {
+    let class = |byte: u8| match byte {
+        b'a'..=b'z' => 1,
+        b'A'..=b'Z' => 2,
+        b'0'..=b'9' => 3,
+        _ => 0,
+    };
+    let (mut turns, mut row, mut before) = (0, 0, 0);
+    let mut longest = 0;
+    for byte in body.bytes() {
+        let class = class(byte);
+        turns += usize::from(matches!((before, class), (1, 2 | 3) | (2, 3) | (3, 1 | 2)));
+        row = if class == 0 { 0 } else { row + 1 };
+        longest = longest.max(row);
+        before = class;
+    }
+    // Of a short body fewer signs can differ.
+    let enough = (0.7 * super::float(body.len().max(1)).log2()).min(3.2);
+    (turns >= 3 || longest >= NO_WORD) && entropy(body) >= enough
 }
 
 /// Returns how many bits a character of a text tells.
@@ -167,6 +282,89 @@ mod tests {
         assert_eq!(secrets(&format!("task_sk-{lot} and ask-{lot}")), [], "the end of a word is no mark");
     }
 
+    /// Returns so many letters drawn by lot, the same ones for the same seed.
+    fn lot(seed: u64, count: usize, of: &str) -> String {
+        let signs: Vec<char> = of.chars().collect();
+        let mut state = seed;
+        let draw = |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            signs[usize::try_from(state >> 33).unwrap() % signs.len()]
+        };
+        (0..count).map(draw).collect()
+    }
+
+    const SMALL: &str = "abcdefghijklmnopqrstuvwxyz";
+    const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const SIGNS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+    #[test]
+    fn keys_of_letters_alone_are_found() {
+        for seed in 0..20 {
+            for (mark, count, of) in [
+                ("hf_", 34, LETTERS),
+                ("hf_", 34, SMALL),
+                ("Bearer ", 38, LETTERS),
+                ("Bearer ", 40, SMALL),
+                ("sk-", 32, LETTERS),
+                ("sk-", 48, SIGNS),
+                ("gsk_", 52, SIGNS),
+                ("xai-", 80, SIGNS),
+                ("r8_", 37, SIGNS),
+                ("AKID", 32, LETTERS),
+                ("123456789:AA", 33, LETTERS),
+                ("AccountKey=", 86, SIGNS),
+                ("aws_secret_access_key = ", 40, LETTERS),
+                ("\"accessToken\": \"", 40, SMALL),
+                ("令牌：", 32, LETTERS),
+            ] {
+                let body = lot(seed, count, of);
+                let text = format!("他说 {mark}{body} and left");
+                let found = secrets(&text);
+                assert!(found.len() == 1 && text[found[0].place.clone()].ends_with(&body), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_people_write_by_hand_is_found() {
+        let mail = format!("SG.{}.{}", lot(1, 22, SIGNS), lot(2, 43, SIGNS));
+        let model = format!("{}.{}", lot(3, 32, "0123456789abcdef"), lot(4, 16, SIGNS));
+        for secret in [
+            "OPENAI_API_KEY=sk-QmZkLwPxTrVbNcHsGdFj",
+            "-----BEGIN PGP PRIVATE KEY BLOCK-----",
+            "postgres://user:pw@",
+            "postgres://bob:s3cr3tpw99@",
+            "password: Zx9!kq72#LmPw83jdKq",
+            "\"passwd\": \"Zx9!kq72#LmPw83jdKq",
+            "密码：Zx9kq72LmPw83jdKq",
+            "密码是Qm7kLwPxTr9",
+            "口令 = 「Qm7kLwPxTr9",
+            "密钥：“a1B2c3D4e5",
+            &mail,
+            &model,
+        ] {
+            for text in [secret.to_owned(), format!("她记下 {secret}，便走了。"), format!("So, {secret} it was.")]
+            {
+                let found = secrets(&text);
+                assert!(found.len() == 1 && secret.ends_with(&text[found[0].place.clone()]), "{text}: {found:?}");
+            }
+        }
+        let key = key("sk-");
+        for text in
+            [format!("secret: on-the-{key}"), format!("sk-on-and-on-and-on-and-on {key}"), format!("//a:b/c {key}")]
+        {
+            let found = secrets(&text);
+            assert!(found.len() == 1 && found[0].place.end == text.len(), "{text}: what is refused hides nothing");
+        }
+    }
+
+    #[test]
+    fn a_text_of_nothing_but_marks_is_no_work() {
+        for mark in ["sk-", "token=", "密码：", "a://b:", "Bearer "] {
+            assert_eq!(secrets(&mark.repeat(2_000)), [], "{mark}");
+        }
+    }
+
     #[test]
     fn prose_is_left_alone() {
         for text in [
@@ -180,6 +378,14 @@ mod tests {
             "The token = a brass button with an anchor.",
             "AKIA is no name.",
             "口令：天王盖地虎，宝塔镇河妖。",
+            "密码是3721，令牌是第4块，口令：in-the-year-1884",
+            "Password: The-Second-Of-May-1808-And-The-Third",
+            "token: ISBN-978-7-02-000220-7 and ISBN 0-14-143951-3",
+            "hf_the_harbour_front, hf_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+            "The bearer (see https://example.org:8080/a@b) is well-known-to-everyone-in-the-mill.",
+            "#ff8800 #0A0B0C, 3f786850e387550fdab836ed7e6dc881de23001b, 550e8400-e29b-41d4-a716-446655440000",
+            "api_key = \"$OPENAI_API_KEY\", password: {password_2b}, https://${USER}:${PASS}@host/, ftp://a:***@b",
+            "api_key_env = \"MY_KEY_2\", max_tokens = 4096, Basic understanding-of-everything-that-is",
             "",
         ] {
             assert_eq!(secrets(text), [], "{text}");
