@@ -4,12 +4,14 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use super::arguments::PoolArguments;
 use super::books::usage;
 use super::controls::{visible, visible_lines};
 use super::summary::thousands;
 use super::{Exit, Terminal, audit, failed, scenes, table, to_stdout, variables};
-use crate::pipeline::{self, Endpoints, Examined, ExaminedModel, PipelineError, ProbedAddress, RunError};
+use crate::pipeline::{self, Endpoints, Examined, ExaminedModel, Finding, PipelineError, ProbedAddress, RunError};
 use crate::store::{self, DatasetPlace};
 
 /// Checks a pipeline file, with `probe` its endpoints too; or a folder.
@@ -38,13 +40,22 @@ pub(super) fn check(path: &Path, probe: bool, sets: &[String], json: bool) -> Ex
     match found {
         Ok(examined) => {
             if json {
-                to_stdout(&format!("{}\n", serde_json::to_string(&examined).expect("what was found is JSON")));
+                let found: Vec<Finding> = findings(&examined).map(|found| found.finding(path)).collect();
+                let mut told = json!({"findings": found});
+                if let Ok(Value::Object(examined)) = serde_json::to_value(&examined) {
+                    told.as_object_mut().expect("it was made as one").extend(examined);
+                }
+                to_stdout(&format!("{told}\n"));
             } else {
                 to_stdout(&text(path, &examined, probe));
             }
             if findings(&examined).next().is_some() { Exit::Failures } else { Exit::Done }
         }
         // That the file is wrong is what the check was to find.
+        Err(RunError::Invalid(error @ PipelineError::Invalid { .. })) if json => {
+            to_stdout(&format!("{}\n", json!({"findings": error.findings()})));
+            Exit::Failures
+        }
         Err(error @ RunError::Invalid(PipelineError::Invalid { .. })) => {
             failed(&error, &terminal);
             Exit::Failures
@@ -76,14 +87,38 @@ fn folder(path: &Path, json: bool) -> Exit {
     )
 }
 
-/// Returns everything that keeps a run from being well, with the place that it is about.
-fn findings(examined: &Examined) -> impl Iterator<Item = (String, &str)> {
-    let books =
-        examined.books.iter().filter_map(|book| Some((book.path.display().to_string(), book.fault.as_deref()?)));
+/// What keeps a run from being well.
+struct Found<'a> {
+    /// The book that it is about; none where it is about a model of the pipeline file.
+    book: Option<&'a Path>,
+    place: String,
+    message: &'a str,
+}
+
+impl Found<'_> {
+    /// Returns it as other checks tell theirs.
+    fn finding(&self, pipeline: &Path) -> Finding {
+        let (check, remedy) = match self.book {
+            Some(_) => ("book", "mend the file, or take it out of `books.paths`"),
+            None => ("model", "mend that, and ask again with `--probe`"),
+        };
+        let message =
+            if self.book.is_some() { self.message.to_owned() } else { format!("{}: {}", self.place, self.message) };
+        Finding { check, remedy, path: self.book.unwrap_or(pipeline).to_owned(), message, ..Finding::default() }
+    }
+}
+
+/// Returns everything that keeps a run from being well.
+fn findings(examined: &Examined) -> impl Iterator<Item = Found<'_>> {
+    let books = examined.books.iter().filter_map(|book| {
+        let message = book.fault.as_deref()?;
+        Some(Found { book: Some(&book.path), place: book.path.display().to_string(), message })
+    });
     let addresses =
         examined.models.iter().flat_map(|model| model.addresses.iter().map(move |address| (model, address)));
-    let addresses = addresses
-        .flat_map(|(model, address)| address.findings.iter().map(|finding| (place(model, address), finding.as_str())));
+    let addresses = addresses.flat_map(|(model, address)| {
+        address.findings.iter().map(|message| Found { book: None, place: place(model, address), message })
+    });
     books.chain(addresses)
 }
 
@@ -116,8 +151,8 @@ fn text(path: &Path, examined: &Examined, probed: bool) -> String {
         rows.extend(model.addresses.iter().map(|address| [row.to_vec(), probe(address)].concat()));
     }
     text.push_str(&table::table(&rows, if probed { 9 } else { 3 }));
-    for (place, finding) in findings(examined) {
-        let _ = writeln!(text, "finding: {}: {}", visible(&place), visible_lines(finding));
+    for Found { place, message, .. } in findings(examined) {
+        let _ = writeln!(text, "finding: {}: {}", visible(&place), visible_lines(message));
     }
     for model in &examined.models {
         for address in &model.addresses {

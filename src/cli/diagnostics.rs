@@ -12,12 +12,15 @@ use crate::llm::{AskError, HttpFault};
 use crate::pipeline::{PipelineError, Problem, RunError};
 use crate::store::StoreError;
 
+/// So many problems are drawn; who mends these sees the rest.
+const MOST: usize = 20;
+
 /// Draws every problem with the line that it stands in and a caret below it.
 pub(super) fn problems(sources: &[(String, String)], problems: &[Problem], color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.decor_style(DecorStyle::Ascii);
     let mut text = String::new();
-    for problem in problems {
+    for problem in problems.iter().take(MOST) {
         let (name, source) = &sources[problem.source];
         let mut group = Group::with_title(Level::ERROR.primary_title(problem.message.as_str()));
         let expected = problem.expected.as_ref().map(|expected| format!("expected {expected}"));
@@ -35,6 +38,9 @@ pub(super) fn problems(sources: &[(String, String)], problems: &[Problem], color
         }
         text.push_str(&renderer.render(&[group]));
         text.push_str("\n\n");
+    }
+    if problems.len() > MOST {
+        let _ = writeln!(text, "… and {} more; `--json` of `check` has them all\n", problems.len() - MOST);
     }
     text
 }
@@ -65,6 +71,14 @@ pub(super) fn hint(error: &RunError, invocation: &str) -> String {
     let again = format!("run `{invocation}` again");
     match error {
         RunError::Invalid(PipelineError::Open { nearest: Some(nearest), .. }) => format!("did you mean `{nearest}`?"),
+        RunError::Invalid(PipelineError::Open { path, .. }) if path.is_dir() && invocation.contains(" export ") => format!(
+            "`--format` writes a data set that is there in another form: `{invocation} --format jsonl`; without it a pipeline \
+             file is wanted"
+        ),
+        RunError::Invalid(PipelineError::Open { path, .. }) if path.is_dir() => {
+            "a pipeline file is wanted, such as `pipelines/demo.toml`; `check`, `status`, `split` and `diff` take a run's folder"
+                .to_owned()
+        }
         RunError::Invalid(PipelineError::Open { nearest: None, .. }) => {
             "the shipped ones are `pipelines/demo.toml` and `pipelines/served.toml`".to_owned()
         }

@@ -26,6 +26,7 @@ pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) -> BTreeSe
     characters(document, problems);
     priced(document, &used, problems);
     encoding(document, problems);
+    canary(document, problems);
     used
 }
 
@@ -88,6 +89,20 @@ fn cast(document: &Document, problems: &mut Vec<Problem>) -> BTreeSet<String> {
         problems.push(Problem::new(document.at(&pointer), format!("`cast.{part}` names no model")).expected(expected));
     }
     used
+}
+
+/// The card shows the canary as code in one line: whoever looks for it has to find what the rows have.
+fn canary(document: &Document, problems: &mut Vec<Problem>) {
+    for (pointer, canary) in document.strings("/export/canary") {
+        if canary.trim() != canary
+            || canary.contains(|c: char| c == '`' || c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'))
+        {
+            let problem =
+                Problem::new(document.at(&pointer), "the card would show this canary other than the rows have it");
+            problems
+                .push(problem.expected("one line without backticks and without white space around it, such as a GUID"));
+        }
+    }
 }
 
 /// Figures that bound each other do so the right way round.

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::text::{Secret, secrets};
+
 /// Finds what looks like a key: the group `key` of each pattern.
 static KEYS: LazyLock<[Regex; 5]> = LazyLock::new(|| {
     [
@@ -19,7 +21,7 @@ static KEYS: LazyLock<[Regex; 5]> = LazyLock::new(|| {
 
 /// Returns a text of the same length in bytes in which stars stand for what looks like a key, so that places stay right.
 pub(super) fn conceal(text: &str) -> String {
-    KEYS.iter().fold(text.to_owned(), |text, pattern| {
+    let mut concealed = KEYS.iter().fold(text.to_owned(), |text, pattern| {
         let struck = pattern.replace_all(&text, |found: &Captures<'_>| {
             let (whole, key) = (found.get_match(), found.name("key").expect("every pattern has the group"));
             if is_variable(key.as_str()) {
@@ -29,7 +31,11 @@ pub(super) fn conceal(text: &str) -> String {
             format!("{before}{}{after}", "*".repeat(key.len()))
         });
         struck.into_owned()
-    })
+    });
+    for Secret { place, .. } in secrets(&concealed) {
+        concealed.replace_range(place.clone(), &"*".repeat(place.len()));
+    }
+    concealed
 }
 
 /// Says whether a URL holds a user, a password or a key.
@@ -56,6 +62,7 @@ mod tests {
             ("api_key_env = \"MY_KEY_2\"", "api_key_env = \"MY_KEY_2\""),
             ("api_key = \"$MY_KEY\"", "api_key = \"$MY_KEY\""),
             ("base_url = \"https://me:pw@host/v1?key=abc&x=1\"", "base_url = \"https://*****@host/v1?key=***&x=1\""),
+            ("# hf_aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH 名", "# ************************************* 名"),
             ("model = \"sk-abcdef-123\"", "model = \"*************\""),
             ("max_tokens = 4096\nkey = \"性格\"", "max_tokens = 4096\nkey = \"性格\""),
         ] {

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::characters::GivenCharacters;
 use super::document::Document;
-use super::problems::{At, PipelineError, Problem};
-use super::reader::Reader;
+use super::problems::{At, PipelineError, Problem, SET};
+use super::reader::{self, Reader};
 use super::vetoes::Vetoes;
 use super::{BookPath, Environment, ModelEntry, PipelineFile, checks, paths};
 use crate::llm::{AskError, Desk, Endpoint, Model, Secret};
@@ -123,10 +123,15 @@ pub fn load(
     environment: &Environment,
     endpoints: Endpoints<'_>,
 ) -> Result<Loaded, PipelineError> {
-    let source = std::fs::read_to_string(path).map_err(|source| {
+    let bytes = std::fs::read(path).map_err(|source| {
         let nearest = (source.kind() == std::io::ErrorKind::NotFound).then(|| paths::nearest_path(path)).flatten();
         PipelineError::Open { path: path.to_owned(), nearest, source }
     })?;
+    let (source, broken) = reader::text(0, bytes);
+    if let Some(problem) = broken {
+        let sources = vec![(path.display().to_string(), source)];
+        return Err(Reader { sources, problems: vec![problem] }.invalid());
+    }
     load_text(path, source, sets, environment, endpoints)
 }
 
@@ -140,8 +145,18 @@ pub(super) fn load_text(
 ) -> Result<Loaded, PipelineError> {
     let mut reader = Reader { sources: vec![(path.display().to_string(), source)], problems: Vec::new() };
     let mut document = Document::toml(0, &reader.sources[0].1, &mut reader.problems);
+    // Of what is something else altogether the first fault says it all.
+    if !document.complete && !["books", "models", "cast"].iter().any(|table| document.keys("").contains(table)) {
+        reader.problems.truncate(1);
+        for problem in &mut reader.problems {
+            problem.message = format!("this is no pipeline file: {}", problem.message);
+            problem.expected =
+                Some("TOML with `[books]`, `[models]` and `[cast]`, as `dramaturg init` writes it".to_owned());
+        }
+        return Err(reader.invalid());
+    }
     for set in sets {
-        reader.sources.push(("--set".to_owned(), set.clone()));
+        reader.sources.push((SET.to_owned(), set.clone()));
         document.overlay(reader.sources.len() - 1, set, &mut reader.problems);
     }
     let unexpanded = reader.expand(&mut document, environment, |pointer| endpoints.spare(pointer));
@@ -164,6 +179,7 @@ pub(super) fn load_text(
     let prompts = reader.prompts(&document);
     let dimensions = reader.dimensions(&document);
     let vetoes = reader.vetoes(&document, path);
+    reader.secrets();
 
     let mut typed: Option<PipelineFile> = None;
     if reader.problems.is_empty() {
@@ -472,6 +488,68 @@ mod tests {
         }
         let text = whole().replace("model = 'm'", "model = 'm'\nbase_url = '$OPENAI_BASE_URL'");
         assert!(desk.load(&text, &[], Endpoints::Needed).is_ok());
+    }
+
+    #[test]
+    fn what_looks_like_a_key_is_found_wherever_it_stands() {
+        let key = format!("sk-proj-{}", "aB3dE5fG7hJ9kL1mN2pQ4rS6");
+        let title = format!("export.pretty_name='{key}'");
+        let profile = "[[profile]]\nkey = 'k'\nvalue = 'v'\nvisibility = 'public'\n";
+        for (file, text, source) in [
+            ("mine.toml", format!("{}[export]\npretty_name = '{key}'\n", whole()), 0),
+            ("mine.toml", format!("{}# api_key = \"{key}\" 名\n", whole()), 0),
+            ("mine.toml", format!("{}# 密码：{key}\n", whole()), 0),
+            ("--set", whole(), 1),
+            ("who/mara.toml", format!("name = 'Mara'\nlanguage = 'en'\nbook = 'plain' # {key}\n{profile}"), 1),
+            ("vetoes.toml", format!("[[veto]]\nid = 'a/b/0#1' # {key}\nreason = '答非所问'\n"), 2),
+        ] {
+            let desk = Desk::new();
+            let (text, sets) = match file {
+                "mine.toml" => (text, vec![]),
+                "--set" => (text, vec![title.as_str()]),
+                _ => {
+                    desk.write(file, &text);
+                    (whole(), vec![])
+                }
+            };
+            let problems = desk.problems(&text, &sets);
+            assert_eq!(problems.len(), 1, "{file}: {problems:?}");
+            assert!(
+                problems[0].starts_with(&format!("{source}|"))
+                    && problems[0].contains("***")
+                    && problems[0].contains("a variable such as"),
+                "{problems:?}"
+            );
+            let shown = format!("{:?}", desk.load(&text, &sets, Endpoints::Needed).unwrap_err());
+            assert!(!shown.contains(&key), "{file}: {shown}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_pipeline_file_is_told_once() {
+        let desk = Desk::new();
+        let problems = desk.problems("# A title\n\nSome *prose*, and [a link](of.md).\n\n| a | b |\n", &[]);
+        assert!(problems.len() == 1 && problems[0].contains("this is no pipeline file"), "{problems:?}");
+        let path = desk.0.path().join("gbk.toml");
+        std::fs::write(&path, b"name = 'mine'\n# \xba\xec\n").unwrap();
+        let error = load(&path, &[], &Environment::default(), Endpoints::Needed).unwrap_err();
+        let found = error.findings();
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].line, found[0].column, found[0].path.as_path()), (Some(2), Some(3), path.as_path()));
+        assert!(found[0].message.contains("0xba"), "{found:?}");
+    }
+
+    #[test]
+    fn a_canary_is_one_that_the_card_can_show() {
+        let desk = Desk::new();
+        for canary in ["a`b-0000-1111", "two\\nlines-0000", " 金丝雀-0000-1111"] {
+            let problems = desk.problems(&format!("{}[export]\ncanary = \"{canary}\"\n", whole()), &[]);
+            assert!(
+                problems.len() == 1 && problems[0].contains("one line without backticks"),
+                "{canary}: {problems:?}"
+            );
+        }
+        assert_eq!(desk.problems(&format!("{}[export]\ncanary = '金丝雀-0000-1111'\n", whole()), &[]), [""; 0]);
     }
 
     #[test]

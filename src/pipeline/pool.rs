@@ -19,10 +19,11 @@ use crate::store::{OwnScene, PieceFault, Placed, Pool, PoolFile, SceneKind, Stor
 /// The most findings that are told whole: who has more mends these first.
 const MOST: usize = 1_000;
 
-/// Something wrong in a file of scenes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// Something wrong in a file of scenes, or in a pipeline file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Finding {
-    /// What was checked: `file`, `schema`, `sense`, `id`, `secret`, `text` or `private`.
+    /// What was checked: `file`, `schema`, `sense`, `id`, `secret`, `text` or `private` of a pool; else `pipeline`, `book` or
+    /// `model`.
     pub check: &'static str,
     /// The file.
     pub path: PathBuf,

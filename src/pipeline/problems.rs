@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
+use super::Finding;
+
 /// Where something stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct At {
@@ -75,7 +77,38 @@ pub enum PipelineError {
     },
 }
 
+/// What a finding of a pipeline file, or of a file that it names, is of; and what to do about it.
+pub(super) const PIPELINE: (&str, &str) =
+    ("pipeline", "mend it there: `schemas/pipeline.schema.json` describes every key, and `dramaturg schema` writes it");
+
+/// The name of a source that is no file: a text that `--set` lays over one.
+pub(super) const SET: &str = "--set";
+
 impl PipelineError {
+    /// Returns what is wrong as other checks tell it; of a file that cannot be read nothing.
+    #[must_use]
+    pub fn findings(&self) -> Vec<Finding> {
+        let Self::Invalid { sources, problems } = self else { return Vec::new() };
+        let finding = |problem: &Problem| {
+            let (name, text) = &sources[problem.source];
+            let is_whole = problem.span.is_empty() && problem.span.start == 0;
+            let before = &text[..text.floor_char_boundary(problem.span.start)];
+            let number = |count: usize| Some(u32::try_from(count + 1).unwrap_or(u32::MAX)).filter(|_| !is_whole);
+            Finding {
+                check: PIPELINE.0,
+                remedy: PIPELINE.1,
+                path: name.into(),
+                line: number(before.matches('\n').count()),
+                column: number(before.rsplit('\n').next().unwrap_or_default().chars().count()),
+                message: problem.message.clone(),
+                expected: problem.expected.clone(),
+                nearest: problem.nearest.clone(),
+                ..Finding::default()
+            }
+        };
+        problems.iter().map(finding).collect()
+    }
+
     /// Says what is wrong, and not what that kept from being done.
     pub(super) fn told(&self) -> String {
         match self {
@@ -86,7 +119,11 @@ impl PipelineError {
 }
 
 fn found(sources: &[(String, String)], problems: &[Problem]) -> String {
-    let name = sources.first().map_or("", |(name, _)| name);
+    // What is wrong in one file that the pipeline file names is told of that one.
+    let mut of = problems.iter().map(|problem| problem.source);
+    let first = of.next().filter(|first| of.all(|other| other == *first)).unwrap_or(0);
+    let is_file = sources.get(first).is_some_and(|(name, _)| name != SET);
+    let name = sources.get(if is_file { first } else { 0 }).map_or("", |(name, _)| name);
     let count = if problems.len() == 1 { "1 problem".to_owned() } else { format!("{} problems", problems.len()) };
     format!("{count} in `{name}`")
 }

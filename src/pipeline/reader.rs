@@ -13,6 +13,7 @@ use super::{BookPath, paths, shape};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Dimension, slug};
 use crate::stages::{self, chunk, select};
+use crate::text::{Secret, secrets};
 
 /// What has been read, and what is wrong with it.
 pub(super) struct Reader {
@@ -179,7 +180,7 @@ impl Reader {
                 continue;
             }
             let path = document.value.pointer(&place).and_then(Value::as_str).map(PathBuf::from);
-            let Some(text) = path.and_then(|path| self.read(document, &place, &path)) else { continue };
+            let Some((_, text)) = path.and_then(|path| self.read(document, &place, &path)) else { continue };
             let replacement = BTreeMap::from([(name.to_owned(), text.clone())]);
             if let Err(PromptError::Syntax { source, .. }) = Prompts::new(stages::prompts(), &replacement) {
                 let message = format!("the template of `{}` does not parse: {source}", dotted(&place));
@@ -197,18 +198,18 @@ impl Reader {
         let Some(path) = path else {
             return select::dimensions(None).expect("the program's own table is tested");
         };
-        let Some(text) = self.read(document, pointer, &path) else { return Vec::new() };
+        let Some((source, text)) = self.read(document, pointer, &path) else { return Vec::new() };
         select::dimensions(Some(&text)).unwrap_or_else(|error| {
-            let at = At { source: self.sources.len(), span: error.span().unwrap_or(0..0) };
+            let at = At { source, span: error.span().unwrap_or(0..0) };
             self.problems.push(Problem::new(at, error.message()));
-            self.sources.push((path.display().to_string(), text));
             Vec::new()
         })
     }
 
-    pub(super) fn read(&mut self, document: &Document, pointer: &str, path: &Path) -> Option<String> {
-        match std::fs::read_to_string(path) {
-            Ok(text) => Some(text),
+    /// Reads a file that a key names. Returns its text, and which of the sources it is.
+    pub(super) fn read(&mut self, document: &Document, pointer: &str, path: &Path) -> Option<(usize, String)> {
+        match std::fs::read(path) {
+            Ok(bytes) => self.take(path, bytes),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let paths::Nothing { message, nearest } = paths::absent(path);
                 self.problems.push(Problem { nearest, ..Problem::new(document.at(pointer), message) });
@@ -220,6 +221,35 @@ impl Reader {
                 None
             }
         }
+    }
+
+    /// Takes in a file as one more source, and tells where it is no UTF-8.
+    pub(super) fn take(&mut self, path: &Path, bytes: Vec<u8>) -> Option<(usize, String)> {
+        let source = self.sources.len();
+        let (text, broken) = text(source, bytes);
+        self.sources.push((path.display().to_string(), text.clone()));
+        let is_whole = broken.is_none();
+        self.problems.extend(broken);
+        is_whole.then_some((source, text))
+    }
+
+    /// Tells what looks like a key or a password in anything that was read, comments too: the file goes into the card, what it names
+    /// into rows and manifest. What is told at its place already is not told again.
+    pub(super) fn secrets(&mut self) {
+        let mut found = Vec::new();
+        for (source, (_, text)) in self.sources.iter().enumerate() {
+            for Secret { kind, place } in secrets(text) {
+                let is_told = |problem: &Problem| {
+                    problem.source == source && problem.span.start < place.end && place.start < problem.span.end
+                };
+                if self.problems.iter().any(is_told) {
+                    continue;
+                }
+                let problem = Problem::new(At { source, span: place }, format!("this looks like {kind}"));
+                found.push(problem.expected("a variable such as `$MY_KEY`, which the environment or `.env` holds, or nothing: this file leaves with the data set"));
+            }
+        }
+        self.problems.extend(found);
     }
 
     /// Returns everything that is wrong, in order, with what looks like a key struck out of the texts that will be shown.
@@ -235,6 +265,20 @@ impl Reader {
         }
         PipelineError::Invalid { sources: self.sources, problems: self.problems }
     }
+}
+
+/// Returns bytes as text, and where they are no UTF-8; what is none has a mark in its place.
+pub(super) fn text(source: usize, bytes: Vec<u8>) -> (String, Option<Problem>) {
+    String::from_utf8(bytes).map_or_else(
+        |error| {
+            let start = error.utf8_error().valid_up_to();
+            let byte = error.as_bytes()[start];
+            let at = At { source, span: start..start + char::REPLACEMENT_CHARACTER.len_utf8() };
+            let problem = Problem::new(at, format!("the file is no UTF-8: the byte 0x{byte:02x} begins no character"));
+            (String::from_utf8_lossy(error.as_bytes()).into_owned(), Some(problem.expected("a file saved as UTF-8")))
+        },
+        |text| (text, None),
+    )
 }
 
 /// Returns what tells a file from others, however it is named.

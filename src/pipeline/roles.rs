@@ -30,8 +30,7 @@ impl Reader {
         let mut ids = BTreeSet::new();
         let files = self.files(document, &document.strings("/instruct/instructions"), paths::LINES);
         for (place, path) in files {
-            let Some(text) = self.read(document, &place, &path) else { continue };
-            let source = self.sources.len();
+            let Some((source, text)) = self.read(document, &place, &path) else { continue };
             let mut told = Vec::new();
             let mut at = 0;
             for line in text.split_inclusive('\n') {
@@ -56,10 +55,7 @@ impl Reader {
                     Ok(read) => instructions.push(read),
                 }
             }
-            if !told.is_empty() {
-                self.sources.push((path.display().to_string(), text));
-                self.problems.append(&mut told);
-            }
+            self.problems.append(&mut told);
         }
         instructions
     }

@@ -82,13 +82,16 @@ impl Reader {
     pub(super) fn vetoes(&mut self, document: &Document, pipeline: &Path) -> Option<Vetoes> {
         let pointer = "/export/vetoes";
         let named = document.value.pointer(pointer).and_then(serde_json::Value::as_str).map(PathBuf::from);
-        let (path, text) = if let Some(path) = named {
-            let text = self.read(document, pointer, &path)?;
-            (path, text)
+        let (path, (source, text)) = if let Some(path) = named {
+            let read = self.read(document, pointer, &path)?;
+            (path, read)
         } else {
             let path = pipeline.parent()?.join(BESIDE);
-            match std::fs::read_to_string(&path) {
-                Ok(text) => (path, text),
+            match std::fs::read(&path) {
+                Ok(bytes) => {
+                    let taken = self.take(&path, bytes)?;
+                    (path, taken)
+                }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
                 Err(error) => {
                     let message = format!("`{}` cannot be read: {error}", path.display());
@@ -98,10 +101,8 @@ impl Reader {
                 }
             }
         };
-        let source = self.sources.len();
         let before = self.problems.len();
         let own = Document::toml(source, &text, &mut self.problems);
-        self.sources.push((path.display().to_string(), text.clone()));
         self.shape::<VetoFile>(&own, "the file of vetoes");
         let file: VetoFile =
             serde_json::from_value(own.value.clone()).ok().filter(|_| self.problems.len() == before)?;
@@ -323,7 +324,7 @@ mod tests {
         let path = folder.path().join(BESIDE);
         std::fs::write(&path, b"[[veto]]\nid = '\xba\xec'\n").unwrap();
         let told = problems();
-        assert!(told.len() == 1 && told[0].contains("vetoes.toml") && told[0].contains("cannot be read"), "{told:?}");
+        assert!(told.len() == 1 && told[0].contains("no UTF-8: the byte 0xba"), "{told:?}");
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
         assert_eq!(problems().len(), 1, "a folder of that name is no file");

@@ -117,6 +117,30 @@ fn without_a_probe_the_file_and_its_books_are_checked() {
     assert_eq!(output.status.code(), Some(3), "{shown}");
     assert!(shown.contains("finding: empty.txt: "), "{shown}");
     assert_eq!(run.run(&["check", "small.toml", "--set", "cast.base='nobody'"]).status.code(), Some(3));
+    assert_eq!(found["findings"], json!([]));
+    let told = |arguments: &[&str]| {
+        let output = run.run(&[&["check", "--json"], arguments].concat());
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(3), 0), "{arguments:?}");
+        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")["findings"].take()
+    };
+    let empty = told(&["small.toml", "--set", "books.paths=['empty.txt']"]);
+    assert_eq!((&empty[0]["path"], &empty[0]["check"]), (&json!("empty.txt"), &json!("book")));
+    run.change("tau = 1", "tua = 1");
+    let text = std::fs::read_to_string(run.path().join("small.toml")).unwrap();
+    let wrong = told(&["small.toml"]);
+    let line = text.lines().position(|line| line.starts_with("tua")).unwrap() + 1;
+    assert_eq!(
+        (&wrong[0]["line"], &wrong[0]["column"], &wrong[0]["nearest"]),
+        (&json!(line), &json!(1), &json!("tau"))
+    );
+    run.change("tua = 1", "tau = 1");
+    std::fs::write(run.path().join("vetoes.toml"), "[[veto]]\nid = 'a/b/0#1'\n").unwrap();
+    assert_eq!(told(&["small.toml"])[0]["path"].as_str().map(|path| path.ends_with("vetoes.toml")), Some(true));
+    let shown = String::from_utf8(run.run(&["check", "small.toml"]).stderr).unwrap();
+    assert!(shown.contains("1 problem in `vetoes.toml`"), "{shown}");
+    std::fs::remove_file(run.path().join("vetoes.toml")).unwrap();
+    let shown = String::from_utf8(run.run(&["export", "."]).stderr).unwrap();
+    assert!(shown.contains("--format"), "{shown}");
     assert_eq!(run.run(&["check", "nowhere.toml"]).status.code(), Some(2));
     assert_eq!(run.run(&["check", "."]).status.code(), Some(2));
 }
