@@ -29,4 +29,4 @@ pub use parquet::{SHARD_BYTES, TableFile};
 pub use pool::{Added, OwnScene, PieceFault, Place, Placed, Pool, PoolFile, PoolIndex, SceneKind, Written};
 pub use run::{RunFolder, lock, rename, write_json, write_text};
 pub use spool::Spool;
-pub use tables::{Dataset, Place as DatasetPlace, RowReader, Table, columns, groups, read_card};
+pub use tables::{Dataset, Place as DatasetPlace, RowReader, Table, broken_columns, columns, groups, read_card};

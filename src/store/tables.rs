@@ -140,6 +140,17 @@ pub fn groups(
     }))
 }
 
+/// Returns the columns of a file that cannot be read where others can: each is read alone, so that it is asked for a file that is
+/// known to be broken.
+#[must_use]
+pub fn broken_columns(path: &Path) -> Vec<String> {
+    let names = columns(path).unwrap_or_default();
+    let is_broken =
+        |name: &&String| groups(path, Some(&[name.as_str()])).is_ok_and(|mut all| all.any(|part| part.is_err()));
+    let broken: Vec<String> = names.iter().filter(is_broken).cloned().collect();
+    if broken.len() < names.len() { broken } else { Vec::new() }
+}
+
 /// Returns where each part begins and how many rows it has, by the rows and bytes of the groups.
 fn parts(groups: impl Iterator<Item = (usize, usize)>) -> Vec<(usize, usize)> {
     let mut parts = Vec::new();

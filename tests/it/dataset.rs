@@ -350,6 +350,134 @@ fn what_was_planted_is_found_where_it_stands() {
     }
 }
 
+/// Adds an item to a row's list of structs whose fields are texts.
+fn plant(path: &Path, column: &str, row: usize, item: &[(&str, &str)]) {
+    let mut frame = read(path);
+    let cells = Cells::of(&frame, column).unwrap();
+    let rows: Vec<Series> = (0..frame.height())
+        .map(|at| {
+            let fields = item.iter().map(|(name, value)| {
+                let of = cells.field(name).expect("a field of texts");
+                let mut texts: Vec<Option<&str>> = cells.list(at).map(|place| of.text(place)).collect();
+                texts.extend((at == row).then_some(Some(*value)));
+                Series::new((*name).into(), texts)
+            });
+            let fields: Vec<Series> = fields.collect();
+            StructChunked::from_series("item".into(), fields[0].len(), fields.iter()).unwrap().into_series()
+        })
+        .collect();
+    frame.with_column(Column::from(Series::new(column.into(), rows))).unwrap();
+    write(path, frame);
+}
+
+#[test]
+fn a_sample_that_says_other_than_what_it_names_is_found() {
+    let folder = copied();
+    let path = table(&folder, "samples", "test");
+    let before = read(&path);
+    let mut expected = Vec::new();
+    for language in ["en", "zh"] {
+        for (column, value) in [
+            ("reference", "(nods) 好。"),
+            ("baseline", "(nods) 好。"),
+            ("rationale", "so be it"),
+            ("book", "no-such-book"),
+            ("situation", "elsewhere"),
+            ("character_type", "weird"),
+            ("source_model", "nobody"),
+        ] {
+            let of = |frame: &DataFrame, row| (text(frame, "language", row) == language).then(|| value.to_owned());
+            expected.push((change(&path, column, of), column));
+        }
+    }
+    // What somebody put right is no fault, and what no row may lack is one.
+    let taken: Vec<usize> = expected.iter().map(|(row, _)| *row).collect();
+    let free: Vec<usize> = (0..before.height()).filter(|row| !taken.contains(row)).collect();
+    for (column, value) in [("reference", "It is as it is."), ("edited", "a slip")] {
+        change(&path, column, |_, row| (row == free[0]).then(|| value.to_owned()));
+    }
+    let mut frame = read(&path);
+    let books = frame.column("book").unwrap().str().unwrap().clone();
+    let books: Vec<Option<&str>> = (0..books.len()).map(|row| books.get(row).filter(|_| row != free[1])).collect();
+    frame.with_column(Column::new("book".into(), books)).unwrap();
+    write(&path, frame);
+    plant(&path, "profile", free[2], &[("key", "k"), ("value", "v"), ("visibility", "hidden")]);
+    without_manifest(&folder);
+    let findings = check(&folder, "alone");
+    let told: BTreeSet<(&str, u64, &str)> = findings
+        .iter()
+        .map(|found| {
+            let column = found["column"].as_str().unwrap();
+            (found["check"].as_str().unwrap(), found["row"].as_u64().unwrap(), column)
+        })
+        .collect();
+    let mut all: BTreeSet<(&str, u64, &str)> =
+        expected.iter().map(|(row, column)| ("reference", *row as u64, *column)).collect();
+    all.extend(taken.iter().map(|row| ("schema", *row as u64, "character_type")));
+    all.extend([("schema", free[1] as u64, "book"), ("reference", free[1] as u64, "book")]);
+    let profile = free[2] as u64;
+    all.extend([("schema", profile, "profile[].visibility"), ("reference", profile, "profile")]);
+    assert_eq!(told, all, "{findings:#?}");
+}
+
+#[test]
+fn a_private_value_is_found_wherever_everybody_reads_it() {
+    for language in ["en", "zh"] {
+        let folder = copied();
+        let (path, of_scenes) = (table(&folder, "samples", "test"), table(&folder, "scenes", "train"));
+        let (samples, scenes) = (read(&path), read(&of_scenes));
+        let cast = Cells::of(&scenes, "characters").unwrap();
+        let profiles = cast.field("profile").unwrap();
+        let [values, visible] = ["value", "visibility"].map(|name| profiles.field(name).unwrap());
+        let secret = |row: usize| {
+            let scene = (0..scenes.height()).find(|at| text(&scenes, "id", *at) == text(&samples, "scene_id", row))?;
+            let own = text(&samples, "test_character", row);
+            let others =
+                cast.list(scene).filter(|member| cast.field("name").unwrap().text(*member) != Some(own.as_str()));
+            let mut items = others.flat_map(|member| profiles.list(member));
+            let item = items.find(|item| {
+                visible.text(*item) == Some("private") && values.text(*item).unwrap().chars().count() > 10
+            })?;
+            (text(&samples, "language", row) == language).then(|| (scene, values.text(item).unwrap().to_owned()))
+        };
+        let (row, (scene, value)) = (0..samples.height()).find_map(|row| Some((row, secret(row)?))).expect("a secret");
+        let planted = |path: &Path, column: &str, at: usize| {
+            change(path, column, |frame, row| (row == at).then(|| format!("{} {value}", text(frame, column, row))));
+        };
+        let private = |folder: &TempDir| -> Vec<(String, u64, String)> {
+            let told = check(folder, "run");
+            let told = told.iter().filter(|found| found["check"] == "private");
+            let of = |found: &Value| {
+                let file = found["file"].as_str().unwrap().split('/').next().unwrap().to_owned();
+                (file, found["row"].as_u64().unwrap(), found["column"].as_str().unwrap().to_owned())
+            };
+            told.map(of).collect()
+        };
+        let at = row as u64;
+        for column in ["criteria", "rationale", "strategy"] {
+            fs::copy(&path, folder.path().join("kept")).unwrap();
+            planted(&path, column, row);
+            assert_eq!(private(&folder), [("samples".to_owned(), at, column.to_owned())], "{language}");
+            fs::copy(folder.path().join("kept"), &path).unwrap();
+        }
+        fs::copy(&path, folder.path().join("kept")).unwrap();
+        plant(&path, "profile", row, &[("key", "k"), ("value", &value), ("visibility", "public")]);
+        assert_eq!(private(&folder), [("samples".to_owned(), at, "profile[].value".to_owned())], "{language}");
+        fs::copy(folder.path().join("kept"), &path).unwrap();
+        // What is said is for people to read: anybody may tell of himself.
+        planted(&path, "reference", row);
+        assert_eq!(private(&folder), []);
+        let told: Value = serde_json::from_slice(&dramaturg(&folder, &["check", "run", "--json"]).stdout).unwrap();
+        let said = format!(
+            "is said by somebody else once, first in samples/test-00000-of-00001.parquet, row {row}, `reference`"
+        );
+        assert!(told["notes"].to_string().contains(&said), "{}", told["notes"]);
+        fs::copy(folder.path().join("kept"), &path).unwrap();
+        planted(&of_scenes, "situation", scene);
+        assert_eq!(private(&folder), [("scenes".to_owned(), scene as u64, "situation".to_owned())], "{language}");
+    }
+}
+
 #[test]
 fn rows_that_belong_together_and_do_not_stand_so_are_found() {
     let folder = copied();
@@ -557,6 +685,11 @@ fn a_private_value_in_a_message_is_found_and_what_was_said_aloud_is_not() {
         let found: Vec<&Value> = findings.iter().filter(|found| found["check"] == "private").collect();
         if said {
             assert!(found.is_empty(), "{found:?}");
+            let changed = |found: &&Value| found["check"] == "reference" && found["column"] == "history";
+            assert_eq!(
+                findings.iter().filter(changed).map(|found| found["row"].as_u64()).collect::<Vec<_>>(),
+                [Some(0)]
+            );
         } else {
             assert_eq!(found.len(), 1, "{found:?}");
             assert_eq!((found[0]["row"].as_u64(), found[0]["column"].as_str()), (Some(0), Some("messages[].content")));

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -83,9 +84,15 @@ fn shards(files: &[String], findings: &mut Findings) {
 }
 
 /// Tells a file that cannot be read.
-pub(super) fn unreadable(file: &str, error: &StoreError, findings: &mut Findings) {
+pub(super) fn unreadable(path: &Path, file: &str, error: &StoreError, findings: &mut Findings) {
     let message = format!("the file cannot be read as Parquet: {}", super::super::run::chain(error));
-    findings.add(Spot::of("file", file), &message, AGAIN);
+    let columns = crate::store::broken_columns(path);
+    if columns.is_empty() {
+        findings.add(Spot::of("file", file), &message, AGAIN);
+    }
+    for column in columns {
+        findings.add(Spot { column: Some(column), ..Spot::of("file", file) }, &message, AGAIN);
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod privacy;
 mod references;
 mod schema;
 mod texts;
+mod values;
 mod walk;
 
 pub(super) use privacy::{tells, told};

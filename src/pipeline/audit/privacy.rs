@@ -5,15 +5,23 @@ use std::collections::HashMap;
 use memchr::memmem::{Finder, find};
 
 use super::Group;
-use super::places::Findings;
+use super::places::{Findings, Spot};
 
 const REMEDY: &str = "the value is its character's own: take the sample out, mend the scene (`scene_pool/edits/`) or make the \
                       attribute public, and build again";
+const OF_SCENE: &str = "every sample of the scene shows it: mend the scene (`scene_pool/edits/`) or make the attribute public, and \
+                        build again";
 
 /// The private values of every scene's cast, and where they are looked for.
 #[derive(Debug, Default)]
 pub(super) struct Privacy {
     scenes: HashMap<String, Vec<Private>>,
+    /// By id of a test character: all that it knows of itself.
+    own: HashMap<String, Vec<String>>,
+    /// What is said in the talk and was not told by whom it is of.
+    said: Vec<Spot>,
+    /// How often.
+    times: usize,
 }
 
 /// A private value.
@@ -25,21 +33,52 @@ struct Private {
     finder: Finder<'static>,
 }
 
+impl Private {
+    fn is_in(&self, text: &str) -> bool {
+        self.finder.find(text.as_bytes()).is_some()
+    }
+
+    fn is_of(&self, name: &str) -> bool {
+        self.names.iter().any(|own| own == name)
+    }
+
+    fn told(&self) -> String {
+        let name = self.names.first().map_or("somebody", String::as_str);
+        format!("it has the private attribute `{}` of the scene character `{name}`", self.key)
+    }
+}
+
 impl Privacy {
-    /// Takes the private values of scenes, and looks for them in samples.
+    /// Takes the private values of scenes, and looks for them where others read them.
     pub(super) fn check(&mut self, group: &Group<'_>, findings: &mut Findings) {
         match group.config {
-            "scenes" => self.add(group),
-            "samples" => {
-                for row in 0..group.height {
-                    self.sample(group, row, findings);
+            "scenes" => self.add(group, findings),
+            "characters" => {
+                for row in (0..group.height).filter(|_| group.cells("profile").is_some()) {
+                    let own = texts(group, row, "profile", "value").into_iter().map(str::to_owned).collect();
+                    self.own.insert(group.text("id", row).unwrap_or_default().to_owned(), own);
                 }
             }
+            "conversations" => (0..group.height).for_each(|row| self.conversation(group, row)),
+            "samples" => (0..group.height).for_each(|row| self.sample(group, row, findings)),
             _ => {}
         }
     }
 
-    fn add(&mut self, group: &Group<'_>) {
+    /// Notes what the talk tells. Somebody may tell of itself what others then say again, and a model may hit upon a value by
+    /// itself, so that it is nothing wrong before somebody has read it.
+    pub(super) fn end(self, notes: &mut Vec<String>) {
+        let Some(Spot { file: Some(file), row: Some(row), column: Some(column), .. }) = self.said.first() else {
+            return;
+        };
+        let times = if self.times == 1 { "once".to_owned() } else { format!("{} times", self.times) };
+        notes.push(format!(
+            "what only a scene character knows of itself is said by somebody else {times}, first in {file}, row {row}, `{column}`; \
+             what the character has told before does not count"
+        ));
+    }
+
+    fn add(&mut self, group: &Group<'_>, findings: &mut Findings) {
         let Some(cast) = group.cells("characters") else { return };
         let (Some(names), Some(aliases), Some(profiles)) =
             (cast.field("name"), cast.field("aliases"), cast.field("profile"))
@@ -75,13 +114,52 @@ impl Privacy {
                     });
                 }
             }
+            for column in ["worldview", "situation"] {
+                let Some(text) = group.text(column, row) else { continue };
+                for one in private.iter().filter(|one| one.is_in(text)) {
+                    findings.add(group.spot("private", row, column), &one.told(), OF_SCENE);
+                }
+            }
             if !private.is_empty() {
                 self.scenes.insert(group.text("id", row).unwrap_or_default().to_owned(), private);
             }
         }
     }
 
-    fn sample(&self, group: &Group<'_>, row: usize, findings: &mut Findings) {
+    /// Returns what a test character does not know of a scene's cast: no value of its own, by whatever name it plays there.
+    fn foreign<'a>(private: &'a [Private], name: &str, own: &[&str]) -> Vec<&'a Private> {
+        let is_own = |one: &Private| one.is_of(name) || own.iter().any(|own| own.contains(&one.value));
+        private.iter().filter(|one| !is_own(one)).collect()
+    }
+
+    fn conversation(&mut self, group: &Group<'_>, row: usize) {
+        let Some(private) = group.text("scene_id", row).and_then(|scene| self.scenes.get(scene)) else { return };
+        let Some(turns) = group.cells("turns") else { return };
+        let Some((speakers, contents)) = turns.field("speaker").zip(turns.field("content")) else { return };
+        let character = group.text("id", row).and_then(|id| id.split('/').next()).unwrap_or_default();
+        let own: Vec<&str> = self.own.get(character).into_iter().flatten().map(String::as_str).collect();
+        let foreign = Self::foreign(private, group.text("test_character", row).unwrap_or_default(), &own);
+        let mut found = 0;
+        for one in foreign {
+            for turn in turns.list(row).filter(|turn| contents.text(*turn).is_some_and(|text| one.is_in(text))) {
+                // From here on everybody knows it.
+                if speakers.text(turn).is_some_and(|speaker| one.is_of(speaker)) {
+                    break;
+                }
+                found += 1;
+            }
+        }
+        self.note(found, group, row, "turns[].content");
+    }
+
+    fn note(&mut self, found: usize, group: &Group<'_>, row: usize, column: &str) {
+        self.times += found;
+        if found > 0 && self.said.is_empty() {
+            self.said.push(group.spot("private", row, column));
+        }
+    }
+
+    fn sample(&mut self, group: &Group<'_>, row: usize, findings: &mut Findings) {
         if let Some(hidden) = hidden(group, row) {
             let spot = group.spot("private", row, "scene_characters[].profile[].visibility");
             findings.add(spot, &format!("the attribute `{hidden}` of a scene character is private"), REMEDY);
@@ -91,40 +169,66 @@ impl Privacy {
         if group.texts("test_character").is_none() || group.cells("profile").is_none() {
             return;
         }
-        let test_character = group.text("test_character", row).unwrap_or_default();
-        let own = texts(group, row, "profile", "value");
-        for one in private.iter().filter(|one| !one.names.iter().any(|name| name == test_character)) {
-            if own.iter().any(|own| own.contains(&one.value)) {
-                continue;
+        // What a sample says that everybody knows of its character may be what is looked for.
+        let known = group.text("character_id", row).and_then(|id| self.own.get(id));
+        let own: Vec<&str> =
+            known.map_or_else(|| of_profile(group, row, "private"), |known| known.iter().map(String::as_str).collect());
+        let (mut said, mut first) = (0, "reference");
+        for one in Self::foreign(private, group.text("test_character", row).unwrap_or_default(), &own) {
+            if let Some(column) = place(group, row, one) {
+                findings.add(group.spot("private", row, column), &one.told(), REMEDY);
             }
-            let Some(column) = Self::place(group, row, one) else { continue };
-            let (name, key) = (one.names.first().map_or("somebody", String::as_str), &one.key);
-            let message = format!("it has the private attribute `{key}` of the scene character `{name}`");
-            findings.add(group.spot("private", row, column), &message, REMEDY);
+            let history = texts(group, row, "history", "content");
+            for column in ["reference", "baseline"] {
+                let has = group.text(column, row).is_some_and(|text| one.is_in(text));
+                if has && !history.iter().any(|line| one.is_in(line)) {
+                    first = if said == 0 { column } else { first };
+                    said += 1;
+                }
+            }
         }
+        self.note(said, group, row, first);
     }
+}
 
-    /// Returns where a value stands that it should not: what a character says of itself aside.
-    fn place(group: &Group<'_>, row: usize, one: &Private) -> Option<&'static str> {
-        let has = |text: &&str| one.finder.find(text.as_bytes()).is_some();
-        for column in ["worldview", "situation", "strategy"] {
-            if group.text(column, row).as_ref().is_some_and(has) {
-                return Some(column);
-            }
+/// Returns where a value stands that it should not: what a character says of itself aside.
+fn place(group: &Group<'_>, row: usize, one: &Private) -> Option<&'static str> {
+    let has = |text: &&str| one.is_in(text);
+    for column in ["worldview", "situation", "strategy", "criteria"] {
+        if group.text(column, row).as_ref().is_some_and(has) {
+            return Some(column);
         }
-        let public = group.cells("scene_characters").and_then(|cast| Some((cast, cast.field("profile")?)));
-        if let Some((cast, profiles)) = public {
-            let values = profiles.field("value");
-            let mut items = cast.list(row).flat_map(|member| profiles.list(member));
-            if items.any(|item| values.and_then(|values| values.text(item)).as_ref().is_some_and(has)) {
-                return Some("scene_characters[].profile[].value");
-            }
-        }
-        let message = texts(group, row, "messages", "content").into_iter().find(has)?;
-        let said = texts(group, row, "history", "content");
-        let is_said = said.iter().any(|line| has(line) && find(message.as_bytes(), line.as_bytes()).is_some());
-        (!is_said).then_some("messages[].content")
     }
+    if of_profile(group, row, "public").iter().any(has) {
+        return Some("profile[].value");
+    }
+    let public = group.cells("scene_characters").and_then(|cast| Some((cast, cast.field("profile")?)));
+    if let Some((cast, profiles)) = public {
+        let values = profiles.field("value");
+        let mut items = cast.list(row).flat_map(|member| profiles.list(member));
+        if items.any(|item| values.and_then(|values| values.text(item)).as_ref().is_some_and(has)) {
+            return Some("scene_characters[].profile[].value");
+        }
+    }
+    let said = texts(group, row, "history", "content");
+    if group.text("rationale", row).as_ref().is_some_and(has) {
+        // The judge repeats what it has read.
+        let replies = ["reference", "baseline"].into_iter().filter_map(|column| group.text(column, row));
+        if !said.iter().copied().chain(replies).any(|line| one.is_in(line)) {
+            return Some("rationale");
+        }
+    }
+    let message = texts(group, row, "messages", "content").into_iter().find(has)?;
+    let is_said = said.iter().any(|line| has(line) && find(message.as_bytes(), line.as_bytes()).is_some());
+    (!is_said).then_some("messages[].content")
+}
+
+/// Returns the values of the test character's profile that are of a visibility.
+fn of_profile<'a>(group: &'a Group<'_>, row: usize, visibility: &str) -> Vec<&'a str> {
+    let Some(profile) = group.cells("profile") else { return Vec::new() };
+    let Some((values, visible)) = profile.field("value").zip(profile.field("visibility")) else { return Vec::new() };
+    let items = profile.list(row).filter(|item| visible.text(*item) == Some(visibility));
+    items.filter_map(|item| values.text(item)).collect()
 }
 
 /// Returns the key of a private attribute that a sample shows of somebody else.
@@ -148,7 +252,8 @@ pub(in crate::pipeline) fn told(value: &str) -> &str {
     value.trim().trim_end_matches(crate::text::is_mark)
 }
 
-/// Says whether a value says enough to be known again: `a widow` may stand anywhere.
+/// Says whether a value says enough to be known again: ten letters, or five Chinese characters. `a widow`, `渔夫` or a name of two
+/// words may stand anywhere, and from there on a run of letters that is the same by chance becomes rare.
 pub(in crate::pipeline) fn tells(value: &str) -> bool {
     let wide = value.chars().filter(|c| !c.is_ascii() && c.is_alphanumeric()).count();
     let narrow = value.chars().filter(char::is_ascii_alphanumeric).count();

@@ -1,33 +1,46 @@
-//! Whether what rows name is there: scenes, characters, conversations and their turns, roles.
+//! Whether what rows name is there: scenes, characters, conversations and their turns, roles. And whether it says what they say
+//! of it.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::Group;
 use super::places::{Findings, Spot};
 use crate::cells::Cells;
 
-/// A turn as far as a sample must agree with it: its dimension and its score.
-type Judged = (Option<String>, Option<i64>);
+/// A text as far as it is compared: none where there is no such column.
+type Print = Option<u64>;
 
-/// What was read that others name, and what names it.
+/// A turn as far as a sample must agree with it.
+#[derive(Debug, PartialEq, Eq)]
+struct Turn {
+    /// Its dimension and its score.
+    judged: (Option<String>, Option<i64>),
+    /// What [`OF_TURN`] compares.
+    texts: [Print; OF_TURN.len()],
+    /// What was said before it.
+    before: Print,
+}
+
+/// What was read that others name, and what names it. Texts are held as hashes: of 100,000 samples of 8 KB that is little.
 #[derive(Debug, Default)]
 pub(super) struct References {
-    ids: HashMap<&'static str, HashSet<String>>,
+    /// By config and id: what others repeat of the row, in the order of [`REPEATED`].
+    rows: HashMap<&'static str, HashMap<String, Vec<Print>>>,
     whole: HashSet<String>,
-    /// By conversation: its judged turns.
-    turns: HashMap<String, Vec<Judged>>,
+    /// By conversation: its turns.
+    turns: HashMap<String, Vec<Turn>>,
     open: Vec<Open>,
     missing: HashSet<&'static str>,
 }
 
-/// A name that is to be found.
+/// What is to be told, if all of the config that is named could be read.
 #[derive(Debug)]
 struct Open {
     spot: Spot,
-    /// The config that has it.
+    /// The config that is named.
     of: &'static str,
-    id: String,
-    turn: Option<(usize, Judged)>,
+    message: String,
 }
 
 /// By config: its columns that name rows of others, and which.
@@ -38,45 +51,81 @@ const NAMED: [(&str, &[(&str, &str)]); 4] = [
     ("role_general", &[("role_id", "roles")]),
 ];
 
+/// Columns, each with its name where it is repeated.
+type Columns = &'static [(&'static str, &'static str)];
+
+/// By config that is named: its id, and the columns that who names it repeats, each with the name that it has there.
+const REPEATED: [(&str, &str, Columns); 4] = [
+    (
+        "scenes",
+        "id",
+        &[("book", "book"), ("language", "language"), ("worldview", "worldview"), ("situation", "situation")],
+    ),
+    ("characters", "id", &[("name", "test_character"), ("type", "character_type"), ("profile", "profile")]),
+    (
+        "conversations",
+        "id",
+        &[
+            ("scene_id", "scene_id"),
+            ("language", "language"),
+            ("test_character", "test_character"),
+            ("source_model", "source_model"),
+            ("base_model", "base_model"),
+        ],
+    ),
+    ("roles", "role_id", &[]),
+];
+
+/// The columns of a sample that repeat its turn, each with the field there.
+const OF_TURN: [(&str, &str); 3] =
+    [("reference", "source_reply"), ("baseline", "base_reply"), ("rationale", "rationale")];
+
 impl References {
     /// Takes the ids of a group, and looks for what its rows name; configs that are named have been read by then.
     pub(super) fn add(&mut self, group: &Group<'_>) {
-        let own = [("scenes", "id"), ("characters", "id"), ("conversations", "id"), ("roles", "role_id")];
-        if let Some((config, column)) = own.into_iter().find(|(config, _)| *config == group.config) {
-            let ids = (0..group.height).filter_map(|row| group.text(column, row)).map(str::to_owned);
-            self.ids.entry(config).or_default().extend(ids);
+        if let Some((config, id, columns)) = REPEATED.into_iter().find(|(config, ..)| *config == group.config) {
+            let rows = self.rows.entry(config).or_default();
+            for row in 0..group.height {
+                let Some(id) = group.text(id, row) else { continue };
+                let prints = columns.iter().map(|(column, _)| print(group, column, row)).collect();
+                rows.insert(id.to_owned(), prints);
+            }
         }
         if group.config == "conversations" {
             self.add_turns(group);
         }
         let Some((_, named)) = NAMED.iter().find(|(config, _)| *config == group.config) else { return };
         for (column, of) in *named {
-            if !self.ids.contains_key(of) {
+            if !self.rows.contains_key(of) {
                 self.missing.insert(of);
                 continue;
             }
             let Some(ids) = group.texts(column) else { continue };
             for row in 0..group.height {
-                let Some(id) = ids.text(row) else {
-                    self.open.push(Open {
-                        spot: group.spot("reference", row, column),
-                        of,
-                        id: String::new(),
-                        turn: None,
-                    });
-                    continue;
+                let message = match ids.text(row) {
+                    None => format!("the row names none of `{of}`"),
+                    Some(id) if !self.rows[of].contains_key(id) => format!("`{of}` has no row with the id `{id}`"),
+                    Some(id) => {
+                        self.compare(group, row, of, id);
+                        continue;
+                    }
                 };
-                if !self.ids[of].contains(id) {
-                    self.open.push(Open {
-                        spot: group.spot("reference", row, column),
-                        of,
-                        id: id.to_owned(),
-                        turn: None,
-                    });
-                } else if *of == "conversations" {
-                    self.check_turn(group, row, id);
-                }
+                self.open.push(Open { spot: group.spot("reference", row, column), of, message });
             }
+        }
+    }
+
+    /// Compares a row with one that it names.
+    fn compare(&mut self, group: &Group<'_>, row: usize, of: &'static str, id: &str) {
+        let columns = REPEATED.iter().find(|(config, ..)| *config == of).map_or(&[][..], |(.., columns)| columns);
+        for ((_, column), there) in columns.iter().zip(&self.rows[of][id]) {
+            if differ(*there, print(group, column, row)) {
+                let message = format!("`{column}` is not what `{of}` has in the row `{id}`");
+                self.open.push(Open { spot: group.spot("reference", row, column), of, message });
+            }
+        }
+        if of == "conversations" && group.config == "samples" {
+            self.compare_turn(group, row, id);
         }
     }
 
@@ -87,12 +136,20 @@ impl References {
             return;
         }
         for row in 0..group.height {
-            let judged = turns.list(row).map(|turn| (dimensions.text(turn).map(str::to_owned), scores.number(turn)));
-            self.turns.insert(group.text("id", row).unwrap_or_default().to_owned(), judged.collect());
+            let mut said = Said::new(turns);
+            let turn = |turn: usize| {
+                let judged = (dimensions.text(turn).map(str::to_owned), scores.number(turn));
+                let texts = OF_TURN.map(|(_, field)| text(turns.field(field)?, turn));
+                let before = said.so_far();
+                said.add(turn);
+                Turn { judged, texts, before }
+            };
+            let turns = turns.list(row).map(turn).collect();
+            self.turns.insert(group.text("id", row).unwrap_or_default().to_owned(), turns);
         }
     }
 
-    fn check_turn(&mut self, group: &Group<'_>, row: usize, conversation: &str) {
+    fn compare_turn(&mut self, group: &Group<'_>, row: usize, conversation: &str) {
         let is_there = |column| group.cells(column).is_some_and(|cells| !matches!(cells, Cells::Other));
         let Some(turns) =
             self.turns.get(conversation).filter(|_| ["dimension", "score", "turn"].into_iter().all(is_there))
@@ -100,11 +157,36 @@ impl References {
             return;
         };
         let number = |column| group.cells(column).and_then(|cells| cells.number(row));
-        let own: Judged = (group.text("dimension", row).map(str::to_owned), number("score"));
-        let turn = number("turn").and_then(|turn| usize::try_from(turn).ok()).unwrap_or(usize::MAX);
-        if turns.get(turn) != Some(&own) {
-            let spot = group.spot("reference", row, "turn");
-            self.open.push(Open { spot, of: "conversations", id: conversation.to_owned(), turn: Some((turn, own)) });
+        let judged = (group.text("dimension", row).map(str::to_owned), number("score"));
+        let number = number("turn").and_then(|turn| usize::try_from(turn).ok());
+        let told = number.map_or_else(|| "none".to_owned(), |turn| turn.to_string());
+        let mut open = |column: &str, message: String| {
+            self.open.push(Open { spot: group.spot("reference", row, column), of: "conversations", message });
+        };
+        let Some(turn) = number.and_then(|number| turns.get(number)) else {
+            return open("turn", format!("the conversation `{conversation}` has no turn {told}"));
+        };
+        if turn.judged != judged {
+            let (dimension, score) = judged;
+            let score = score.map_or_else(|| "-".to_owned(), |score| score.to_string());
+            let dimension = dimension.as_deref().unwrap_or("-");
+            let judged = format!("is not judged `{dimension}` with score {score}");
+            return open("turn", format!("turn {told} of the conversation `{conversation}` {judged}"));
+        }
+        for ((column, field), there) in OF_TURN.into_iter().zip(turn.texts) {
+            // What people put right is theirs; `conversations` keeps what the model said.
+            let is_edited = column == "reference" && group.text("edited", row).is_some();
+            if !is_edited && differ(there, print(group, column, row)) {
+                open(column, format!("it is not the `{field}` of turn {told} of the conversation `{conversation}`"));
+            }
+        }
+        let history = group.cells("history").and_then(|history| {
+            let mut said = Said::new(history);
+            history.list(row).for_each(|line| said.add(line));
+            said.so_far()
+        });
+        if differ(turn.before, history) {
+            open("history", format!("it is not what is said before turn {told} of the conversation `{conversation}`"));
         }
     }
 
@@ -117,20 +199,7 @@ impl References {
     pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
         let remedy =
             "take the row out, or put back what it names: `dramaturg build PIPELINE --replay` makes both again";
-        for open in self.open.into_iter().filter(|open| self.whole.contains(open.of)) {
-            let Open { spot, of, id, turn } = open;
-            let message = match turn {
-                None if id.is_empty() => format!("the row names none of `{of}`"),
-                None => format!("`{of}` has no row with the id `{id}`"),
-                Some((turn, (dimension, score))) => {
-                    let turn = if turn == usize::MAX { "none".to_owned() } else { turn.to_string() };
-                    format!(
-                        "turn {turn} of the conversation `{id}` is not judged `{}` with score {}",
-                        dimension.as_deref().unwrap_or("-"),
-                        score.map_or_else(|| "-".to_owned(), |score| score.to_string())
-                    )
-                }
-            };
+        for Open { spot, message, .. } in self.open.into_iter().filter(|open| self.whole.contains(open.of)) {
             findings.add(spot, &message, remedy);
         }
         let mut missing: Vec<&str> = self.missing.into_iter().collect();
@@ -139,4 +208,56 @@ impl References {
             notes.push(format!("there is no `{config}`; what names its rows was not checked"));
         }
     }
+}
+
+/// What was said in a talk, line by line.
+struct Said<'a> {
+    fields: Option<(&'a Cells, &'a Cells)>,
+    hasher: DefaultHasher,
+}
+
+impl<'a> Said<'a> {
+    fn new(lines: &'a Cells) -> Self {
+        let fields = lines.field("speaker").zip(lines.field("content"));
+        let fields = fields.filter(|fields| matches!(fields, (Cells::Text(_), Cells::Text(_))));
+        Self { fields, hasher: DefaultHasher::new() }
+    }
+
+    fn add(&mut self, line: usize) {
+        if let Some((speakers, contents)) = self.fields {
+            (speakers.text(line), contents.text(line)).hash(&mut self.hasher);
+        }
+    }
+
+    fn so_far(&self) -> Print {
+        self.fields.map(|_| self.hasher.finish())
+    }
+}
+
+/// Says whether both are there and not the same.
+fn differ(one: Print, other: Print) -> bool {
+    one.zip(other).is_some_and(|(one, other)| one != other)
+}
+
+fn text(cells: &Cells, place: usize) -> Print {
+    // A reply that a model did not give is empty in a sample.
+    matches!(cells, Cells::Text(_)).then(|| hash(|hasher| cells.text(place).unwrap_or_default().hash(hasher)))
+}
+
+/// Returns the print of a row's column, of whatever texts it holds.
+fn print(group: &Group<'_>, column: &str, row: usize) -> Print {
+    match group.cells(column)? {
+        texts @ Cells::Text(_) => text(texts, row),
+        lists @ Cells::List { .. } => Some(hash(|hasher| {
+            lists.each_text(row, &mut String::new(), &mut |path, text| (path, text).hash(hasher));
+        })),
+        _ => None,
+    }
+}
+
+/// Hashes alike in every run: the keys are not drawn.
+fn hash(text: impl FnOnce(&mut DefaultHasher)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text(&mut hasher);
+    hasher.finish()
 }

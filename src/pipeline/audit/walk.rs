@@ -12,6 +12,7 @@ use super::leaks::Leaks;
 use super::places::Findings;
 use super::privacy::Privacy;
 use super::references::References;
+use super::values::Values;
 use super::{Audit, Group, card, files, schema, texts};
 use crate::pipeline::RunError;
 use crate::store::{self, Dataset, Table};
@@ -67,6 +68,7 @@ impl<'a> Walk<'a> {
     /// Tells what only shows when all tables are read.
     pub(super) fn end(mut self) -> Audit {
         self.references.check(&mut self.findings, &mut self.notes);
+        self.privacy.end(&mut self.notes);
         self.carried.check(&mut self.findings, &mut self.notes);
         let mut known = self.rows.clone();
         known.retain(|config, _| !self.unread.contains(config));
@@ -89,11 +91,12 @@ impl<'a> Walk<'a> {
         };
         self.ids.clear();
         let mut leaks = Leaks::new(config, tables, self.manifest, &self.divided);
+        let values = Values::new(config);
         let mut is_whole = true;
         for table in tables {
             for path in &table.files {
                 let file = self.dataset.relative(path);
-                let (height, has_ids) = self.file(path, table, &file, &expected, &mut leaks)?;
+                let (height, has_ids) = self.file(path, table, &file, &expected, &values, &mut leaks)?;
                 is_whole &= has_ids;
                 let rows = self.rows.entry(config.to_owned()).or_default().entry(table.split.clone()).or_default();
                 *rows += height;
@@ -114,6 +117,7 @@ impl<'a> Walk<'a> {
         table: &Table,
         file: &str,
         expected: &DataFrame,
+        values: &Values,
         leaks: &mut Leaks,
     ) -> Result<(usize, bool), RunError> {
         let mut height = 0;
@@ -121,7 +125,7 @@ impl<'a> Walk<'a> {
         let groups = match store::groups(path, None) {
             Ok(groups) => groups,
             Err(error) => {
-                files::unreadable(file, &error, &mut self.findings);
+                files::unreadable(path, file, &error, &mut self.findings);
                 self.unread.insert(table.config.clone());
                 return Ok((0, false));
             }
@@ -130,7 +134,7 @@ impl<'a> Walk<'a> {
             let (first, frame) = match group {
                 Ok(group) => group,
                 Err(error) => {
-                    files::unreadable(file, &error, &mut self.findings);
+                    files::unreadable(path, file, &error, &mut self.findings);
                     self.unread.insert(table.config.clone());
                     return Ok((height, false));
                 }
@@ -142,6 +146,7 @@ impl<'a> Walk<'a> {
             height += frame.height();
             let group = Group::new(&table.config, file, &table.split, first, &frame)?;
             texts::check(&group, &mut self.findings);
+            values.check(&group, &mut self.findings);
             has_ids &= group.texts("id").or_else(|| group.texts("role_id")).is_some();
             self.check_ids(&group);
             self.references.add(&group);
@@ -175,7 +180,7 @@ impl<'a> Walk<'a> {
             match read {
                 Ok(()) => {}
                 Err(RunError::Store(error)) => {
-                    files::unreadable(&file, &error, &mut self.findings);
+                    files::unreadable(path, &file, &error, &mut self.findings);
                     self.unread.insert(table.config.clone());
                 }
                 Err(error) => return Err(error),
