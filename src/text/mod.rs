@@ -31,6 +31,9 @@ use words::{WORDS, latin_words};
 
 use crate::schema::Language;
 
+/// What stands in a row in place of the rest of a stretch of a book that may not leave.
+pub const LEFT_OUT: &str = "[…]";
+
 /// Marks that may follow the mark that ends a sentence.
 const CLOSERS: [char; 10] = ['”', '’', '"', '\'', '」', '』', '）', ')', '》', '】'];
 

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::features::notes;
-use super::front::{configs, front, languages};
+use super::front::{configs, front, languages, own_licence};
 use super::marks::marked;
 use super::revision;
 use super::roles;
@@ -86,6 +86,9 @@ pub fn card(params: &Params, about: &About, tables: &[Table]) -> String {
     let name = params.pretty_name.as_deref().unwrap_or(&about.name);
     let mut card = front(params, about, tables);
     let _ = write!(card, "\n# {}\n\n{}", cell(name), what(tables));
+    if let Some(licence) = own_licence(params) {
+        let _ = write!(card, "Licence, in the words of whoever made it: {}\n\n", cell(licence));
+    }
     if let Some(table) = tables.first() {
         card.push_str(&load(table));
         card.push_str(&columns(tables));

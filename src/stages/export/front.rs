@@ -9,11 +9,58 @@ use super::{About, Params, Table};
 /// Tags that every data set of ours bears.
 const TAGS: [&str; 3] = ["role-play", "benchmark", "dramaturg"];
 
+/// The licences that the hub knows by name, as its documentation of dataset cards lists them.
+const LICENCES: &str = "\
+    afl-3.0 agpl-3.0 apache-2.0 apple-amlr apple-ascl artistic-2.0 bigcode-openrail-m bigscience-bloom-rail-1.0 \
+    bigscience-openrail-m bsd bsd-2-clause bsd-3-clause bsd-3-clause-clear bsl-1.0 c-uda cc cc-by-2.0 cc-by-2.5 \
+    cc-by-3.0 cc-by-4.0 cc-by-nc-2.0 cc-by-nc-3.0 cc-by-nc-4.0 cc-by-nc-nd-3.0 cc-by-nc-nd-4.0 cc-by-nc-sa-2.0 \
+    cc-by-nc-sa-3.0 cc-by-nc-sa-4.0 cc-by-nd-4.0 cc-by-sa-3.0 cc-by-sa-4.0 cc0-1.0 cdla-permissive-1.0 \
+    cdla-permissive-2.0 cdla-sharing-1.0 creativeml-openrail-m deepfloyd-if-license ecl-2.0 epl-1.0 epl-2.0 \
+    etalab-2.0 eupl-1.1 eupl-1.2 fair-noncommercial-research-license gemma gfdl gpl gpl-2.0 gpl-3.0 h-research \
+    intel-research isc lgpl lgpl-2.1 lgpl-3.0 lgpl-lr llama2 llama3 llama3.1 llama3.2 llama3.3 llama4 lppl-1.3c \
+    mit mpl-2.0 ms-pl ncsa odbl odc-by ofl-1.1 openrail openrail++ osl-3.0 other pddl postgresql unknown unlicense \
+    wtfpl zlib";
+
+/// Returns the hub's name of a licence: what people write with other capitals or spaces is the same one.
+fn known(stated: &str) -> Option<&'static str> {
+    let plain = stated.trim().to_lowercase().replace([' ', '_'], "-");
+    LICENCES.split(' ').find(|one| *one == plain)
+}
+
+/// Returns a licence in the words of the pipeline file, where the hub has no name for it.
+pub(super) fn own_licence(params: &Params) -> Option<&str> {
+    params.license.as_deref().map(str::trim).filter(|stated| !stated.is_empty() && known(stated).is_none())
+}
+
+/// Writes the licence: by the hub's name, else as another one with a name and, where an address is stated, a link.
+fn licence(yaml: &mut String, stated: &str) {
+    let _ = writeln!(yaml, "license: {}", quoted(known(stated).unwrap_or("other")));
+    if known(stated).is_some() || stated.trim().is_empty() {
+        return;
+    }
+    let is_link = |word: &&str| word.contains("https://") || word.contains("http://");
+    let link = stated.split_whitespace().find(is_link);
+    let link = link.and_then(|word| word.find("http").map(|at| &word[at..]));
+    let link = link
+        .map(|link| link.trim_end_matches(|c: char| !c.is_ascii() || matches!(c, '.' | ',' | ';' | ')' | '>' | '"')));
+    // The hub takes small letters of ASCII, digits and hyphens; the words stand in the card.
+    let words = stated.split_whitespace().filter(|word| !is_link(word)).collect::<Vec<_>>().join(" ").to_lowercase();
+    let words: Vec<&str> =
+        words.split(|c: char| !c.is_ascii_alphanumeric() && c != '.').filter(|word| !word.is_empty()).collect();
+    let mut name = words.join("-");
+    name.truncate(60);
+    let name = name.trim_matches(['-', '.']);
+    let _ = writeln!(yaml, "license_name: {}", quoted(if name.is_empty() { "own" } else { name }));
+    if let Some(link) = link {
+        let _ = writeln!(yaml, "license_link: {}", quoted(link));
+    }
+}
+
 /// Writes the front matter, with the lines of three dashes around it.
 pub(super) fn front(params: &Params, about: &About, tables: &[Table]) -> String {
     let mut yaml = "---\n".to_owned();
     let _ = writeln!(yaml, "pretty_name: {}", quoted(params.pretty_name.as_deref().unwrap_or(&about.name)));
-    let _ = writeln!(yaml, "license: {}", quoted(params.license.as_deref().unwrap_or("other")));
+    licence(&mut yaml, params.license.as_deref().unwrap_or("other"));
     list(&mut yaml, "language", languages(tables).into_iter());
     list(&mut yaml, "task_categories", ["text-generation"].into_iter());
     let own = params.tags.iter().map(String::as_str).filter(|tag| !TAGS.contains(tag)).collect::<BTreeSet<_>>();
@@ -167,6 +214,37 @@ configs:
         assert!(front.starts_with(head), "{front}");
         assert!(front.ends_with("\n    num_examples: 3\n---\n"));
         assert_eq!(front.matches("default: true").count(), 1);
+    }
+
+    /// Returns the lines of a licence as a parser of YAML reads them: what is in double quotes without a line break is JSON too.
+    fn read(license: &str) -> Vec<(String, String)> {
+        let front = front(&Params { license: Some(license.into()), ..Params::default() }, &about(), &[]);
+        let lines = front.lines().filter(|line| line.starts_with("license"));
+        let pair = |line: &str| {
+            let (key, value) = line.split_once(": ").expect("a key and a value");
+            (key.to_owned(), serde_json::from_str(value).expect("a quoted value"))
+        };
+        lines.map(pair).collect()
+    }
+
+    #[test]
+    fn a_licence_has_the_hubs_name_or_is_another_one() {
+        for (stated, id) in [("CC0-1.0", "cc0-1.0"), ("Apache 2.0", "apache-2.0"), (" mit ", "mit"), ("other", "other")]
+        {
+            assert_eq!(read(stated), [("license".to_owned(), id.to_owned())]);
+        }
+        for (stated, name, link) in [
+            ("my own licence: not \"free\" #1", "my-own-licence-not-free-1", None),
+            ("Team terms 2.0 (https://example.org/terms).", "team-terms-2.0", Some("https://example.org/terms")),
+            ("仅供研究，见 https://example.org/许可", "own", Some("https://example.org/")),
+            ("a\nb: - x", "a-b-x", None),
+        ] {
+            let mut expected = vec![("license", "other"), ("license_name", name)];
+            expected.extend(link.map(|link| ("license_link", link)));
+            let read = read(stated);
+            let read: Vec<(&str, &str)> = read.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+            assert_eq!(read, expected, "{stated}");
+        }
     }
 
     #[test]

@@ -13,9 +13,8 @@ use polars::prelude::{
 };
 
 use super::{ExportError, Params};
+use crate::text::LEFT_OUT;
 
-/// What stands in place of the rest of a stretch.
-const LEFT_OUT: &str = "[…]";
 /// The longest stretch that stays when `text = false` and no figure is given: shorter ones are turns of phrase.
 const PHRASE: u32 = 40;
 /// So many marks and spaces may stand around the letters of a stretch and belong to it.

@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use super::{Params, Relation, Rows};
 use crate::cells::Cells;
 use crate::schema::Language;
+use crate::text::LEFT_OUT;
 use crate::text::duplicates::families;
 
 /// What rows are compared by.
@@ -75,6 +76,10 @@ impl Kind {
 
     /// Says whether a text says enough to be known by: `Yes.` to `Well?` may be said anywhere.
     fn tells(self, text: &str, language: Language) -> bool {
+        // What tells one question from another is what the book has there, and where that is left out all are alike.
+        if self == Self::Question && text.contains(LEFT_OUT) {
+            return false;
+        }
         let least = match (self, language) {
             (Self::Question, _) => 1,
             (_, Language::En) => 40,
@@ -120,4 +125,22 @@ fn of_kind(rows: &Rows, params: &Params, kind: Kind, texts: &[u32], threads: Non
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kind;
+    use crate::schema::Language;
+
+    #[test]
+    fn a_question_that_was_cut_is_like_no_other() {
+        for (whole, cut, language) in [
+            ("Hannah, what do you say to “The weir is up”?", "Hannah,[…] say to “The we[…]?", Language::En),
+            ("陆三更，听见“今夜涨水”，你怎么答？", "陆三更，[…]你怎么答？", Language::Zh),
+        ] {
+            assert!(Kind::Question.tells(whole, language) && !Kind::Question.tells(cut, language));
+        }
+        let talk = "The weir is up[…] and nobody in the mill has slept, said Hannah.";
+        assert!(Kind::Exchange.tells(talk, Language::En), "what is left of a talk says enough");
+    }
 }
