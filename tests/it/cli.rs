@@ -408,7 +408,7 @@ fn a_character_file_is_told_with_its_own_place() {
       |
       = help: did you mean `visibility`?
 
-    error: 3 problems in `mine.toml`; nothing was run
+    error: 3 problems in `who/xue.toml`; nothing was run
     hint: `schemas/pipeline.schema.json` describes every key; `dramaturg schema` writes it
     "#);
 }
