@@ -6,6 +6,7 @@
 
 mod answers;
 mod director;
+mod fields;
 mod frames;
 mod lines;
 mod place;
