@@ -5,6 +5,7 @@
 //! nothing here opens a file or keeps a state.
 
 mod answers;
+mod calls;
 mod director;
 mod fields;
 mod frames;

@@ -5,8 +5,9 @@ use rand::seq::{IndexedRandom as _, SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
 
 use super::super::{SceneReply, TestReply};
+use super::calls::names;
 use super::frames::{Slots, frames};
-use super::lines::{Candidate, Scale, candidates, names};
+use super::lines::{Candidate, Scale, candidates};
 use super::place::Place;
 use super::talk::{Talk, address, mentions};
 use super::voice::{Voice, chance};

@@ -255,7 +255,8 @@ pub(super) fn mentions(text: &str, name: &str) -> bool {
     if name.chars().any(crate::text::is_han) {
         let chars: Vec<char> = name.chars().collect();
         let given: String = chars.iter().skip(1).collect();
-        return chars.len() == 3 && text.contains(&given);
+        // What is left of `张先生` names nobody.
+        return chars.len() == 3 && !is_title(&given) && text.contains(&given);
     }
     let lower = text.to_lowercase();
     let words: BTreeSet<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
@@ -362,6 +363,7 @@ mod tests {
             ("wickless", "Ludo Wick", false),
             ("慕川，你来。", "聂慕川", true),
             ("温先生", "聂慕川", false),
+            ("温先生", "张先生", false),
         ] {
             assert_eq!(mentions(text, name), expected, "{text}");
         }
