@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Raised when any offline answer changes, so that old journals are not read for new answers.
-pub(super) const ENGINE_VERSION: u32 = 6;
+pub(super) const ENGINE_VERSION: u32 = 7;
 
 /// A variant of the offline engine. The options are what makes an offline source differ from an offline base.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

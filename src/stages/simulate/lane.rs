@@ -642,7 +642,8 @@ mod tests {
             }
         }
         let played = play().await;
-        let rejects = played.rejects.iter().filter(|reject| reject.id.starts_with("tess/source/1"));
+        let of_it = |id: &str| id == "tess/source/1" || id.starts_with("tess/source/1/");
+        let rejects = played.rejects.iter().filter(|reject| of_it(&reject.id));
         let rejects: Vec<(&str, &str)> = rejects.map(|reject| (reject.id.as_str(), reject.reason.as_str())).collect();
         assert_eq!(rejects, [("tess/source/1/0/director", BY_LOT), ("tess/source/1", "content_filter")]);
     }

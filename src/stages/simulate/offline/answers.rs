@@ -22,6 +22,9 @@ pub(super) struct Kind {
     shown: String,
     /// Answers in a few words.
     pub(super) say: Vec<String>,
+    /// The same, for in front of a line of the speaker's own.
+    #[serde(default)]
+    pub(super) lead: Vec<String>,
 }
 
 /// Kinds of question that a word tells wherever it stands: of the others it stands at the head of a clause.
@@ -37,21 +40,24 @@ pub(super) fn asked(text: &str, language: Language) -> Option<&'static Kind> {
         let mut words = kind.asked.split('|').filter(|word| !word.is_empty());
         match language {
             Language::Zh => words.any(|word| question.contains(word)),
-            Language::En if ANYWHERE.contains(&kind.name.as_str()) => {
-                words.any(|word| spaced.contains(&format!(" {word} ")))
-            }
-            Language::En => words.any(|word| heads.iter().any(|head| head.starts_with(&format!(" {word} ")))),
+            Language::En => words.any(|word| spaced.contains(&format!(" {word} "))),
         }
     };
     // What names a feeling, a turn or what was said asks for that, however it asks.
     let named = |kind: &&Kind| ANYWHERE.contains(&kind.name.as_str());
     let first = kinds.iter().filter(named).find(fits);
-    first.or_else(|| kinds.iter().find(fits)).or_else(|| kinds.last())
+    let asks_so = |head: &String, kind: &&Kind| {
+        kind.asked.split('|').any(|word| !word.is_empty() && head.starts_with(&format!(" {word} ")))
+    };
+    // The clause that comes first asks: `What does it cost, where you live?` is after no place.
+    let of_head = || heads.iter().find_map(|head| kinds.iter().find(|kind| asks_so(head, kind)));
+    let plain = || if language == Language::En { of_head() } else { kinds.iter().find(fits) };
+    first.or_else(plain).or_else(|| kinds.last())
 }
 
 /// Returns everything that is said in answer, whatever is asked.
 pub(super) fn says(language: Language) -> impl Iterator<Item = &'static String> {
-    KINDS.get(language).iter().flat_map(|kind| &kind.say)
+    KINDS.get(language).iter().flat_map(|kind| kind.say.iter().chain(&kind.lead))
 }
 
 impl Kind {
@@ -115,11 +121,14 @@ mod tests {
             (Language::En, "And how long have you known, Wick?", "number"),
             (Language::En, "Wick, where did you put it?", "where"),
             (Language::En, "Have you a clear voice?", "yes"),
+            (Language::En, "How much is a bed, where you live?", "number"),
+            (Language::En, "Ann, what is a bed called, when you pay for it?", "what"),
             (Language::En, "He asked me. Why now, and not a week ago?", "why"),
             (Language::En, "Are you never afraid, Ann?", "feeling"),
             (Language::En, "Some say yes and some say no; Ann, what say you?", "opinion"),
             (Language::En, "Do you remember what was said when we began?", "recall"),
             (Language::En, "Sixty-one what?", "open"),
+            (Language::En, "Ann, what would such a thing cost, where you live?", "number"),
             (Language::Zh, "还有几里？", "number"),
             (Language::Zh, "水里有什么？", "what"),
             (Language::Zh, "你凭什么认定是这样？", "why"),
@@ -156,7 +165,11 @@ mod tests {
             for kind in KINDS.get(language) {
                 assert!(
                     kind.say.len() > 1
-                        && kind.say.iter().all(|say| sentences(say).len() == 1 && !asks(say) || kind.name == "number")
+                        && kind
+                            .say
+                            .iter()
+                            .chain(&kind.lead)
+                            .all(|say| sentences(say).len() == 1 && !asks(say) || kind.name == "number")
                 );
             }
             assert_eq!(KINDS.get(language).last().expect("kinds").name, "open");

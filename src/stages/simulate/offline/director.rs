@@ -5,14 +5,16 @@ use std::collections::BTreeSet;
 use rand::RngExt as _;
 
 use super::super::{Direct, Direction};
-use super::frames::frames;
+use super::frames::{frames, stands_in};
 use super::talk::mentions;
 use crate::llm::Offline;
 use crate::schema::Line;
-use crate::text::{Sign, asks, content_words, float, signs, spoken};
+use crate::text::{Sign, asks, content_words, float, sentences, signs, spoken};
 
 /// How many lines a talk needs before it may run out by itself.
 const RIPE: usize = 12;
+/// How many turns before the last a talk is brought to its end.
+const CLOSING: u32 = 3;
 
 /// Chooses the next speaker out of the choices, or the end where that is allowed.
 pub(in super::super) fn direct(ask: &Direct, offline: &mut Offline<'_>) -> Direction {
@@ -44,11 +46,22 @@ fn end(ask: &Direct, offline: &mut Offline<'_>) -> Option<&'static str> {
     if !open && late > 0.0 && is_dry(ask) {
         chance += 0.25;
     }
-    if ask.turns_left <= 1 && !open {
-        chance += 0.5;
+    // A talk that runs into its last turn may be cut off at a question.
+    if !open && ask.turns_left <= CLOSING {
+        chance += 1.0 / f64::from(ask.turns_left.max(2) - 1);
+    }
+    if !open && is_spent(ask) {
+        chance += 0.8;
     }
     let ends = offline.rng.random_bool(chance.clamp(0.0, 1.0));
     ends.then_some(if farewell { "end_farewell" } else { "end_late" })
+}
+
+/// Whether those who spoke last had nothing of their own left to say.
+fn is_spent(ask: &Direct) -> bool {
+    let stands_in =
+        |line: &&Line| sentences(spoken(&line.content)).into_iter().all(|sentence| stands_in(sentence, ask.language));
+    ask.history.iter().rev().take(3).filter(stands_in).count() > 1
 }
 
 /// Whether the last lines bring hardly anything that was not said before.
@@ -81,11 +94,11 @@ fn claim(ask: &Direct, name: &str) -> (f64, &'static str) {
     let called = last.is_some_and(|line| line.speaker != name && mentions(spoken(&line.content), name));
     let asked = last.is_some_and(|line| asks(spoken(&line.content)));
     if called {
-        score += if asked { 3.0 } else { 1.6 };
+        score += if asked { 4.5 } else { 1.6 };
         key = "addressed";
     } else if asked && since == Some(1) {
         // A question without a name goes back to whom the asker answered.
-        score += 1.0;
+        score += 2.0;
         key = "asked";
     }
     if test {
@@ -156,6 +169,31 @@ mod tests {
         assert!(ends(&ask) > 20);
         ask.history.truncate(6);
         assert_eq!(ends(&ask), 0);
+    }
+
+    #[test]
+    fn a_talk_is_brought_to_its_end_before_its_last_turn_and_at_no_question() {
+        for (language, closed, open, spent) in [
+            (
+                Language::En,
+                "The oars were mended.",
+                "Who mended the oars?",
+                ["Tell me more about the oars.", "I wish I knew."],
+            ),
+            (Language::Zh, "船桨修好了。", "船桨是谁修的？", ["船桨是怎么回事？", "我若知道就好了。"]),
+        ] {
+            let ends = |lines: &[&str], turns_left: u32| {
+                let history: Vec<(&str, &str)> = lines.iter().map(|line| ("Tom", *line)).collect();
+                let mut ask = ask(language, &["Ann", "Tom"], &history);
+                (ask.may_end, ask.turns_left) = (true, turns_left);
+                (0..50).filter(|draw| answer(&ask, &draw.to_string()).next == Direction::END).count()
+            };
+            assert_eq!(ends(&[closed], 2), 50, "{language}");
+            assert_eq!(ends(&[closed], 12), 0, "{language}");
+            assert_eq!(ends(&[open], 2), 0, "{language}");
+            assert!(ends(&[spent[0], closed, spent[1]], 12) > 30, "{language}: nobody has a line left");
+            assert_eq!(ends(&[closed, closed, spent[1]], 12), 0, "{language}");
+        }
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! A speaker's own lines: cut to length, freed of calls to absent people, and weighed against the talk.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
+use super::calls::{bare, without_calls};
+use super::fields::fields_of;
 use super::talk::{Talk, mentions};
 use crate::schema::Language;
 use crate::text::{Sign, asks, content_words, float, is_han, is_title, lead_word, sentences, signs, spoken};
-
-use super::frames::capitals;
 
 /// A line, or a part of one, that could be said now.
 #[derive(Debug, Clone)]
@@ -17,33 +18,54 @@ pub(super) struct Candidate {
     pub(super) line: usize,
     /// Whether it begins in the middle of its line.
     pub(super) later: bool,
-    /// Whether it lost a call to somebody absent.
+    /// Whether its line goes on behind it.
+    pub(super) cut: bool,
+    /// Whether it speaks to somebody absent, whom it no longer calls.
     pub(super) uncalled: bool,
 }
 
-/// Returns what of the lines could be said now: not said before, at most so many sentences, calling nobody absent.
+/// Returns what of the lines could be said now: not said before, at most so many sentences, calling nobody absent; where they
+/// may be parted, their first sentences alone too.
 pub(super) fn candidates<'a>(
     lines: impl Iterator<Item = (usize, &'a str)>,
     names: &BTreeSet<String>,
     most: usize,
+    parted: bool,
     talk: &Talk<'_>,
 ) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     for (at, line) in lines {
         let (parts, uncalled) = without_calls(spoken(line), names, talk);
-        let starts = parts.len().saturating_sub(most);
-        for start in (0..=starts).step_by(most.max(1)) {
-            let window = &parts[start..parts.len().min(start + most)];
+        for window in windows(parts.len(), most, parted) {
+            let (start, cut) = (window.start, parted && window.end < parts.len());
+            let window = &parts[window];
             let mut text = window.join(if talk.language == Language::En { " " } else { "" });
             close(&mut text, talk.language);
             // Somebody who reads aloud from a page is not talking to anybody.
-            let reads = text.starts_with(['‘', '“', '「', '『']);
+            let closes = [".’", "!’", "?’"].iter().any(|end| text.contains(end)) && !text.contains('‘');
+            let reads = closes || text.starts_with(['‘', '“', '「', '『']);
             if length(&text) >= 2 && !reads && !talk.is_said(&text) {
-                candidates.push(Candidate { text, line: at, later: start > 0, uncalled: uncalled && start == 0 });
+                let to_you = text.contains(['你', '您']) || has_any(&text, &["you", "your", "you’re", "you’ve"]);
+                candidates.push(Candidate { text, line: at, later: start > 0, cut, uncalled: uncalled && to_you });
             }
         }
     }
     candidates
+}
+
+/// Returns the stretches of a line that could be said by themselves.
+fn windows(parts: usize, most: usize, parted: bool) -> impl Iterator<Item = Range<usize>> {
+    let most = most.max(1);
+    let starts = parts.saturating_sub(most);
+    let whole = (0..=starts).step_by(most).map(move |start| start..parts.min(start + most));
+    let ends = if parted { parts.min(most) } else { 1 };
+    whole.chain((1..ends).map(|end| 0..end))
+}
+
+/// Whether one of some English words stands in a text.
+fn has_any(text: &str, words: &[&str]) -> bool {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '’'))
+        .any(|word| words.iter().any(|own| word.eq_ignore_ascii_case(own)))
 }
 
 /// Returns the length of a text in words, where two Han characters count as one.
@@ -76,107 +98,14 @@ pub(super) fn close(text: &mut String, language: Language) {
     }
 }
 
-/// Splits a line into sentences and cuts calls to people who are not there, at the head or end of a sentence.
-fn without_calls(line: &str, names: &BTreeSet<String>, talk: &Talk<'_>) -> (Vec<String>, bool) {
-    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut uncalled = false;
-    let parts = sentences(&line)
-        .into_iter()
-        .filter_map(|sentence| {
-            let head = call_at_head(sentence, names, talk);
-            let tail = if head == 0 { call_at_tail(sentence, talk) } else { None };
-            uncalled |= head > 0 || tail.is_some();
-            let rest = &sentence[head..];
-            let rest = match tail {
-                Some((start, mark)) => format!("{}{mark}", &rest[..start]),
-                None => rest.trim_start().to_owned(),
-            };
-            let rest = without_call_within(&rest, talk);
-            rest.chars()
-                .any(char::is_alphanumeric)
-                .then(|| if talk.language == Language::En { capitals(&rest) } else { rest })
-        })
-        .collect();
-    (parts, uncalled)
-}
-
-/// Cuts a call to somebody absent out of the middle of an English sentence: a title and a name between two commas.
-fn without_call_within(sentence: &str, talk: &Talk<'_>) -> String {
-    let parts: Vec<&str> = sentence.split(", ").collect();
-    let names = |part: &str| {
-        let words: Vec<&str> = part.split_whitespace().collect();
-        (2..=3).contains(&words.len())
-            && is_title(words[0])
-            && words.iter().all(|word| word.starts_with(char::is_uppercase))
-            && part.ends_with(char::is_alphanumeric)
-    };
-    let kept = parts.iter().enumerate().filter(|(at, part)| {
-        // Names side by side are a list.
-        let listed = (at.checked_sub(1).is_some_and(|before| names(parts[before])))
-            || parts.get(at + 1).is_some_and(|after| names(after) || after.starts_with("and "));
-        let within = *at > 0 && at + 1 < parts.len();
-        !within || !names(part) || listed || talk.others.iter().any(|other| mentions(part, other))
-    });
-    kept.map(|(_, part)| *part).collect::<Vec<_>>().join(", ")
-}
-
-/// Returns how many bytes at the head of a sentence call somebody absent.
-fn call_at_head(sentence: &str, names: &BTreeSet<String>, talk: &Talk<'_>) -> usize {
-    let Some((head, _)) = sentence.split_once([',', '!', '，', '！']) else { return 0 };
-    let mark = sentence[head.len()..].chars().next().map_or(0, char::len_utf8);
-    let rest = sentence[head.len() + mark..].trim_start();
-    let present = || talk.others.iter().any(|other| mentions(head, other));
-    if is_call(head, rest, names) && !present() { head.len() + mark } else { 0 }
-}
-
-fn is_call(head: &str, rest: &str, names: &BTreeSet<String>) -> bool {
-    let count = head.chars().count();
-    if head.chars().any(is_han) {
-        let to_you = rest.starts_with(['你', '您']);
-        let heavy = !content_words(head).is_empty()
-            && !head.contains(['的', '了', '我', '你', '不', '是', '这', '那', '有', '可', '也']);
-        return count <= 5 && (is_title(head) || (to_you && heavy && (2..=3).contains(&count)));
-    }
-    let words: Vec<&str> = head.split_whitespace().collect();
-    // `And Nether Row, by that scale`: what ties a sentence calls nobody.
-    let capital = words.iter().all(|word| word.starts_with(char::is_uppercase))
-        && !words.first().is_some_and(|word| words.len() > 1 && lead_word(word) && !is_title(word));
-    // Any word opens a sentence with a capital: a call needs a title or a name that is known as one.
-    let known = words.iter().any(|word| is_title(word) || names.contains(&bare(word)));
-    (1..=3).contains(&words.len()) && capital && known
-}
-
-/// Returns where a call to somebody absent begins at the end of an English sentence, and the sentence's final mark.
-fn call_at_tail<'a>(sentence: &'a str, talk: &Talk<'_>) -> Option<(usize, &'a str)> {
-    let start = sentence.rfind(", ")?;
-    let call = &sentence[start + 2..];
-    let name = call.trim_end_matches(|c: char| !c.is_alphanumeric());
-    let words: Vec<&str> = name.split_whitespace().collect();
-    let named = (1..=3).contains(&words.len())
-        && words.iter().all(|word| word.starts_with(char::is_uppercase) && *word != "I" && !word.starts_with("I’"));
-    let present = talk.others.iter().any(|other| mentions(name, other));
-    // `A, B, C.` is a list, not a call.
-    let list = sentence[..start].rsplit(", ").next().is_some_and(|before| before.split_whitespace().count() < 2);
-    (named && !present && !list).then(|| (start, &call[name.len()..]))
-}
-
-/// Returns the words that stand with a capital inside a sentence of the texts, where English writes only names so.
-pub(super) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for sentence in texts.flat_map(sentences) {
-        for pair in sentence.split_whitespace().collect::<Vec<_>>().windows(2) {
-            let word = bare(pair[1]);
-            let inside = !pair[0].ends_with(['“', '‘', ':', '—']) && !pair[1].starts_with(['“', '‘', '"']);
-            if inside && word.starts_with(char::is_uppercase) && word != "I" && !lead_word(&word) {
-                names.insert(word);
-            }
-        }
-    }
-    names
-}
-
 /// What speaks for a line that answers the question asked.
 const ANSWERS: f64 = 0.5;
+/// From this share on, a line speaks of what was said.
+const RELATED: f64 = 0.2;
+/// What speaks for a line that takes up the words of the last ones.
+const TAKEN_UP: f64 = 2.0;
+/// How much of a line's weight is whose turn it is among the speaker's lines, which changes from talk to talk.
+const ROTATION: f64 = 0.7;
 
 /// Weighs lines against the talk.
 #[derive(Debug)]
@@ -186,8 +115,14 @@ pub(super) struct Scale<'a> {
     counts: BTreeMap<String, usize>,
     lines: usize,
     situation: BTreeSet<String>,
+    /// The matters of the situation.
+    fields: u32,
     /// Everything that was named before, so that a line may name it too.
     known: BTreeSet<String>,
+    /// What may be the name of somebody whom the speaker knows and who is not there, in Chinese.
+    absent: BTreeSet<String>,
+    /// What tells this talk from others.
+    talk_hash: u64,
 }
 
 impl<'a> Scale<'a> {
@@ -204,16 +139,32 @@ impl<'a> Scale<'a> {
         let names = talk.people().flat_map(str::split_whitespace);
         let said = talk.history.iter().flat_map(|line| line.content.split_whitespace());
         let known = names.chain(said).chain(talk.situation.split_whitespace()).map(bare).collect();
-        let situation = content_words(talk.situation).into_iter().collect();
-        Self { talk, counts, lines: total, situation, known }
+        let situation: BTreeSet<String> = content_words(talk.situation).into_iter().collect();
+        let fields = fields_of(&situation, talk.language);
+        let opening = talk.history.first().map_or("", |line| line.content.as_str());
+        let talk_hash = hash(hash(SEED, talk.situation), opening);
+        Self { talk, counts, lines: total, situation, fields, known, absent: BTreeSet::new(), talk_hash }
+    }
+
+    /// Tells whom the speaker knows by what is said of its relations, so that lines about them wait for a talk that names them.
+    pub(super) fn knowing<'b>(mut self, relations: impl Iterator<Item = &'b str>) -> Self {
+        if self.talk.language == Language::Zh {
+            self.absent = relations.flat_map(|text| absent(text, self.talk)).collect();
+        }
+        self
     }
 
     /// Returns how much a text shares with what others said last, 0 to about 1.
     pub(super) fn shared(&self, text: &str) -> f64 {
-        let words: BTreeSet<String> = content_words(text).into_iter().collect();
+        self.shares(&content_words(text).into_iter().collect())
+    }
+
+    fn shares(&self, words: &BTreeSet<String>) -> f64 {
         let weigh = |heard: &BTreeSet<String>| words.intersection(heard).map(|word| self.weight(word)).sum::<f64>();
         let heard: f64 = self.talk.words.iter().zip([1.0, 0.5, 0.25]).map(|(heard, part)| part * weigh(heard)).sum();
-        ((heard + 0.15 * weigh(&self.situation)) / (3.0 + 0.1 * float(words.len()))).min(1.2)
+        // What everybody sees is all that there is to speak of before anybody spoke.
+        let seen = if self.talk.history.len() < 3 { 0.4 } else { 0.15 };
+        ((heard + seen * weigh(&self.situation)) / (3.0 + 0.1 * float(words.len()))).min(1.2)
     }
 
     fn weight(&self, word: &str) -> f64 {
@@ -225,7 +176,9 @@ impl<'a> Scale<'a> {
     pub(super) fn fit(&self, candidate: &Candidate) -> f64 {
         let text = candidate.text.as_str();
         let language = self.talk.language;
-        let mut fit = self.shared(text);
+        let content: BTreeSet<String> = content_words(text).into_iter().collect();
+        let mut fit =
+            TAKEN_UP * self.shares(&content) + self.of_one_matter(fields_of(&content, language)) + self.turn(text);
         let shows = |sign| signs(text, language, sign) > 0;
         let last = self.talk.last();
         if asks(last) {
@@ -235,11 +188,22 @@ impl<'a> Scale<'a> {
             } else {
                 0.0
             };
-            fit += if asks(text) { -0.2 } else { 0.1 };
-            if self.talk.is_asked() && self.talk.is_answered(text) {
+            let asked = self.talk.is_asked();
+            fit += match asks(text) {
+                true if asked => -0.5,
+                true => -0.2,
+                false => 0.1,
+            };
+            if asked && self.talk.is_answered(text) {
                 fit += ANSWERS;
             }
+        } else if answers(text, language) {
+            fit -= 0.4;
         }
+        fit -= if candidate.uncalled { 0.25 } else { 0.0 };
+        // What a line comes to is often said last.
+        fit -= if candidate.cut { 0.2 } else { 0.0 };
+        fit -= if candidate.later || !is_scrap(text, language) { 0.0 } else { 0.35 };
         let words = length(text);
         fit += if (5..=32).contains(&words) { 0.15 } else { -0.15 };
         fit -= match candidate.later {
@@ -247,7 +211,28 @@ impl<'a> Scale<'a> {
             true => 0.1,
             false => 0.0,
         };
-        fit - 0.15 * float(self.strangers(text).min(3)) - 0.18 * float(self.pointers(text).min(3))
+        fit - 0.3 * float(self.strangers(text).min(2)) - 0.22 * float(self.pointers(text).min(3))
+    }
+
+    /// Whether a text takes up a word or the matter of what was said last.
+    pub(super) fn is_related(&self, text: &str) -> bool {
+        let words: BTreeSet<String> = content_words(text).into_iter().collect();
+        let heard = self.talk.fields.first().copied().unwrap_or(0);
+        self.shares(&words) >= RELATED || fields_of(&words, self.talk.language) & heard != 0
+    }
+
+    /// Returns how much a text speaks of the same matters as the talk, 0 to 0.4.
+    fn of_one_matter(&self, fields: u32) -> f64 {
+        let meets = |others: u32, part: f64| part * f64::from((fields & others).count_ones());
+        let heard = self.talk.fields.iter().zip([0.18, 0.1, 0.05]).map(|(heard, part)| meets(*heard, part));
+        (heard.sum::<f64>() + meets(self.fields, 0.04)).min(0.4)
+    }
+
+    /// Returns how much it is a line's turn in this talk, so that favourites do not stand in every one.
+    fn turn(&self, text: &str) -> f64 {
+        // The line tells, not where it is cut.
+        let head: String = text.chars().take(8).collect();
+        ROTATION * f64::from(u16::try_from(hash(self.talk_hash, &head) >> 48).unwrap_or_default()) / f64::from(u16::MAX)
     }
 
     /// Counts what points to something that is not there: `It’s three fingers`, `Hold his foot`, `the bailer` of another day.
@@ -290,7 +275,7 @@ impl<'a> Scale<'a> {
         const ENGLISH: &[&str] = &[
             "he", "she", "it", "they", "him", "her", "them", "this", "these", "those", "he's", "she's", "it's",
             "they're", "he'd", "she'd", "it'd", "they'd", "he'll", "she'll", "it'll", "they'll", "you're", "hold",
-            "put", "take", "mind", "give", "bring",
+            "put", "take", "mind", "give", "bring", "that", "that's", "there", "there's", "then",
         ];
         const CHINESE: &[&str] = &["他", "她", "它", "这", "這", "那", "此", "其"];
         match self.talk.language {
@@ -313,6 +298,9 @@ impl<'a> Scale<'a> {
 
     /// Counts names in a text that nobody has named before.
     fn strangers(&self, text: &str) -> usize {
+        if self.talk.language == Language::Zh {
+            return self.absent.iter().filter(|name| text.contains(name.as_str())).count();
+        }
         sentences(text)
             .into_iter()
             .flat_map(|sentence| sentence.split_whitespace().skip(1))
@@ -335,6 +323,59 @@ impl<'a> Scale<'a> {
     }
 }
 
+/// Returns what of a Chinese text may be a name, three characters of which none is a common one, but for who is there.
+fn absent(text: &str, talk: &Talk<'_>) -> Vec<String> {
+    let chars: Vec<char> = text.chars().collect();
+    let names = chars.windows(3).filter(|three| three.iter().all(|c| is_han(*c)));
+    let names = names.map(|three| three.iter().collect::<String>()).filter(|three| content_words(three).len() > 1);
+    let here = |name: &String| {
+        talk.people().any(|person| person.contains(name.as_str()) || name.contains(person))
+            || talk.situation.contains(name)
+    };
+    names.filter(|name| !here(name) && !talk.history.iter().any(|line| line.content.contains(name.as_str()))).collect()
+}
+
+/// Whether a line begins with what only an answer begins with.
+fn answers(text: &str, language: Language) -> bool {
+    const ENGLISH: &[&str] = &["yes", "no", "both", "neither", "aye", "nay", "not", "none", "only", "because", "to"];
+    const CHINESE: &[&str] = &["不", "没", "没有", "是", "有", "对", "行", "不行", "非也", "自然", "可不是", "正是"];
+    let head = text.split([',', '.', '!', '?', '，', '。', '！', '？', '…']).next().unwrap_or_default().trim();
+    match language {
+        Language::En => {
+            let word = head.split_whitespace().next().unwrap_or_default().to_lowercase();
+            ENGLISH.contains(&word.as_str())
+        }
+        Language::Zh => CHINESE.contains(&head),
+    }
+}
+
+/// Whether a line begins with a part of a sentence that only the one before it, which is not said, completes.
+fn is_scrap(text: &str, language: Language) -> bool {
+    const HEADS: &[&str] = &[
+        "if", "where", "which", "who", "whose", "when", "than", "up", "on", "in", "at", "with", "like", "as", "for",
+        "from", "and", "but", "or", "nor", "so",
+    ];
+    let parts = sentences(text);
+    let Some(first) = parts.first().filter(|first| !asks(first)) else { return false };
+    match language {
+        Language::En => {
+            let head = first.split_whitespace().next().unwrap_or_default().to_lowercase();
+            length(first) < 3 || (HEADS.contains(&head.trim_matches(',')) && !first.contains([',', ';']))
+        }
+        Language::Zh => first.chars().filter(|c| is_han(*c)).count() < 4,
+    }
+}
+
+/// The beginning of a hash.
+const SEED: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// Adds a text to a hash, which is mixed well enough for an order among a few dozen lines.
+fn hash(seed: u64, text: &str) -> u64 {
+    let all = text.bytes().fold(seed, |all, byte| (all ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let all = (all ^ (all >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    all ^ (all >> 32)
+}
+
 /// Whether a part of a line leans on the part before it: its first sentence is a word or two, or begins with what ties.
 fn leans(text: &str) -> bool {
     const TIES: &[&str] =
@@ -343,47 +384,92 @@ fn leans(text: &str) -> bool {
     scrap || TIES.iter().any(|tie| text.starts_with(tie))
 }
 
-/// Returns a word without marks and endings of possession.
-fn bare(word: &str) -> String {
-    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-    word.split(['’', '\'']).next().unwrap_or(word).to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn cut(line: &str, language: Language, others: &[&'static str]) -> String {
-        let talk = Talk::new(language, "X", others.iter().copied(), "", &[]);
-        let names = names(["Here are Dilly and Aunt Kez."].into_iter());
-        without_calls(line, &names, &talk).0.join("|")
+    fn weighed(language: Language, said: &str, lines: &[&str]) -> Vec<f64> {
+        let history = [crate::schema::Line { speaker: "Y".to_owned(), content: said.to_owned(), is_test: false }];
+        let talk = Talk::new(language, "X", ["Y"].into_iter(), "", &history);
+        let scale = Scale::new(&talk, lines.iter().copied());
+        let candidate =
+            |text: &str| Candidate { text: text.to_owned(), line: 0, later: false, cut: false, uncalled: false };
+        // Whose turn it is may hide the rest.
+        lines.iter().map(|line| scale.fit(&candidate(line)) - scale.turn(line)).collect()
     }
 
     #[test]
-    fn calls_to_absent_people_are_cut() {
-        for (line, others, expected) in [
-            ("Dilly! The short oar, and the twine.", &["Wick"][..], "The short oar, and the twine."),
-            ("Aunt Kez, is he a lord?", &["Wick"], "Is he a lord?"),
-            ("Well, is he a lord, Dilly?", &["Wick"], "Well, is he a lord?"),
-            ("Sweep, Wick.", &["Ludo Wick"], "Sweep, Wick."),
-            ("I am sorry to ask, Mrs. Marl, but it rains.", &["Wick"], "I am sorry to ask, but it rains."),
+    fn lines_of_the_matter_come_before_others_and_answers_wait_for_questions() {
+        for (language, said, better, worse) in [
             (
-                "I am sorry to ask, Mr. Wick, but it rains.",
-                &["Ludo Wick"],
-                "I am sorry to ask, Mr. Wick, but it rains.",
+                Language::En,
+                "They sold him for forty pounds.",
+                "I find it dear, for a bed as narrow as mine.",
+                "I grow herbs in pots that others throw away.",
             ),
-            ("I saw him, Mrs. Marl, and Mr. Apps.", &["Wick"], "I saw him, Mrs. Marl, and Mr. Apps."),
-            ("I take the tin, the copper, Wick.", &["Ludo Wick"], "I take the tin, the copper, Wick."),
+            (
+                Language::En,
+                "The lamp upstairs has gone out.",
+                "I find that a good hand is a rare thing.",
+                "No, I find that a good hand is a rare thing.",
+            ),
+            (
+                Language::En,
+                "The lamp upstairs has gone out.",
+                "I left the stairs as clean as anybody could.",
+                "Up the stairs as clean as anybody could.",
+            ),
+            (Language::Zh, "这三十两银子是谁出的呢。", "我那笔账，到今日还没有算清。", "我那张琴，到今日还没有修好。"),
+            (Language::Zh, "楼上的灯灭了。", "手艺好的人，如今难得了。", "不，手艺好的人，如今难得了。"),
+            (Language::Zh, "楼上的灯灭了。", "这一带手艺好的人，难得。", "歇。这一带手艺好的人，难得。"),
         ] {
-            assert_eq!(cut(line, Language::En, others), expected, "{line}");
+            let fits = weighed(language, said, &[better, worse]);
+            assert!(fits[0] > fits[1] + 0.1, "{better} {worse} {fits:?}");
         }
-        for (line, others, expected) in [
-            ("慕川，你今年二十，不必急着做好人。", &["祁勉"][..], "你今年二十，不必急着做好人。"),
-            ("乔先生，秤是买主出钱造的。", &["祁勉"], "秤是买主出钱造的。"),
-            ("此言差矣，管饭就是月钱。", &["祁勉"], "此言差矣，管饭就是月钱。"),
-            ("慕川，你来。", &["聂慕川"], "慕川，你来。"),
+    }
+
+    #[test]
+    fn lines_take_turns_from_talk_to_talk() {
+        for (language, lines) in [
+            (Language::En, ["I row.", "I count.", "I wait.", "I mend."]),
+            (Language::Zh, ["我划船。", "我算账。", "我等着。", "我修补。"]),
         ] {
-            assert_eq!(cut(line, Language::Zh, others), expected, "{line}");
+            let first = |situation: &str| {
+                let talk = Talk::new(language, "X", ["Y"].into_iter(), situation, &[]);
+                let scale = Scale::new(&talk, lines.iter().copied());
+                lines.into_iter().max_by(|a, b| scale.turn(a).total_cmp(&scale.turn(b)))
+            };
+            let chosen: BTreeSet<_> = (0..20).map(|scene| first(&format!("{scene}"))).collect();
+            assert!(chosen.len() > 2, "{chosen:?}");
+            assert_eq!(first("1"), first("1"));
+        }
+    }
+
+    #[test]
+    fn people_whom_only_the_speaker_knows_are_told_from_those_who_are_there() {
+        let history =
+            [crate::schema::Line {
+                speaker: "乙".to_owned(), content: "邬小满来过。".to_owned(), is_test: false
+            }];
+        let talk = Talk::new(Language::Zh, "甲", ["祁勉堂"].into_iter(), "", &history);
+        let scale = Scale::new(&talk, std::iter::empty()).knowing(["信服祁勉堂，怕聂崇礼，疼邬小满。"].into_iter());
+        assert_eq!(scale.strangers("聂崇礼不会答应的。"), 1);
+        assert_eq!(scale.strangers("祁勉堂不会答应的，邬小满也不会。"), 0);
+    }
+
+    #[test]
+    fn lines_that_may_be_parted_can_end_early() {
+        for (language, line, first) in [
+            (Language::En, "The mud is worse. Keep moving.", "The mud is worse."),
+            (Language::Zh, "泥比水难走。别站着。", "泥比水难走。"),
+        ] {
+            let talk = Talk::new(language, "X", ["Y"].into_iter(), "", &[]);
+            let texts = |parted: bool| -> Vec<String> {
+                let found = candidates([(0, line)].into_iter(), &BTreeSet::new(), 3, parted, &talk);
+                found.into_iter().map(|candidate| candidate.text).collect()
+            };
+            assert_eq!(texts(false), [line]);
+            assert_eq!(texts(true), [line, first]);
         }
     }
 

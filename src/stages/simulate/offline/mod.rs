@@ -5,7 +5,9 @@
 //! nothing here opens a file or keeps a state.
 
 mod answers;
+mod calls;
 mod director;
+mod fields;
 mod frames;
 mod lines;
 mod place;

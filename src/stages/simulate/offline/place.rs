@@ -1,11 +1,16 @@
 //! Where a talk stands in the book's dialogue, so that scene characters keep to its order.
 
+use std::collections::BTreeSet;
+
 use super::lines::length;
 use crate::schema::Line;
-use crate::text::{asks, float, pair_likeness, pairs, plain, sentences, spoken};
+use crate::text::{asks, content_words, float, pair_likeness, pairs, plain, sentences, spoken};
 
 /// How many of the last lines can still be answered.
 const ANSWERABLE: usize = 3;
+
+/// From this length on, an answer tells by itself what it speaks of.
+const TELLING: usize = 10;
 
 /// Where the talk stands in the book's dialogue.
 pub(super) struct Place {
@@ -15,6 +20,8 @@ pub(super) struct Place {
     last: Option<usize>,
     /// The lines that can still be answered.
     recent: Vec<usize>,
+    /// All lines that were said.
+    said: BTreeSet<usize>,
     /// Of each line, how much it needs the line before it, which somebody else says: 0 to 1.
     leaning: Vec<f64>,
 }
@@ -52,9 +59,15 @@ impl Place {
             };
             entries.iter().rposition(alike)
         };
-        let recent = history.iter().rev().take(ANSWERABLE).filter_map(find).collect();
-        let leaning = dialogue.iter().enumerate().map(|(at, line)| leaning(dialogue, at, line)).collect();
-        Self { reached: history.iter().filter_map(find).max(), last: history.last().and_then(find), recent, leaning }
+        let found: Vec<Option<usize>> = history.iter().map(find).collect();
+        let said: BTreeSet<usize> = found.iter().flatten().copied().collect();
+        Self {
+            reached: said.last().copied(),
+            last: found.last().copied().flatten(),
+            recent: found.iter().rev().take(ANSWERABLE).flatten().copied().collect(),
+            said,
+            leaning: dialogue.iter().enumerate().map(|(at, line)| leaning(dialogue, at, line)).collect(),
+        }
     }
 
     /// Returns how much it is a line's turn: the next ones after what was reached come first.
@@ -64,7 +77,16 @@ impl Place {
         // An answer to what nobody has asked makes no sense to those who hear it.
         let asked = line.checked_sub(1).is_some_and(|before| self.recent.contains(&before));
         let lost = if asked { 0.0 } else { self.leaning.get(line).copied().unwrap_or(0.0) };
-        order + if self.follows(line) { 0.8 } else { 0.0 } - lost
+        order + if self.follows(line) { 1.5 } else { 0.0 } - lost
+    }
+
+    /// Whether a line makes sense now: it is no short answer to what nobody asked, and no question that has been answered.
+    pub(super) fn may_be_said(&self, dialogue: &[Line], line: usize) -> bool {
+        let text = spoken(&dialogue[line].content);
+        let asked = line.checked_sub(1).is_some_and(|before| self.recent.contains(&before));
+        let lost = !asked && self.leaning[line] >= 1.0 && length(text) < TELLING;
+        let stale = Self::answerer(dialogue, line).is_some() && self.said.contains(&(line + 1));
+        !lost && !stale
     }
 
     /// Returns who answers a line in the book: whoever else has the next one.
@@ -86,6 +108,11 @@ fn leaning(dialogue: &[Line], at: usize, line: &Line) -> f64 {
     let text = spoken(&line.content);
     let answers = before.speaker != line.speaker && asks(spoken(&before.content));
     let short = length(text) < 4 && !asks(text);
+    // `See what?` asks after words that were not said.
+    let bare = length(text) < 5 && asks(text) && before.speaker != line.speaker && content_words(text).len() < 2;
+    if bare {
+        return 1.0;
+    }
     // A question of its own opens again what an answer closes.
     let opens = if asks(text) { 0.3 } else { 0.0 };
     (if answers { 1.0 - opens } else { 0.0 }) + if short { 0.3 } else { 0.0 }
@@ -137,6 +164,10 @@ mod tests {
             let mut history = dialogue[..1].to_vec();
             history.extend(lines(&[("X", other)]));
             assert!(after(&history).turn(1) > after(&history).turn(3));
+            assert!(question.may_be_said(&dialogue, 1) && !after(&[]).may_be_said(&dialogue, 1));
+            assert!(after(&[]).may_be_said(&dialogue, 0) && after(&[]).may_be_said(&dialogue, 3));
+            // What is answered is not asked any more.
+            assert!(!after(&dialogue[1..2]).may_be_said(&dialogue, 0));
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::{Rate, Rating};
+use super::fields::fields_of;
 use super::frames::frames;
 use super::talk::mentions;
 use crate::llm::Offline;
@@ -17,7 +18,7 @@ const SAME: f64 = 0.75;
 struct Figures {
     turns: usize,
     speakers: usize,
-    /// Turns that take up one of the two before, answer a question or speak to whoever spoke last.
+    /// Turns that take up a word of the two before or the matter of the last, answer a question or speak to whoever spoke last.
     linked: usize,
     repeated: usize,
     /// New content words per turn.
@@ -50,17 +51,17 @@ impl Figures {
         let speech: Vec<&str> = ask.history.iter().map(|line| spoken(&line.content)).collect();
         let words: Vec<BTreeSet<String>> =
             speech.iter().map(|speech| content_words(speech).into_iter().collect()).collect();
+        let fields: Vec<u32> = words.iter().map(|words| fields_of(words, ask.language)).collect();
         let (mut linked, mut repeated, mut fresh) = (0, 0, 0);
         let mut known = BTreeSet::new();
         for (at, text) in speech.iter().enumerate() {
             repeated += usize::from(speech[..at].iter().any(|earlier| likeness(earlier, text) >= SAME));
             fresh += words[at].iter().filter(|word| known.insert((*word).clone())).count();
             let before = at.saturating_sub(2)..at;
-            let shares = words[before.clone()].iter().any(|earlier| !earlier.is_disjoint(&words[at]));
-            let answers = at > 0
-                && asks(speech[at - 1])
-                && ask.history[at - 1].speaker != ask.history[at].speaker
-                && !words[at].is_empty();
+            let shares = words[before.clone()].iter().any(|earlier| !earlier.is_disjoint(&words[at]))
+                || at > 0 && fields[at - 1] & fields[at] != 0;
+            // `Yes` and `Not that I know of` answer, though they carry no matter.
+            let answers = at > 0 && asks(speech[at - 1]) && ask.history[at - 1].speaker != ask.history[at].speaker;
             let speaks_to = before.clone().any(|earlier| mentions(text, &ask.history[earlier].speaker));
             linked += usize::from(at == 0 || shares || answers || speaks_to);
         }
@@ -120,6 +121,9 @@ mod tests {
         let rating = rated(Language::En, &english);
         assert_eq!(rating.quality, Quality::High, "{rating:?}");
         assert!(rating.interaction.contains("6 turns") && rating.interaction.contains("3 speakers"), "{rating:?}");
+        let short =
+            [("Ann", "Was it you?"), ("Tom", "Not that I know of."), ("Ann", "Is it late?"), ("Tom", "So it is.")];
+        assert!(rated(Language::En, &short).interaction.starts_with("3 of 4"));
         let echoes = [("Ann", "So it goes in the boat-house."), ("Tom", "So it goes in the boat-house!")].repeat(4);
         assert_eq!(rated(Language::En, &echoes).quality, Quality::Poor);
         assert_eq!(rated(Language::En, &[]).quality, Quality::Poor);

@@ -5,8 +5,9 @@ use rand::seq::{IndexedRandom as _, SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
 
 use super::super::{SceneReply, TestReply};
+use super::calls::names;
 use super::frames::{Slots, frames};
-use super::lines::{Candidate, Scale, candidates, names};
+use super::lines::{Candidate, Scale, candidates};
 use super::place::Place;
 use super::talk::{Talk, address, mentions};
 use super::voice::{Voice, chance};
@@ -18,7 +19,9 @@ use crate::text::{Topic, asks, sentences, spoken};
 pub(in super::super) fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -> String {
     let others = ask.others.iter().map(|other| other.name.as_str());
     let talk = Talk::new(ask.language, &ask.name, others, &ask.situation, &ask.history);
-    let scale = Scale::new(&talk, ask.lines.iter().map(String::as_str));
+    let relations = ask.profile.iter().filter(|attribute| is_of(attribute, &RELATIONS));
+    let scale = Scale::new(&talk, ask.lines.iter().map(String::as_str))
+        .knowing(relations.map(|attribute| attribute.value.as_str()));
     let (options, rng) = (offline.options, &mut offline.rng);
     let most = most(ask.max_sentences);
     let aim = ask.dimension.as_deref().filter(|_| rng.random_bool(chance(options.diligence)));
@@ -28,15 +31,24 @@ pub(in super::super) fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -
     let lines = ask.lines.iter().map(String::as_str).enumerate();
     let told = ask.profile.iter().map(|attribute| attribute.value.as_str());
     let names = names(ask.lines.iter().map(String::as_str).chain(told));
-    let pool = candidates(lines, &names, if framed { most - 1 } else { most }, &talk);
+    let pool = candidates(lines, &names, if framed { most - 1 } else { most }, true, &talk);
     let best = retrieve(pool, options, rng, |candidate| {
-        scale.fit(candidate) + aim.map_or(0.0, |aim| scale.shows(&candidate.text, aim))
+        scale.fit(candidate) + aim.map_or(0.0, |aim| AIMED * scale.shows(&candidate.text, aim))
+    });
+    // An answer in a few words is better than one with a line of another matter behind it, but a character has its own lines.
+    let best = best.filter(|(_, candidate)| {
+        let answered = || talk.is_answered(&candidate.text) || scale.is_related(&candidate.text);
+        !answers || answered() || rng.random_bool(0.5)
     });
     let slots = slots(&talk, own_things(&ask.profile, &talk), rng);
-    let voice = Voice { talk: &talk, scale: &scale, slots: &slots, most, calls: false };
+    let voice = Voice { talk: &talk, scale: &scale, slots: &slots, most };
     let (body, own) = voice.body(best, &[], rng);
     let (lead, tail) = match aim {
-        Some(aim) if framed => voice.strategy(aim, &body, rng),
+        // What stands in for a line needs nothing that leads into it.
+        Some(aim) if framed => {
+            let (lead, tail) = voice.strategy(aim, &body, rng);
+            (lead.filter(|_| own), tail)
+        }
         _ if framed && own => (voice.bridge(&body, rng), None),
         _ => (None, None),
     };
@@ -59,14 +71,20 @@ pub(in super::super) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>)
     let place = Place::new(&ask.dialogue, &ask.history);
     let after_test = talk.last_speaker() == test && test.is_some();
     let answers = talk.is_asked() && rng.random_bool(chance(0.4 + 0.6 * options.diligence));
-    let framed = most > 1 && (elicits || answers || (after_test && rng.random_bool(0.4)));
+    let framed = most > 1 && (elicits || answers || (after_test && rng.random_bool(0.3)));
     let lines = own().map(|(at, line)| (at, line.content.as_str()));
     let told = ask.profile.iter().map(|attribute| attribute.value.as_str());
     let mut names = names(ask.dialogue.iter().map(|line| line.content.as_str()).chain(told));
     names.extend(ask.dialogue.iter().flat_map(|line| line.speaker.split_whitespace()).map(str::to_owned));
-    let pool = candidates(lines, &names, if framed { most - 1 } else { most }, &talk);
+    let pool = candidates(lines, &names, if framed { most - 1 } else { most }, false, &talk);
     let best = pool
         .into_iter()
+        .filter(|candidate| place.may_be_said(&ask.dialogue, candidate.line))
+        // Who is asked something that the book does not answer keeps its line for later.
+        .filter(|candidate| {
+            let answered = || talk.is_answered(&candidate.text) || scale.is_related(&candidate.text);
+            !answers || place.follows(candidate.line) || answered()
+        })
         .map(|candidate| (scale.fit(&candidate) + place.turn(candidate.line), candidate))
         .max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.line.cmp(&a.1.line)));
     let wants: Vec<Attribute> = ask
@@ -81,19 +99,28 @@ pub(in super::super) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>)
         .chain(ask.profile.iter().cloned())
         .collect();
     let slots = slots(&talk, own_things(&wants, &talk), rng);
-    let voice = Voice { talk: &talk, scale: &scale, slots: &slots, most, calls: elicits };
+    let voice = Voice { talk: &talk, scale: &scale, slots: &slots, most };
     let follows = best.as_ref().is_some_and(|(_, candidate)| place.follows(candidate.line));
     let answerer = best.as_ref().and_then(|(_, candidate)| Place::answerer(&ask.dialogue, candidate.line));
     // A question of the book goes to whom the book lets answer it, by name where that is not whoever spoke last.
-    let answerer = answerer.filter(|name| {
-        !elicits && talk.others.len() > 1 && talk.last_speaker() != Some(name) && talk.others.contains(name)
-    });
+    let answerer = answerer.filter(|name| talk.others.contains(name));
+    // It is not for the test character to answer then.
+    let elicits = elicits && answerer.is_none();
+    let answerer = answerer.filter(|name| talk.others.len() > 1 && talk.last_speaker() != Some(name));
     let (mut body, retrieved) = voice.body(best, &frames(ask.language).compose.motive, rng);
     if let Some(name) = answerer.and_then(address)
         && body.ends_with(['?', '？'])
         && !talk.people().any(|person| mentions(&body, person))
     {
         body = asked_of(&body, &name, ask.language);
+    }
+    if elicits
+        && !retrieved
+        && !talk.is_asked()
+        && let Some(question) =
+            test.and_then(address).and_then(|test| voice.elicit(&test, ask.dimension.as_deref(), "", rng))
+    {
+        return voice.spoken(None, &question, None, options, false, rng);
     }
     let elicits = match test.and_then(address).filter(|_| elicits) {
         // A line that asks already needs no second question, only somebody to answer it.
@@ -102,12 +129,12 @@ pub(in super::super) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>)
             if talk.others.len() > 1 && !after_test {
                 body = asked_of(&body, &test, ask.language);
             }
-            false
+            None
         }
-        test => test.is_some(),
+        test => test,
     };
-    let (lead, tail) = if elicits {
-        (None, test.and_then(|test| voice.elicit(test, ask.dimension.as_deref(), &body, rng)))
+    let (lead, tail) = if let Some(test) = elicits {
+        (None, voice.elicit(&test, ask.dimension.as_deref(), &body, rng))
     } else if framed && retrieved && !follows {
         (voice.bridge(&body, rng), None)
     } else {
@@ -116,8 +143,12 @@ pub(in super::super) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>)
     voice.spoken(lead, &body, tail, options, false, rng)
 }
 
+/// How much it weighs that a line shows the dimension that is aimed at.
+const AIMED: f64 = 2.0;
 /// How much of a line's weight is chance.
 const SWAY: f64 = 0.2;
+/// What a key of a profile says of whom somebody knows.
+const RELATIONS: [&str; 4] = ["relation", "关系", "關係", "恩怨"];
 
 fn most(max_sentences: u32) -> usize {
     usize::try_from(max_sentences).unwrap_or(usize::MAX).max(1)
@@ -169,6 +200,12 @@ fn is_asked(talk: &Talk<'_>, name: &str) -> bool {
         .any(|line| asks(&line.content) && mentions(spoken(&line.content), name))
 }
 
+/// Whether a key of a profile has one of some words.
+fn is_of(attribute: &Attribute, words: &[&str]) -> bool {
+    let key = attribute.key.to_lowercase();
+    words.iter().any(|word| key.contains(word))
+}
+
 /// Returns the things that a profile speaks of; what it says of looks, age and speech is not talked about.
 fn own_things(profile: &[Attribute], talk: &Talk<'_>) -> Vec<Topic> {
     let aside = [
@@ -193,7 +230,7 @@ fn own_things(profile: &[Attribute], talk: &Talk<'_>) -> Vec<Topic> {
     ];
     profile
         .iter()
-        .filter(|attribute| !aside.iter().any(|word| attribute.key.to_lowercase().contains(word)))
+        .filter(|attribute| !is_of(attribute, &aside))
         .flat_map(|attribute| talk.things(&attribute.value))
         .map(|mut topic| {
             for (theirs, mine) in [("his ", "my "), ("her ", "my "), ("their ", "our ")] {
@@ -510,6 +547,56 @@ mod tests {
                 reply.contains(&called) && asks(&reply)
             });
             assert!(asked.count() > 20);
+        }
+    }
+
+    #[test]
+    fn who_has_no_line_left_draws_the_test_character_out_and_says_no_more() {
+        for language in Language::ALL {
+            let fixture = fixture(language);
+            let name = fixture.dialogue[1].0;
+            let history: Vec<Line> = fixture.dialogue.iter().map(|(name, said)| line(name, said)).collect();
+            let options = OfflineOptions { diligence: 1.0, actions: 0.0, ..vivid() };
+            let replies = (0..40).map(|draw| {
+                let ask = fixture.scene_ask(name, &history[..5], Some("RR"), 3);
+                let ask = SceneReply { dialogue: ask.dialogue[..5].to_vec(), ..ask };
+                scene_reply(&ask, &mut Offline { options: &options, rng: seeded(draw, &[]) })
+            });
+            let called = address(fixture.test()).expect("has a name");
+            let drawn: Vec<String> = replies.filter(|reply| reply.contains(&called)).collect();
+            assert!(drawn.len() > 20, "{language}: {drawn:?}");
+            assert!(drawn.iter().all(|reply| sentences(reply).len() == 1), "{drawn:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_book_lets_somebody_answer_is_not_asked_of_the_test_character() {
+        for language in Language::ALL {
+            let fixture = fixture(language);
+            let [(ben, _), (cora, _), ..] = fixture.dialogue[..] else { unreachable!("six lines") };
+            let options = OfflineOptions { diligence: 1.0, ..vivid() };
+            for draw in 0..20 {
+                let ask = fixture.scene_ask(ben, &[], Some("CR"), 3);
+                let reply = scene_reply(&ask, &mut Offline { options: &options, rng: seeded(draw, &[]) });
+                assert!(mentions(&reply, cora) && !mentions(&reply, fixture.test()), "{reply}");
+            }
+        }
+    }
+
+    #[test]
+    fn who_is_asked_what_the_book_does_not_answer_says_so_in_few_words() {
+        for (language, question, of_the_book) in [
+            (Language::En, "Who taught you to keep bees, Cora?", ["oil", "cellar", "key"]),
+            (Language::Zh, "付珂，养蜂是谁教你的？", ["油", "地窖", "钥匙"]),
+        ] {
+            let fixture = fixture(language);
+            let options = OfflineOptions { diligence: 1.0, ..vivid() };
+            for draw in 0..20 {
+                let ask = fixture.scene_ask(fixture.dialogue[1].0, &[line(fixture.test(), question)], None, 3);
+                let reply = scene_reply(&ask, &mut Offline { options: &options, rng: seeded(draw, &[]) });
+                assert!(!of_the_book.iter().any(|word| reply.contains(word)), "{reply}");
+                assert!(!asks(&reply), "{reply}");
+            }
         }
     }
 

@@ -3,14 +3,17 @@
 use std::collections::BTreeSet;
 
 use super::answers::{Kind, asked};
+use super::fields::fields_of;
 use super::frames::is_named;
 use crate::schema::{Language, Line};
 use crate::text::{
-    Sign, Topic, asks, content_words, is_title, pair_likeness, pairs, plain, sentences, signs, spoken, topics,
+    Sign, Topic, asks, content_words, float, is_title, pair_likeness, pairs, plain, sentences, signs, spoken, topics,
 };
 
 /// From this likeness on, two lines count as the same.
 const SAME: f64 = 0.6;
+/// What stands in so many lines has been talked about enough.
+const WORN: usize = 4;
 /// From this likeness on, two sentences count as the same.
 const SAME_SENTENCE: f64 = 0.75;
 
@@ -45,6 +48,8 @@ pub(super) struct Talk<'a> {
     pub(super) heard: Vec<&'a Line>,
     /// The content words of `heard`.
     pub(super) words: Vec<BTreeSet<String>>,
+    /// The matters of `heard`, a bit for each.
+    pub(super) fields: Vec<u32>,
     /// What the last line of another asks for, where it ends on a question.
     pub(super) asked: Option<&'static Kind>,
     said: Vec<Said>,
@@ -72,13 +77,16 @@ impl<'a> Talk<'a> {
         history: &'a [Line],
     ) -> Self {
         let heard: Vec<&Line> = history.iter().rev().filter(|line| line.speaker != name).take(3).collect();
+        let words: Vec<BTreeSet<String>> =
+            heard.iter().map(|line| content_words(spoken(&line.content)).into_iter().collect()).collect();
         Self {
             language,
             name,
             others: others.filter(|other| *other != name).collect(),
             situation,
             history,
-            words: heard.iter().map(|line| content_words(spoken(&line.content)).into_iter().collect()).collect(),
+            fields: words.iter().map(|words| fields_of(words, language)).collect(),
+            words,
             asked: heard.first().and_then(|line| asked(spoken(&line.content), language)),
             heard,
             said: history.iter().map(|line| Said::new(&line.content, line.speaker == name)).collect(),
@@ -100,11 +108,17 @@ impl<'a> Talk<'a> {
         self.asked.is_none_or(|kind| kind.is_answered(self.last(), text, self.language))
     }
 
-    /// Whether what was asked last is for this one to answer: somebody by that name was asked, or nobody else by name.
+    /// Whether what was asked last is for this one to answer: somebody by that name was asked, or nobody by name and it asks
+    /// after what this one said.
     pub(super) fn is_asked(&self) -> bool {
-        let last = self.last();
-        let another = |other: &&str| Some(*other) != self.last_speaker() && mentions(last, other);
-        self.asked.is_some() && (mentions(last, self.name) || !self.others.iter().any(another))
+        if self.asked.is_none() {
+            return false;
+        }
+        let (last, asker) = (self.last(), self.last_speaker());
+        let another = |other: &&str| Some(*other) != asker && mentions(last, other);
+        let before = self.history.iter().rev().map(|line| line.speaker.as_str()).find(|name| Some(*name) != asker);
+        let meant = || before.is_none_or(|before| before == self.name);
+        mentions(last, self.name) || (meant() && !self.others.iter().any(another))
     }
 
     /// Returns what the last line does.
@@ -115,7 +129,7 @@ impl<'a> Talk<'a> {
             Act::Farewell
         } else if asks(last) {
             Act::Question
-        } else if shows(Sign::Anger) {
+        } else if shows(Sign::Anger) && last.contains(['!', '！']) {
             Act::Anger
         } else if shows(Sign::Thanks) {
             Act::Thanks
@@ -131,7 +145,8 @@ impl<'a> Talk<'a> {
         let parts = sentences(text);
         // Two short sentences together are noticed where each alone is not.
         let twos = parts.windows(2).map(<[&str]>::concat);
-        self.nearest(text) >= SAME
+        let letters = pairs(&plain(spoken(text)));
+        self.said.iter().any(|said| is_alike(&letters, &said.pairs, SAME))
             || parts.iter().any(|sentence| self.is_sentence_said(sentence))
             || twos.into_iter().any(|two| self.has(&two))
     }
@@ -146,8 +161,7 @@ impl<'a> Talk<'a> {
         let long = length >= self.noticed();
         let pairs = pairs(&plain);
         long && self.said.iter().any(|said| {
-            said.plain.contains(&plain)
-                || said.sentences.iter().any(|other| pair_likeness(&pairs, other) >= SAME_SENTENCE)
+            said.plain.contains(&plain) || said.sentences.iter().any(|other| is_alike(&pairs, other, SAME_SENTENCE))
         })
     }
 
@@ -173,8 +187,10 @@ impl<'a> Talk<'a> {
 
     /// Returns the things that may be taken up: out of the last line, else out of the two before, people aside.
     pub(super) fn topics(&self) -> Vec<Topic> {
-        let mut lines = self.heard.iter().map(|line| self.things(spoken(&line.content)));
-        lines.find(|topics| !topics.is_empty()).unwrap_or_default()
+        let times = |noun: &str| self.history.iter().filter(|line| line.content.contains(noun)).count();
+        let fresh = |topic: &Topic| times(&topic.noun) < WORN;
+        let things = |line: &&Line| self.things(spoken(&line.content)).into_iter().filter(fresh).collect();
+        self.heard.iter().map(things).find(|topics: &Vec<Topic>| !topics.is_empty()).unwrap_or_default()
     }
 
     /// Returns the things that a text speaks of, those aside that name somebody present or belong to the engine's own phrases.
@@ -182,6 +198,9 @@ impl<'a> Talk<'a> {
         let mut topics = topics(text, self.language);
         let person = |noun: &str| self.people().any(|person| mentions(noun, person) || person.contains(noun));
         topics.retain(|topic| !is_named(&topic.noun, self.language) && !person(&topic.noun));
+        if self.language == Language::Zh {
+            topics.retain(|topic| !topic.noun.ends_with(['月', '秋', '午', '至', '夕', '夜', '日', '年', '天']));
+        }
         if self.language == Language::En {
             // `not that alike`, `no good`, `a quarter of an hour`: a thing has an article or an owner, and is whole.
             let lower = text.to_lowercase().replace('’', "'");
@@ -197,7 +216,12 @@ impl<'a> Talk<'a> {
             };
             // `The lip fills first`: behind a noun this is rather a verb than a plural.
             let verb = |noun: &str| noun.contains(' ') && noun.ends_with('s') && !noun.ends_with("ss");
-            topics.retain(|topic| told(&topic.noun) && !verb(&topic.noun));
+            // `A lady energetic`: what is said of a thing is none.
+            let quality = |noun: &str| {
+                QUALITIES.iter().any(|ending| noun.ends_with(ending))
+                    || noun.rsplit(' ').next().is_some_and(|word| noun.contains(' ') && STATES.contains(&word))
+            };
+            topics.retain(|topic| told(&topic.noun) && !verb(&topic.noun) && !quality(&topic.noun));
         }
         topics
     }
@@ -206,6 +230,11 @@ impl<'a> Talk<'a> {
     pub(super) fn people(&self) -> impl Iterator<Item = &'a str> {
         std::iter::once(self.name).chain(self.others.iter().copied())
     }
+}
+
+/// Whether two texts are at least so alike; texts of far different lengths are told apart without being compared.
+fn is_alike(a: &[(char, char)], b: &[(char, char)], least: f64) -> bool {
+    2.0 * float(a.len().min(b.len())) >= least * float(a.len() + b.len()) && pair_likeness(a, b) >= least
 }
 
 impl Said {
@@ -226,7 +255,8 @@ pub(super) fn mentions(text: &str, name: &str) -> bool {
     if name.chars().any(crate::text::is_han) {
         let chars: Vec<char> = name.chars().collect();
         let given: String = chars.iter().skip(1).collect();
-        return chars.len() == 3 && text.contains(&given);
+        // What is left of `张先生` names nobody.
+        return chars.len() == 3 && !is_title(&given) && text.contains(&given);
     }
     let lower = text.to_lowercase();
     let words: BTreeSet<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
@@ -234,6 +264,17 @@ pub(super) fn mentions(text: &str, name: &str) -> bool {
         .filter(|part| part.starts_with(char::is_uppercase) && !is_title(part) && part.chars().count() > 2)
         .any(|part| words.contains(part.to_lowercase().trim_matches(|c: char| !c.is_alphanumeric())))
 }
+
+/// Endings of words that tell what a thing is like.
+const QUALITIES: [&str; 8] = ["etic", "ous", "ful", "ive", "able", "ible", "less", "ish"];
+
+/// What a thing is made or where it stands: `it makes my food cold`, `a quarter past nine`.
+const STATES: [&str; 12] =
+    ["cold", "warm", "hot", "wet", "dry", "past", "late", "early", "clean", "full", "empty", "half"];
+
+/// What stands before a name as part of what somebody is called.
+const EPITHETS: [&str; 14] =
+    ["long", "short", "black", "white", "red", "old", "young", "big", "little", "blind", "deaf", "poor", "fat", "holy"];
 
 /// Returns how somebody is spoken to: by a title and the last name, else by the first; nobody is called by a common noun.
 pub(super) fn address(name: &str) -> Option<String> {
@@ -258,6 +299,8 @@ pub(super) fn address(name: &str) -> Option<String> {
             Some(format!("{} {}", case(first), case(last)))
         }
         Some(last) if is_title(first) => Some(format!("{} {last}", case(first))),
+        // `Long John` is called so, never `Long`.
+        Some(_) if EPITHETS.contains(&first.to_lowercase().as_str()) => Some(parts.join(" ")),
         _ => Some(case(first)),
     }
 }
@@ -265,6 +308,51 @@ pub(super) fn address(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn line(speaker: &str, content: &str) -> Line {
+        Line { speaker: speaker.to_owned(), content: content.to_owned(), is_test: false }
+    }
+
+    #[test]
+    fn who_is_asked_is_who_is_named_or_who_spoke_before() {
+        for (language, [ann, tom, sue], said, open, named) in [
+            (Language::En, ["Ann", "Tom", "Sue"], "The lamp is out.", "Who saw to it?", "Who saw to it, Sue?"),
+            (Language::Zh, ["付珂", "马奔", "祁勉"], "灯灭了。", "是谁管的？", "祁勉，是谁管的？"),
+        ] {
+            let asked = |name: &str, question: &str| {
+                let history = [line(ann, said), line(tom, question)];
+                let others = [ann, tom, sue].into_iter().filter(|other| *other != name);
+                Talk::new(language, name, others, "", &history).is_asked()
+            };
+            assert!(asked(ann, open) && !asked(sue, open), "{language}");
+            assert!(asked(sue, named) && !asked(ann, named), "{language}");
+            assert!(!asked(ann, said), "{language}: it asks nothing");
+        }
+    }
+
+    #[test]
+    fn what_was_talked_about_enough_is_no_topic() {
+        for (language, said, topic) in
+            [(Language::En, "I saw to the tower book.", "tower book"), (Language::Zh, "账册在我这里。", "账册")]
+        {
+            let topics = |times: usize| {
+                let history = vec![line("Tom", said); times];
+                let talk = Talk::new(language, "Ann", ["Tom"].into_iter(), "", &history);
+                talk.topics().into_iter().map(|topic| topic.noun).collect::<Vec<_>>()
+            };
+            assert_eq!(topics(1), [topic]);
+            assert!(topics(WORN).is_empty(), "{language}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_a_thing_is_no_part_of_it() {
+        let talk = Talk::new(Language::En, "Ann", ["Tom"].into_iter(), "", &[]);
+        let things = |text: &str| talk.things(text).into_iter().map(|topic| topic.noun).collect::<Vec<_>>();
+        assert!(things("It makes my food cold.").is_empty());
+        assert!(things("It makes a lady energetic.").is_empty());
+        assert_eq!(things("It is in the cold cellar."), ["cold cellar"]);
+    }
 
     #[test]
     fn people_are_mentioned_by_parts_of_their_names() {
@@ -275,6 +363,7 @@ mod tests {
             ("wickless", "Ludo Wick", false),
             ("慕川，你来。", "聂慕川", true),
             ("温先生", "聂慕川", false),
+            ("温先生", "张先生", false),
         ] {
             assert_eq!(mentions(text, name), expected, "{text}");
         }
@@ -286,6 +375,7 @@ mod tests {
             ("Mr. Anselm Vosper", Some("Mr. Vosper")),
             ("DORCAS FELL", Some("Dorcas")),
             ("Sergeant Dray", Some("Sergeant Dray")),
+            ("Old Ned", Some("Old Ned")),
             ("the girl", None),
             ("祁勉", Some("祁勉")),
         ] {

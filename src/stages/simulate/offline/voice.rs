@@ -9,7 +9,7 @@ use super::lines::{Candidate, Scale, close};
 use super::talk::{Act, Talk, address, mentions};
 use crate::llm::OfflineOptions;
 use crate::schema::Language;
-use crate::text::{Sign, asks, lead_word, likeness, sentences, signs};
+use crate::text::{Sign, asks, likeness, sentences, signs};
 
 /// From this fit on, a line answers by itself and needs nothing that leads into it.
 const FITS: f64 = 0.55;
@@ -21,8 +21,6 @@ pub(super) struct Voice<'a> {
     pub(super) slots: &'a Slots,
     /// The most sentences of the reply.
     pub(super) most: usize,
-    /// Whether somebody is going to be called by name in this reply anyway.
-    pub(super) calls: bool,
 }
 
 impl Voice<'_> {
@@ -34,15 +32,12 @@ impl Voice<'_> {
         rng: &mut ChaCha8Rng,
     ) -> (String, bool) {
         if let Some((_, candidate)) = best {
-            return (self.called(candidate, rng), true);
+            return (candidate.text, true);
         }
         let compose = &frames(self.talk.language).compose;
-        let first = if self.talk.act() == Act::Question { &compose.question } else { &compose.statement };
-        let mut pools: Vec<&[String]> = vec![first, &compose.statement, &compose.question];
+        let mut pools: Vec<&[String]> = vec![&compose.statement, motives, &compose.question];
         if let Some(kind) = self.talk.asked.filter(|_| self.talk.is_asked()) {
-            pools.insert(0, &kind.say);
-        } else if !motives.is_empty() && rng.random_bool(0.4) {
-            pools.insert(0, motives);
+            pools.splice(0..0, [kind.say.as_slice(), &compose.question]);
         }
         let fresh = pools.iter().find_map(|pool| pick(pool, self.slots, self.most, self.talk, rng));
         let body = fresh.or_else(|| {
@@ -52,55 +47,32 @@ impl Voice<'_> {
         (body.unwrap_or_default(), false)
     }
 
-    /// Gives a line that lost its call another one, half of the time, to whoever spoke last.
-    fn called(&self, candidate: Candidate, rng: &mut ChaCha8Rng) -> String {
-        let text = candidate.text;
-        let name = self.talk.last_speaker().filter(|last| self.talk.others.contains(last)).and_then(address);
-        // Who is alone with somebody, or names somebody already, calls nobody.
-        let called =
-            self.calls || self.talk.others.len() < 2 || self.talk.people().any(|person| mentions(&text, person));
-        let Some(name) = name.filter(|_| candidate.uncalled && !called && rng.random_bool(0.5)) else { return text };
-        match self.talk.language {
-            Language::Zh => format!("{name}，{text}"),
-            Language::En => {
-                let first = text.split_whitespace().next().unwrap_or_default();
-                let word = first.trim_end_matches(|c: char| !c.is_alphanumeric());
-                if word == "I" || word.starts_with("I’") || word.starts_with("I'") || !lead_word(word) {
-                    return text;
-                }
-                let mut chars = text.chars();
-                let head: String = chars.next().into_iter().flat_map(char::to_lowercase).collect();
-                format!("{name}, {head}{}", chars.as_str())
-            }
-        }
-    }
-
     /// Leads from the last line into a line that does not take it up by itself.
     pub(super) fn bridge(&self, body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
-        let fits = self.scale.shared(body) + if asks(self.talk.last()) { 0.1 } else { 0.0 };
         // What is asked of this one is answered in words of its kind.
         if self.talk.act() == Act::Question
             && self.talk.is_asked()
             && let Some(kind) = self.talk.asked
         {
-            return if self.talk.is_answered(body) { None } else { self.phrase(&kind.say, body, rng) };
+            let pool = if kind.lead.is_empty() { &kind.say } else { &kind.lead };
+            return if self.talk.is_answered(body) { None } else { self.phrase(pool, body, rng) };
         }
-        if self.talk.heard.is_empty() || fits >= FITS || signs(body, self.talk.language, Sign::Greeting) > 0 {
+        let fits = self.scale.shared(body) >= FITS || signs(body, self.talk.language, Sign::Greeting) > 0;
+        if self.talk.heard.is_empty() || fits {
             return None;
         }
         let bridge = &frames(self.talk.language).bridge;
-        let pools: &[&Vec<String>] = match self.talk.act() {
-            // A question is a reaction by itself.
+        let pool = match self.talk.act() {
+            // A question is a reaction by itself, and what others are asked is theirs to answer.
             _ if asks(body) => return None,
-            Act::Question => &[&bridge.question],
-            Act::Anger => &[&bridge.anger],
-            Act::Farewell => &[&bridge.farewell],
-            Act::Thanks => &[&bridge.thanks],
-            Act::Greeting => &[&bridge.greeting],
-            Act::Statement => &[&bridge.statement, &bridge.plain],
+            Act::Question => return None,
+            Act::Anger => &bridge.anger,
+            Act::Farewell => &bridge.farewell,
+            Act::Thanks => &bridge.thanks,
+            Act::Greeting => &bridge.greeting,
+            Act::Statement => &bridge.statement,
         };
-        let pool: Vec<String> = pools.iter().copied().flatten().cloned().collect();
-        self.phrase(&pool, body, rng)
+        self.phrase(pool, body, rng)
     }
 
     /// Returns what leads in and what follows so that a reply shows a dimension.
@@ -108,13 +80,16 @@ impl Voice<'_> {
         let (lead, tail) = self.shown(code, body, rng);
         // Whoever is asked answers first.
         let answers = lead.is_none() && self.talk.is_asked() && !self.talk.is_answered(body);
-        (if answers { self.bridge(body, rng) } else { lead }, tail)
+        let lead = if answers { self.bridge(body, rng) } else { lead };
+        // Between two phrases a line of one's own is lost, but somebody must hear that it is his turn.
+        let tail = tail.filter(|_| lead.is_none() || code == "CA");
+        (lead, tail)
     }
 
     fn shown(&self, code: &str, body: &str, rng: &mut ChaCha8Rng) -> (Option<String>, Option<String>) {
         let frames = frames(self.talk.language);
         let Some(pool) = frames.strategy.get(code) else { return (self.bridge(body, rng), None) };
-        let shown = |sign, enough| signs(body, self.talk.language, sign) >= enough;
+        let shown = |sign| signs(body, self.talk.language, sign) > 0;
         match code {
             "CR" => {
                 let lead = self.phrase(&frames.echo, body, rng);
@@ -123,8 +98,9 @@ impl Voice<'_> {
                 let tail = if remind { self.phrase(pool, body, rng) } else { None };
                 (lead, tail)
             }
-            "FR" if shown(Sign::Fact, 2) => (self.bridge(body, rng), None),
-            "RR" if shown(Sign::Reason, 2) => (self.bridge(body, rng), None),
+            "FR" if shown(Sign::Fact) => (None, None),
+            "RR" if shown(Sign::Reason) => (None, None),
+            "PA" if shown(Sign::Feeling) => (None, None),
             "CA" if asks(body) && self.talk.others.iter().any(|other| mentions(body, other)) => (None, None),
             "PA" if rng.random_bool(0.5) => (self.phrase(pool, body, rng), None),
             _ => (None, self.phrase(pool, body, rng)),

@@ -1,0 +1,152 @@
+//! Calls to people: found at the head, in the middle and at the end of a sentence, and cut where nobody by that name is there.
+
+use std::collections::BTreeSet;
+
+use super::frames::capitals;
+use super::talk::{Talk, mentions};
+use crate::schema::Language;
+use crate::text::{content_words, is_han, is_title, lead_word, sentences};
+
+/// Splits a line into sentences and cuts calls to people who are not there, at the head or end of a sentence.
+pub(super) fn without_calls(line: &str, names: &BTreeSet<String>, talk: &Talk<'_>) -> (Vec<String>, bool) {
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut uncalled = false;
+    let parts = sentences(&line)
+        .into_iter()
+        .filter_map(|sentence| {
+            let head = call_at_head(sentence, names, talk);
+            let tail = if head == 0 { call_at_tail(sentence, talk) } else { None };
+            uncalled |= head > 0 || tail.is_some();
+            let rest = &sentence[head..];
+            let rest = match tail {
+                Some((start, mark)) => format!("{}{mark}", &rest[..start]),
+                None => rest.trim_start().to_owned(),
+            };
+            let rest = without_call_within(&rest, talk);
+            rest.chars()
+                .any(char::is_alphanumeric)
+                .then(|| if talk.language == Language::En { capitals(&rest) } else { rest })
+        })
+        .collect();
+    (parts, uncalled)
+}
+
+/// Cuts a call to somebody absent out of the middle of an English sentence: a title and a name between two commas.
+fn without_call_within(sentence: &str, talk: &Talk<'_>) -> String {
+    let parts: Vec<&str> = sentence.split(", ").collect();
+    let names = |part: &str| {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        (2..=3).contains(&words.len())
+            && is_title(words[0])
+            && words.iter().all(|word| word.starts_with(char::is_uppercase))
+            && part.ends_with(char::is_alphanumeric)
+    };
+    let kept = parts.iter().enumerate().filter(|(at, part)| {
+        // Names side by side are a list.
+        let listed = (at.checked_sub(1).is_some_and(|before| names(parts[before])))
+            || parts.get(at + 1).is_some_and(|after| names(after) || after.starts_with("and "));
+        let within = *at > 0 && at + 1 < parts.len();
+        !within || !names(part) || listed || talk.others.iter().any(|other| mentions(part, other))
+    });
+    kept.map(|(_, part)| *part).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns how many bytes at the head of a sentence call somebody absent.
+fn call_at_head(sentence: &str, names: &BTreeSet<String>, talk: &Talk<'_>) -> usize {
+    let Some((head, _)) = sentence.split_once([',', '!', '，', '！']) else { return 0 };
+    let mark = sentence[head.len()..].chars().next().map_or(0, char::len_utf8);
+    let rest = sentence[head.len() + mark..].trim_start();
+    let present = || talk.others.iter().any(|other| mentions(head, other));
+    if is_call(head, rest, names) && !present() { head.len() + mark } else { 0 }
+}
+
+fn is_call(head: &str, rest: &str, names: &BTreeSet<String>) -> bool {
+    let count = head.chars().count();
+    if head.chars().any(is_han) {
+        let to_you = rest.starts_with(['你', '您']);
+        let heavy = !content_words(head).is_empty()
+            && !head.contains(['的', '了', '我', '你', '不', '是', '这', '那', '有', '可', '也']);
+        return count <= 5 && (is_title(head) || (to_you && heavy && (2..=3).contains(&count)));
+    }
+    let words: Vec<&str> = head.split_whitespace().collect();
+    // `And Nether Row, by that scale`: what ties a sentence calls nobody.
+    let capital = words.iter().all(|word| word.starts_with(char::is_uppercase))
+        && !words.first().is_some_and(|word| words.len() > 1 && lead_word(word) && !is_title(word));
+    // Any word opens a sentence with a capital: a call needs a title or a name that is known as one.
+    let known = words.iter().any(|word| is_title(word) || names.contains(&bare(word)));
+    (1..=3).contains(&words.len()) && capital && known
+}
+
+/// Returns where a call to somebody absent begins at the end of an English sentence, and the sentence's final mark.
+fn call_at_tail<'a>(sentence: &'a str, talk: &Talk<'_>) -> Option<(usize, &'a str)> {
+    let start = sentence.rfind(", ")?;
+    let call = &sentence[start + 2..];
+    let name = call.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let words: Vec<&str> = name.split_whitespace().collect();
+    let named = (1..=3).contains(&words.len())
+        && words.iter().all(|word| word.starts_with(char::is_uppercase) && *word != "I" && !word.starts_with("I’"));
+    let present = talk.others.iter().any(|other| mentions(name, other));
+    // `A, B, C.` is a list, not a call.
+    let list = sentence[..start].rsplit(", ").next().is_some_and(|before| before.split_whitespace().count() < 2);
+    (named && !present && !list).then(|| (start, &call[name.len()..]))
+}
+
+/// Returns the words that stand with a capital inside a sentence of the texts, where English writes only names so.
+pub(super) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for sentence in texts.flat_map(sentences) {
+        for pair in sentence.split_whitespace().collect::<Vec<_>>().windows(2) {
+            let word = bare(pair[1]);
+            let inside = !pair[0].ends_with(['“', '‘', ':', '—']) && !pair[1].starts_with(['“', '‘', '"']);
+            if inside && word.starts_with(char::is_uppercase) && word != "I" && !lead_word(&word) {
+                names.insert(word);
+            }
+        }
+    }
+    names
+}
+
+/// Returns a word without marks and endings of possession.
+pub(super) fn bare(word: &str) -> String {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    word.split(['’', '\'']).next().unwrap_or(word).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(line: &str, language: Language, others: &[&'static str]) -> String {
+        let talk = Talk::new(language, "X", others.iter().copied(), "", &[]);
+        let names = names(["Here are Dilly and Aunt Kez."].into_iter());
+        without_calls(line, &names, &talk).0.join("|")
+    }
+
+    #[test]
+    fn calls_to_absent_people_are_cut() {
+        for (line, others, expected) in [
+            ("Dilly! The short oar, and the twine.", &["Wick"][..], "The short oar, and the twine."),
+            ("Aunt Kez, is he a lord?", &["Wick"], "Is he a lord?"),
+            ("Well, is he a lord, Dilly?", &["Wick"], "Well, is he a lord?"),
+            ("Sweep, Wick.", &["Ludo Wick"], "Sweep, Wick."),
+            ("I am sorry to ask, Mrs. Marl, but it rains.", &["Wick"], "I am sorry to ask, but it rains."),
+            (
+                "I am sorry to ask, Mr. Wick, but it rains.",
+                &["Ludo Wick"],
+                "I am sorry to ask, Mr. Wick, but it rains.",
+            ),
+            ("I saw him, Mrs. Marl, and Mr. Apps.", &["Wick"], "I saw him, Mrs. Marl, and Mr. Apps."),
+            ("I take the tin, the copper, Wick.", &["Ludo Wick"], "I take the tin, the copper, Wick."),
+        ] {
+            assert_eq!(cut(line, Language::En, others), expected, "{line}");
+        }
+        for (line, others, expected) in [
+            ("慕川，你今年二十，不必急着做好人。", &["祁勉"][..], "你今年二十，不必急着做好人。"),
+            ("乔先生，秤是买主出钱造的。", &["祁勉"], "秤是买主出钱造的。"),
+            ("此言差矣，管饭就是月钱。", &["祁勉"], "此言差矣，管饭就是月钱。"),
+            ("慕川，你来。", &["聂慕川"], "慕川，你来。"),
+        ] {
+            assert_eq!(cut(line, Language::Zh, others), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Matters that people talk of, so that a line may fit a talk with which it has no word in common.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use crate::schema::{ByLanguage, Language};
+use crate::text::content_words;
+
+static FIELDS: LazyLock<ByLanguage<BTreeMap<String, u32>>> = LazyLock::new(|| {
+    let lists: ByLanguage<BTreeMap<String, String>> =
+        toml::from_str(include_str!("fields.toml")).expect("the embedded fields parse");
+    ByLanguage { en: marks(&lists.en, Language::En), zh: marks(&lists.zh, Language::Zh) }
+});
+
+/// Gives each word of the lists a bit for every field that it tells.
+fn marks(lists: &BTreeMap<String, String>, language: Language) -> BTreeMap<String, u32> {
+    let mut marks = BTreeMap::new();
+    for (at, list) in lists.values().enumerate() {
+        for word in list.split_whitespace() {
+            // The lists are compared with words that have lost their endings.
+            let words = match language {
+                Language::En => content_words(word),
+                Language::Zh => vec![word.to_owned()],
+            };
+            for word in words {
+                *marks.entry(word).or_default() |= 1 << at;
+            }
+        }
+    }
+    marks
+}
+
+/// Returns the fields that content words tell, a bit for each.
+pub(super) fn fields<'a>(words: impl Iterator<Item = &'a String>, language: Language) -> u32 {
+    let marks = FIELDS.get(language);
+    let of = |word: &str| marks.get(word).copied().unwrap_or(0);
+    words.fold(0, |fields, word| {
+        let parts = match language {
+            Language::En => 0,
+            Language::Zh => word.char_indices().fold(0, |all, (at, c)| all | of(&word[at..at + c.len_utf8()])),
+        };
+        fields | parts | of(word)
+    })
+}
+
+/// Returns the fields that a text tells.
+pub(super) fn fields_of(words: &BTreeSet<String>, language: Language) -> u32 {
+    fields(words.iter(), language)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_one_matter_meet_without_a_word_in_common() {
+        let of = |text: &str, language| fields(content_words(text).iter(), language);
+        for (language, one, same, other) in [
+            (Language::En, "You sold him for forty pounds.", "It’s dear, for a bed.", "My bees would have told you."),
+            (Language::En, "The ships are late.", "I never learned to swim.", "She sang it twice."),
+            (Language::Zh, "这银子是谁出的？", "我那笔账还没算清。", "他们唱了一夜。"),
+            (Language::Zh, "渠里有船么？", "岸边泊着呢。", "你写来看看。"),
+        ] {
+            assert!(of(one, language) & of(same, language) != 0, "{one} {same}");
+            assert_eq!(of(one, language) & of(other, language), 0, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn every_field_has_a_bit_and_no_word_stands_in_many() {
+        for language in Language::ALL {
+            let marks = FIELDS.get(language);
+            assert_eq!(marks.values().fold(0, |all, mark| all | mark).count_ones(), 24, "{language}");
+            assert!(marks.iter().all(|(word, mark)| mark.count_ones() < 4 && !word.is_empty()));
+        }
+    }
+}
