@@ -137,8 +137,12 @@ impl ArrowBytes {
             DataType::Boolean => 1,
             DataType::Int8 | DataType::UInt8 => 8,
             DataType::Int16 | DataType::UInt16 => 16,
-            DataType::Int32 | DataType::UInt32 | DataType::Float32 | DataType::Date => 32,
-            DataType::Categorical(..) | DataType::Enum(..) => 32,
+            DataType::Int32
+            | DataType::UInt32
+            | DataType::Float32
+            | DataType::Date
+            | DataType::Categorical(..)
+            | DataType::Enum(..) => 32,
             DataType::Decimal(..) => 128,
             _ => 64,
         };
