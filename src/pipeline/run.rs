@@ -131,6 +131,7 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
             chunks,
             rejects: &records.rejects,
             short: &records.short,
+            barren: &records.barren,
             rights: &rights,
             each_sample: summary.per_sample.map(|each| [each.calls, each.billed, each.cacheable]),
             readings: &records.readings(&rights, &index, &figures)?,

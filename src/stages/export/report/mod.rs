@@ -47,6 +47,8 @@ pub struct Report<'a> {
     pub rejects: &'a [Reject],
     /// How many lanes ended before a dimension had its τ counts, by dimension.
     pub short: &'a BTreeMap<String, u64>,
+    /// How many lanes had τ counts of a dimension and no sample of it, by dimension.
+    pub barren: &'a BTreeMap<String, u64>,
     /// Calls by the conversations for each sample, the tokens billed for them, and the prompt tokens among these that extend an earlier
     /// prompt; none without samples.
     pub each_sample: Option<[f64; 3]>,
@@ -111,6 +113,7 @@ mod tests {
             chunks: 5,
             rejects: &records.rejects,
             short: &BTreeMap::from([("FR".to_owned(), 1)]),
+            barren: &BTreeMap::from([("PA".to_owned(), 2)]),
             each_sample: Some([3.66, 1500.2, 1200.7]),
             readings: &readings,
         })
@@ -153,6 +156,8 @@ mod tests {
             "$0.50",
             "3.7",
             "1500 tokens for each sample, 1201 of them cacheable",
+            "before a dimension was counted τ = 10 times, by dimension: 1 <bdi>FR</bdi>.",
+            "brought no sample of it, by dimension: 2 <bdi>PA</bdi>.",
             "offline:plain",
             "<article lang=\"zh\"",
             "（收伞）路上遇见故人。",

@@ -46,6 +46,8 @@ pub(super) struct Page<'a> {
     left_out_more: usize,
     short: Vec<(String, u64)>,
     short_more: usize,
+    barren: Vec<(String, u64)>,
+    barren_more: usize,
     dimensions: Vec<Named>,
     dimensions_more: usize,
     balance: Balance,
@@ -231,6 +233,8 @@ impl<'a> Page<'a> {
             left_out_more,
             short: report.short.iter().take(ROWS).map(|(code, lanes)| (line(code, NAME), *lanes)).collect(),
             short_more: report.short.len().saturating_sub(ROWS),
+            barren: report.barren.iter().take(ROWS).map(|(code, lanes)| (line(code, NAME), *lanes)).collect(),
+            barren_more: report.barren.len().saturating_sub(ROWS),
             dimensions_more: about.dimensions.len().saturating_sub(ROWS),
             dimensions: about
                 .dimensions
