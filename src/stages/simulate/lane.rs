@@ -103,7 +103,7 @@ pub struct LaneEnd {
 
 /// Plays lanes that share counts, of one character and each of these sources, in waves until every dimension has τ counts, or
 /// their conversations or scenes run out. With several sources they take turns, conversation by conversation, each
-/// in scenes of its own; which one is first depends on the character.
+/// in its own order of scenes; which one is first depends on the character.
 ///
 /// The conversations of a wave run side by side; their targets are planned before, on a copy of the counts, and the counts
 /// move after: how fast anything runs changes nothing. What comes of a conversation is handed to `keep` when it ends, in any

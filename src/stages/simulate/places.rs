@@ -44,7 +44,8 @@ impl Places {
         Self { most, hall: Mutex::new(Hall { free: most, line: BTreeMap::new(), came: 0 }) }
     }
 
-    /// Waits for the places of a wave of a lane that misses so many counts. A wave that is larger than all places takes all.
+    /// Waits for the places of a wave of a lane that misses so many counts, until all of them are free at once; nobody who misses less
+    /// goes before it meanwhile. A wave that is larger than all places takes all.
     pub(super) async fn take(&self, wanted: u32, missing: u32) -> Taken<'_> {
         let wanted = wanted.min(self.most);
         let waiting = Waiting::new(self, missing);
