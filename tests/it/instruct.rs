@@ -73,6 +73,9 @@ fn a_build_makes_role_data_in_both_languages_and_the_same_again() {
     assert_eq!(again["calls"]["made"], 0, "{again}");
     assert_eq!(run.tables(), tables);
     assert_eq!(run.build(&["--replay"], 0)["calls"]["made"], 0);
+    let output = run.run(&["check", "outputs/small", "--json"]);
+    let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((output.status.code(), &told["findings"]), (Some(0), &json!([])), "what a run leaves is sound");
     for tongue in ["eng", "zh"] {
         let rows = form(
             &run,
