@@ -16,8 +16,8 @@ use std::time::Instant;
 
 use dramaturg::pipeline::{self, Forms, Split};
 use dramaturg::schema::{
-    Attribute, CastMember, Character, CharacterType, Conversation, EndedBy, Language, Line, Message, Sample, Scene,
-    SceneCharacter, Turn, TurnKind, Visibility,
+    Attribute, Candidate, CastMember, Character, CharacterType, Conversation, EndedBy, Language, Line, Message, Sample,
+    Scene, SceneCharacter, Turn, TurnKind, Visibility,
 };
 use dramaturg::seed::seeded;
 use dramaturg::stages::export::{self, About, ExportError, Form, Params as ExportParams, Rights, Row, Table};
@@ -283,18 +283,19 @@ fn line(conversation: usize, at: usize) -> Line {
 fn conversation(number: usize) -> Conversation {
     let turns = (0..LINES).map(|at| {
         let said = line(number, at);
+        let judged = said.is_test.then(|| judged(number, at));
         Turn {
             index: u32::try_from(at).expect("few"),
             kind: if said.is_test { TurnKind::Test } else { TurnKind::Scene },
             speaker: said.speaker,
+            source_reply: said.is_test.then(|| said.content.clone()),
             content: said.content,
             target: None,
             dimension: said.is_test.then(|| dimension(number, at)),
             score: said.is_test.then_some(2),
-            rationale: None,
-            source_reply: None,
-            base_reply: None,
-            kept_reply: None,
+            kept_reply: said.is_test.then_some(Candidate::Source),
+            rationale: judged.as_ref().map(|judged| judged.rationale.clone()),
+            base_reply: judged.map(|judged| judged.baseline),
             faults: Vec::new(),
             score_source_first: None,
             score_base_first: None,
@@ -319,6 +320,19 @@ fn conversation(number: usize) -> Conversation {
     }
 }
 
+/// What is judged at a turn.
+struct Judged {
+    criteria: String,
+    baseline: String,
+    rationale: String,
+}
+
+fn judged(conversation: usize, at: usize) -> Judged {
+    let id = format!("{}#{at}", conversation_id(conversation));
+    let mut words = Words::new(language(scene_of(conversation)), &id);
+    Judged { criteria: words.text(60), baseline: words.text(18), rationale: words.text(60) }
+}
+
 fn dimension(conversation: usize, at: usize) -> String {
     ["CR", "FR", "RR", "CA", "PA"][(conversation + at / 4) % 5].to_owned()
 }
@@ -335,7 +349,7 @@ fn samples(number: usize) -> Vec<Sample> {
 
 fn sample(number: usize, at: usize, scene: &Scene, character: &Character, lines: &[Line]) -> Sample {
     let id = format!("{}#{at}", conversation_id(number));
-    let mut words = Words::new(scene.language, &id);
+    let Judged { criteria, baseline, rationale } = judged(number, at);
     let public = |profile: &[Attribute]| dramaturg::schema::public(profile);
     let cast: Vec<CastMember> = scene
         .characters
@@ -364,11 +378,11 @@ fn sample(number: usize, at: usize, scene: &Scene, character: &Character, lines:
         history: lines[..at].to_vec(),
         messages,
         strategy: "Show it.".into(),
-        criteria: words.text(60),
+        criteria,
         reference: lines[at].content.clone(),
-        baseline: words.text(18),
+        baseline,
         score: 2,
-        rationale: words.text(60),
+        rationale,
         source_model: format!("source-{}", number % 21),
         base_model: "base".into(),
         judge_model: "judge".into(),
