@@ -2,12 +2,14 @@
 //! its own; at anybody else's the reply ends. Pure.
 
 use crate::schema::slug;
-use crate::text::{bare_name, is_han, is_mark, is_name, is_title, label, lead_word, name_words, sentences};
+use crate::text::{is_han, is_mark, is_name, sentences};
 
+use super::label::Label;
+pub(super) use super::label::is_telling;
 use super::marks::split_action;
 
 /// Who is not in the cast and speaks when a model writes a whole script.
-const NARRATORS: [&str; 20] = [
+const NARRATORS: [&str; 21] = [
     "narrator",
     "narration",
     "environment",
@@ -28,71 +30,14 @@ const NARRATORS: [&str; 20] = [
     "玩家",
     "话外音",
     "画外音",
+    "众人",
 ];
-/// The same, of words that also open a sentence: they speak only on a line that is not the first.
-const LATER: [&str; 8] = ["you", "human", "model", "scene", "player", "all", "你", "您"];
-
-/// Last words of what has a colon after it and is nobody.
-const NOBODY: [&str; 48] = [
-    "thing",
-    "things",
-    "truth",
-    "rule",
-    "rules",
-    "place",
-    "time",
-    "date",
-    "price",
-    "terms",
-    "reason",
-    "answer",
-    "question",
-    "fact",
-    "facts",
-    "point",
-    "proof",
-    "note",
-    "order",
-    "orders",
-    "word",
-    "words",
-    "advice",
-    "plan",
-    "deal",
-    "offer",
-    "condition",
-    "problem",
-    "trouble",
-    "remember",
-    "think",
-    "imagine",
-    "result",
-    "cost",
-    "name",
-    "sum",
-    "total",
-    "list",
-    "item",
-    "items",
-    "warning",
-    "evidence",
-    "weather",
-    "tide",
-    "message",
-    "letter",
-    "story",
-    "lesson",
-];
-/// Characters of Chinese phrases that no form of address has.
-const PHRASE: &str =
-    "我你您他她它们是的了着过说道问答想看听记有没不就也都还要会能可这那哪什怎为在把被让给请快别先再才只一句话";
-/// Last characters of Chinese words that have a colon after them and are nobody.
-const NO_PERSON: [&str; 24] = [
-    "时间", "地点", "原因", "理由", "结果", "条件", "规矩", "问题", "答案", "价钱", "目的", "办法", "方法", "证据",
-    "凶器", "消息", "事实", "意思", "道理", "总之", "其实", "首先", "其次", "最后",
-];
-/// Last characters of Chinese words for whoever does something.
-const ROLES: &str = "人者兵卒士客郎童婆翁僧尼官吏差役匠夫工女男民警伴员生徒贼匪盗";
+/// The same, of words that are also things: they speak only on a line that is not the first.
+const LATER: [&str; 4] = ["human", "model", "scene", "player"];
+/// The same, of words that a character says of those who listen: they speak where a script is plain.
+const LISTENERS: [&str; 4] = ["you", "all", "你", "您"];
+/// What a line begins with whose speaker goes through those present.
+const ITSELF: [&str; 5] = ["me", "i", "us", "我", "我们"];
 
 /// Those whom a label can name.
 #[derive(Debug, Clone, Copy)]
@@ -106,7 +51,7 @@ pub(super) struct Speakers<'a> {
 /// What a reply says under its speaker's own name.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Own {
-    /// Its lines, without names in front.
+    /// Its parts, a line or less each, without names in front.
     pub lines: Vec<String>,
     /// Whether the speaker's own name stood in front.
     pub named: bool,
@@ -120,7 +65,10 @@ enum Place {
     /// Before anything was said.
     Head,
     /// On a line that is not the first.
-    Line,
+    Line {
+        /// Whether a blank line parts it from the one before.
+        apart: bool,
+    },
     /// After a sentence on the same line.
     Within,
 }
@@ -132,45 +80,56 @@ enum Whose {
     Nobody,
 }
 
-/// A piece that begins as if somebody were named.
-#[derive(Debug, Clone, Copy)]
-struct Label<'t> {
-    name: &'t str,
-    /// An action in parentheses between name and colon.
-    action: &'t str,
-    body: &'t str,
-    /// Whether brackets mark the name and nothing follows it.
-    bare: bool,
+/// What the lines of a reply show together.
+#[derive(Debug, Default)]
+struct Look<'t> {
+    /// Whether somebody is named who is known, or anybody twice, as in no list.
+    scripted: bool,
+    /// Who is named on more than one line.
+    twice: Vec<&'t str>,
+    /// Whether a line begins with `Me:`, so that `You:` is spoken about.
+    itself: bool,
+}
+
+impl Own {
+    fn push(&mut self, part: &str) {
+        let part = part.trim();
+        if !part.is_empty() {
+            self.lines.push(part.to_owned());
+        }
+    }
 }
 
 impl Speakers<'_> {
     /// Reads what a reply says under its speaker's own name. Parentheses are plain.
     pub(super) fn own(&self, reply: &str) -> Own {
         let mut own = Own::default();
-        let lines: Vec<&str> = reply.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        let scripted = lines.iter().filter(|line| self.is_of_a_script(line)).count() > 1;
-        for (number, line) in lines.iter().enumerate() {
+        let lines = lines(reply);
+        let look = self.look(&lines);
+        for (number, (line, apart)) in lines.iter().enumerate() {
             let more = number + 1 < lines.len();
             let mut said = String::new();
             for (index, piece) in pieces(line).into_iter().enumerate() {
                 let place = match (index, number) {
                     (0, 0) => Place::Head,
-                    (0, _) => Place::Line,
+                    (0, _) => Place::Line { apart: *apart },
                     _ => Place::Within,
                 };
                 let (lead, rest) = split_action(piece);
-                let label = Label::read(rest).map(|label| (label, self.whose(label, place, scripted)));
-                let heads = place == Place::Line && more && is_heading(piece, self.others);
-                if heads || (place != Place::Head && self.is_act_of_another(piece)) {
+                let label = if place == Place::Head { Label::read(rest) } else { Label::read_later(rest) };
+                let label = label.map(|label| (label, self.whose(label, place, &look)));
+                let begins = matches!(place, Place::Line { .. });
+                let heads = begins && more && is_heading(piece, self.others);
+                if heads || (begins && self.is_act_of_another(line)) {
                     own.cut = true;
                 } else if let Some((_, Whose::Other)) = label {
                     own.cut = true;
                     said.push_str(lead);
                 } else if let Some((label, Whose::Own)) = label {
                     own.named = true;
-                    for part in [lead, label.action, label.body].into_iter().filter(|part| !part.is_empty()) {
-                        said.push_str(part);
-                        said.push(' ');
+                    own.push(&std::mem::take(&mut said));
+                    for part in [lead, label.action, label.body] {
+                        own.push(part);
                     }
                 } else {
                     said.push_str(piece);
@@ -179,10 +138,7 @@ impl Speakers<'_> {
                     break;
                 }
             }
-            let said = said.trim();
-            if !said.is_empty() {
-                own.lines.push(said.to_owned());
-            }
+            own.push(&said);
             if own.cut {
                 break;
             }
@@ -190,7 +146,30 @@ impl Speakers<'_> {
         own
     }
 
-    fn whose(&self, label: Label<'_>, place: Place, scripted: bool) -> Whose {
+    fn look<'t>(&self, lines: &[(&'t str, bool)]) -> Look<'t> {
+        let mut look = Look::default();
+        let mut heard: Vec<&str> = Vec::new();
+        for (number, (line, _)) in lines.iter().enumerate() {
+            let rest = split_action(line).1;
+            let Some(label) = (if number == 0 { Label::read(rest) } else { Label::read_later(rest) }) else { continue };
+            let lower = label.name.to_lowercase();
+            let is = |names: &[&str]| names.iter().any(|known| is_name(label.name, known));
+            let narrates = !label.bare && NARRATORS.contains(&lower.as_str());
+            // Many a model begins with its own name and goes on with a list.
+            look.scripted |= is(self.others) || narrates || (number > 0 && is(self.own));
+            look.itself |= ITSELF.contains(&lower.as_str());
+            if label.is_of_a_script() {
+                if heard.iter().any(|other| same(other, label.name)) {
+                    look.scripted = true;
+                    look.twice.push(label.name);
+                }
+                heard.push(label.name);
+            }
+        }
+        look
+    }
+
+    fn whose(&self, label: Label<'_>, place: Place, look: &Look<'_>) -> Whose {
         let name = label.name;
         let exact = |names: &[&str]| names.iter().any(|known| same(name, known));
         let loose = |names: &[&str]| names.iter().any(|known| is_name(name, known));
@@ -216,122 +195,45 @@ impl Speakers<'_> {
             Place::Within if !name.starts_with(char::is_uppercase) && !name.starts_with(is_han) => Whose::Nobody,
             _ if whose != Whose::Nobody => whose,
             _ if narrates => Whose::Other,
-            Place::Line if LATER.contains(&lower.as_str()) || label.is_stranger(scripted) => Whose::Other,
-            Place::Head if label.has_title() => Whose::Other,
+            _ if label.tight => Whose::Nobody,
+            Place::Line { apart } => {
+                let plain = look.scripted || apart || label.is_set_off();
+                let listens = LISTENERS.contains(&lower.as_str()) && plain && !look.itself;
+                let later = LATER.contains(&lower.as_str()) && (plain || label.begins_speech());
+                let again = look.twice.iter().any(|other| same(other, name)) && label.is_of_a_script();
+                let speaks = listens || later || again || label.is_stranger(look.scripted);
+                if speaks { Whose::Other } else { Whose::Nobody }
+            }
+            // `Mrs. Dunn: listen!` calls her, and a cut here leaves nothing.
+            Place::Head if label.has_title() && (!label.action.is_empty() || look.scripted) => Whose::Other,
             _ => Whose::Nobody,
         }
     }
 
-    /// Says whether a line has the look of a script's.
-    fn is_of_a_script(&self, line: &str) -> bool {
-        let Some(label) = Label::read(split_action(line).1) else { return false };
-        let known = || self.own.iter().chain(self.others).any(|known| is_name(label.name, known));
-        label.could_name() && label.begins_speech() || known()
-    }
-
-    /// Says whether a piece is an action of somebody else: its parentheses begin with a name.
-    fn is_act_of_another(&self, piece: &str) -> bool {
-        let Some(inside) = piece.trim_start_matches(['*', '_']).strip_prefix('(') else { return false };
+    /// Says whether a line is an action of somebody else: all of it stands in parentheses, and it begins with a name. What somebody
+    /// has, such as words that still sting, acts for nobody.
+    fn is_act_of_another(&self, line: &str) -> bool {
+        let line = line.trim_matches(['*', '_', ' ']);
+        let (action, rest) = split_action(line);
+        let Some(inside) = line.strip_prefix('(') else { return false };
+        if action.is_empty() || !rest.is_empty() {
+            return false;
+        }
         if inside.starts_with(is_han) {
-            let begins =
-                |names: &[&str]| names.iter().any(|name| name.chars().nth(1).is_some() && inside.starts_with(name));
+            let acts = |name: &str| inside.strip_prefix(name).is_some_and(|rest| !rest.starts_with('的'));
+            let begins = |names: &[&str]| names.iter().any(|name| name.chars().nth(1).is_some() && acts(name));
             return begins(self.others) && !begins(self.own);
         }
         let words: Vec<&str> = inside.split(|c: char| c.is_whitespace() || c == ')').collect();
         let acts = |count: usize| words.get(count).is_some_and(|verb| verb.starts_with(char::is_lowercase));
         let named = |count: usize, names: &[&str]| {
             let name = words[..count].join(" ");
-            let name = name.trim_end_matches("'s").trim_end_matches("’s");
-            names.iter().any(|known| is_name(name, known))
+            !name.ends_with("'s") && !name.ends_with("’s") && names.iter().any(|known| is_name(&name, known))
         };
         (1..=4).take_while(|count| *count < words.len()).any(|count| {
             let large = words[..count].iter().all(|word| word.starts_with(char::is_uppercase));
             large && acts(count) && named(count, self.others) && !named(count, self.own)
         })
-    }
-}
-
-impl<'t> Label<'t> {
-    /// Reads `Name:`, `Name (action):`, `[Name]` or `<Name>` off the front of a piece.
-    fn read(piece: &'t str) -> Option<Self> {
-        let piece = piece.trim_start_matches(['*', '_', '#', '>', '-', '—', '–', '•', ' ']);
-        let bracketed = [('[', ']'), ('【', '】'), ('<', '>')].into_iter().find_map(|(open, close)| {
-            let (name, body) = piece.strip_prefix(open)?.split_once(close)?;
-            let body = body.trim_start_matches(['*', '_', ' ']);
-            let (body, bare) = body.strip_prefix([':', '：']).map_or((body, true), |body| (body, false));
-            Some(Self { name: name.trim(), action: "", body: body.trim_start(), bare })
-        });
-        if let Some(label) = bracketed {
-            let fits = !label.name.is_empty() && label.name.chars().count() <= 40;
-            return fits.then_some(label);
-        }
-        let (name, body) = label(piece)?;
-        let colon = body.as_ptr() as usize - piece.as_ptr() as usize;
-        let tight =
-            piece[..colon].ends_with(':') && body.starts_with(|c: char| c.is_alphanumeric() && !is_han(c) || c == '/');
-        let (name, action) = match name.strip_suffix(')').and_then(|name| name.rsplit_once('(')) {
-            Some((front, _)) => (front.trim_end_matches(['*', '_', ' ']), &name[front.len()..]),
-            None => (name, ""),
-        };
-        let marks = [',', '，', '、', '；', ';', '“', '”', '"', '「', '」', '(', ')', '[', ']'];
-        let ends = |c: char| is_mark(c) && c != '.';
-        let fits = !tight && !name.is_empty() && !name.contains(marks) && !name.contains(ends);
-        fits.then_some(Self { name, action, body: body.trim_start_matches(['*', '_', ' ']), bare: false })
-    }
-
-    /// Says whether what follows begins as speech does in a script.
-    fn begins_speech(&self) -> bool {
-        let body = self.body.trim_start();
-        body.starts_with(char::is_uppercase) || body.starts_with(is_han) || self.is_set_off()
-    }
-
-    /// Says whether an action or a quotation follows.
-    fn is_set_off(&self) -> bool {
-        !self.action.is_empty() || self.body.starts_with(['(', '“', '"', '「', '『', '*', '…'])
-    }
-
-    /// Says whether the label has the form of a name or a role.
-    fn could_name(&self) -> bool {
-        let name = self.name;
-        if name.chars().all(is_han) {
-            let nobody = NO_PERSON.iter().any(|word| name.ends_with(word));
-            return (2..=5).contains(&name.chars().count()) && !nobody && !name.contains(|c| PHRASE.contains(c));
-        }
-        let words: Vec<&str> = name.split_whitespace().collect();
-        let last = words.last().map_or(String::new(), |word| word.to_lowercase());
-        let large = |word: &&str| word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
-        let opens = words.len() == 1 && lead_word(&last);
-        (1..=4).contains(&words.len())
-            && name.starts_with(|c: char| c.is_uppercase() && !is_han(c))
-            && words.iter().all(|word| large(word) || matches!(*word, "of" | "the" | "de"))
-            && !opens
-            && !NOBODY.contains(&last.as_str())
-    }
-
-    /// Says whether the label is a name or a role under a title, and somebody speaks after it.
-    fn has_title(&self) -> bool {
-        if self.bare || !self.could_name() || !self.begins_speech() {
-            return false;
-        }
-        if self.name.chars().all(is_han) {
-            return self.name.ends_with("小二") || (is_title(self.name) && is_telling(self.name));
-        }
-        let mut words = self.name.split_whitespace();
-        words.next().is_some_and(|first| first == "The" || is_title(first)) && words.next().is_some()
-    }
-
-    /// Says whether the label plainly lets somebody speak whom nobody has named.
-    fn is_stranger(&self, scripted: bool) -> bool {
-        if !self.could_name() || self.bare || !self.begins_speech() {
-            return false;
-        }
-        if self.name.chars().all(is_han) {
-            let role = is_title(self.name) || self.name.ends_with(|c| ROLES.contains(c)) || self.name.ends_with("小二");
-            return role || scripted || self.is_set_off();
-        }
-        let words: Vec<&str> = self.name.split_whitespace().collect();
-        let two = words.len() > 1 && (words[0] == "The" || !lead_word(words[0]));
-        two || scripted || self.is_set_off()
     }
 }
 
@@ -351,6 +253,18 @@ fn is_heading(line: &str, names: &[&str]) -> bool {
     !bare.is_empty() && !bare.ends_with(is_mark) && names.iter().any(|name| same(bare, name))
 }
 
+/// Returns the lines of a reply, each with whether a blank one stands before it.
+fn lines(reply: &str) -> Vec<(&str, bool)> {
+    let (mut lines, mut apart) = (Vec::new(), false);
+    for line in reply.lines().map(str::trim) {
+        if !line.is_empty() {
+            lines.push((line, apart));
+        }
+        apart = line.is_empty();
+    }
+    lines
+}
+
 /// Splits a line before each of its sentences.
 fn pieces(line: &str) -> Vec<&str> {
     let (mut pieces, mut start, mut at) = (Vec::new(), 0, 0);
@@ -364,14 +278,6 @@ fn pieces(line: &str) -> Vec<&str> {
     }
     pieces.push(&line[start..]);
     pieces
-}
-
-/// Says whether a name is more than a form of address, so that a line can be told by it.
-pub(super) fn is_telling(name: &str) -> bool {
-    if name.chars().all(is_han) {
-        return !bare_name(name).is_empty();
-    }
-    !name_words(name).is_empty()
 }
 
 #[cfg(test)]
@@ -410,7 +316,10 @@ mod tests {
             "Good day.\n<Dray> No.",
             "Good day.\n**Dray**\nNo.",
             "Good day.\n(Dray frowns)\nNo.",
-            "Good day. (Mr. Dray frowns.) No.",
+            "Good day.\n(Mr. Dray frowns.)\nNo.",
+            "Good day.\nDray:No.",
+            "Good day. Dray:No.",
+            "Good day.\nHuman: And then?",
             "Good day.\nEnvironment: The wind rises.",
             "Good day. Narrator: The wind rises.",
             "Good day.\n\nYou: And then?",
@@ -419,6 +328,10 @@ mod tests {
             "Good day.\nCaptain Reyes: Halt!",
             "Good day.\nGuard: (salutes) Halt!",
             "Good day.\nGuard: Halt!\nGuard: Halt, I say!",
+            "Good day.\nGuard 2: Halt!\nGuard 2: Halt, I say!",
+            "Good day.\nGuard: Halt!\nDray: No.",
+            "Good day.\nGuard: Halt!\nNarrator: The wind rises.",
+            "Good day.\nYou: And then?\nDray: No.",
         ] {
             let first = if reply.contains("86334") { "Good day, number 86334." } else { "Good day." };
             check(ENGLISH, reply, &[first], false, true);
@@ -436,7 +349,13 @@ mod tests {
             "久仰。\n(小红皱眉)\n不。",
             "久仰。\n环境：风起了。",
             "久仰。旁白：风起了。",
-            "久仰。\n你：然后呢？",
+            "久仰。\n\n你：然后呢？",
+            "久仰。\n你：(拱手)然后呢？",
+            "久仰。\n李先生：请坐。",
+            "久仰。\n张道长：请坐。",
+            "久仰。\n守门人：站住！",
+            "久仰。\n路人：站住！\n路人：再不站住，我喊人了！",
+            "久仰。\n路人：站住！\n小红：哼。",
             "久仰。\n导演：继续。",
             "久仰。\n店小二：客官里面请！",
             "久仰。\n众人：好！",
@@ -469,8 +388,30 @@ mod tests {
             "[nods] Good day.",
             "The price is plain.\nPrice: Two pence.",
             "See https://example.org for it.",
+            "It is simple.\nNote:this was his.",
+            "My terms.\nFirst: The rope.\nSecond: The lamp.\nThird: Silence.\nFourth: The key.",
+            "One: The rope.\nTwo: The lamp.\nThree: Silence.",
+            "I see two ways.\nPlan A: We swim.\nPlan B: We drown.",
+            "Mind this.\nRule One: Nobody speaks.",
+            "Prices today.\nSalt: Two pence.\nRope: A shilling.\nTar: A penny.",
+            "I wrote it all down.\nDay Three: No water.",
+            "We had a board.\nMotto: “Never again.”\nSign: “Closed.”",
+            "The Catch: He never paid.",
+            "The Moral: Never lend a boat.",
+            "It ran well.\nMajor Flaw: It leaks.",
+            "Mrs. Dunn: listen to me.",
+            "Mrs. Dunn: Listen to me!",
+            "Captain Reyes: Hear me out.\nI saw him.",
+            "The note was short. “Dray: Come at once.”",
+            "The note was short.\n“Dray: Come at once.”",
+            "I know what we are.\nYou: a liar.\nMe: a fool.",
+            "I know what we are.\n\nYou: A liar.\n\nMe: A fool.",
+            "I know what you are.\nYou: a liar.",
+            "Well. (Dray's words still sting.) I'll go.",
+            "Well.\n(Dray’s words still sting.)\nI'll go.",
+            "Well. (Mr. Dray frowns.) No.",
         ] {
-            check(ENGLISH, reply, &reply.lines().collect::<Vec<_>>(), false, false);
+            check(ENGLISH, reply, &reply.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>(), false, false);
         }
         for reply in [
             "他说：“不。”",
@@ -485,8 +426,28 @@ mod tests {
             "大哥：你听我说。",
             "(看向小红)你呢？",
             "不行。(看向小红)你呢？",
+            "听好了。\n第一：带绳子。\n第二：带灯。\n第三：别出声。",
+            "理由有三。\n其一：无粮。\n其二：无船。\n其三：无人。",
+            "你听这对子。\n上联：风来竹有声。\n下联：雨过山无尘。",
+            "方子在此。\n当归：三钱。\n黄芪：五钱。\n甘草：一钱。",
+            "今日行市。\n盐价：三文。\n米价：五文。",
+            "说到底。\n人生：不过一场梦。",
+            "说到底。\n功夫：全在手上。",
+            "墙上有字。\n家训：“勤俭。”",
+            "师兄：你听我说！",
+            "我想了一夜。\n师兄：你听我说！",
+            "表妹：你别哭。",
+            "侯爷：此事万万不可。",
+            "各位兄弟：今晚三更动手。",
+            "陈掌柜：这账不对。",
+            "信上只写了一句。“小红：速归。”",
+            "信上只写了一句。\n「小红：速归。」",
+            "我看透了。\n你：自私。\n我：懦弱。",
+            "我看透了。\n\n你：自私。\n\n我：懦弱。",
+            "走吧。(小红的手帕从袖中滑落)我先去。",
+            "走吧。\n(小红的手帕从袖中滑落)\n我先去。",
         ] {
-            check(CHINESE, reply, &reply.lines().collect::<Vec<_>>(), false, false);
+            check(CHINESE, reply, &reply.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>(), false, false);
         }
     }
 
@@ -496,21 +457,30 @@ mod tests {
             ("Anselm Vosper: Good day.", &["Good day."][..]),
             ("Mr. Vosper: Good day.", &["Good day."]),
             ("The Commissioner: Good day.", &["Good day."]),
-            ("Vosper (bows): Good day.", &["(bows) Good day."]),
+            ("Vosper (bows): Good day.", &["(bows)", "Good day."]),
             ("**Vosper:** Good day.", &["Good day."]),
             ("[Vosper] Good day.", &["Good day."]),
             ("<Vosper> Good day.", &["Good day."]),
-            ("(bows) Vosper: Good day.", &["(bows) Good day."]),
+            ("(bows) Vosper: Good day.", &["(bows)", "Good day."]),
             ("Good day.\nVosper: Sit.", &["Good day.", "Sit."]),
+            ("Vosper:Good day.", &["Good day."]),
+            ("Good day. Vosper: Sit. Now.", &["Good day.", "Sit.", "Now."]),
+            (
+                "Vosper: My terms.\nSalt: Two pence.\nRope: A shilling.",
+                &["My terms.", "Salt: Two pence.", "Rope: A shilling."],
+            ),
         ] {
             check(ENGLISH, reply, lines, true, false);
         }
         for (reply, lines) in [
             ("温仲筹：久仰。", &["久仰。"][..]),
             ("温先生：久仰。", &["久仰。"]),
-            ("老温(拱手)：久仰。", &["(拱手) 久仰。"]),
+            ("老温(拱手)：久仰。", &["(拱手)", "久仰。"]),
             ("【温仲筹】久仰。", &["久仰。"]),
             ("久仰。\n仲筹：请坐。", &["久仰。", "请坐。"]),
+            ("久仰。温仲筹：请坐。好。", &["久仰。", "请坐。", "好。"]),
+            ("温仲筹:久仰。", &["久仰。"]),
+            ("温仲筹：方子在此。\n当归：三钱。\n黄芪：五钱。", &["方子在此。", "当归：三钱。", "黄芪：五钱。"]),
         ] {
             check(CHINESE, reply, lines, true, false);
         }
@@ -519,16 +489,21 @@ mod tests {
         check(keziah, "Mrs. Marl: Good day.\nMr. Marl: Hm.", &["Good day."], true, true);
         check(keziah, "Silas Marl: Hm.", &[], false, true);
         for reply in [
-            "Mrs. Dunn: Hm.",
-            "The Innkeeper: Welcome, all!",
-            "Captain Reyes: Halt!",
+            "Mrs. Dunn (sighs): Hm.",
+            "The Innkeeper: Welcome, all!\nKeziah Marl: Good day.",
+            "Captain Reyes: Halt!\nCaptain Reyes: Halt, I say!",
             "[Silas] Hm.",
             "Narrator: It rained.",
         ] {
             check(keziah, reply, &[], false, true);
         }
-        for reply in ["李姑娘：哼。", "店小二：客官里面请！", "环境：风起了。", "小红：哼。"]
-        {
+        for reply in [
+            "李姑娘(冷笑)：哼。",
+            "店小二：客官里面请！\n温仲筹：久仰。",
+            "李先生：请坐。\n李先生：看茶。",
+            "环境：风起了。",
+            "小红：哼。",
+        ] {
             check(CHINESE, reply, &[], false, true);
         }
     }

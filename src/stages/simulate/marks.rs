@@ -25,21 +25,10 @@ const KEYS: [&str; 14] = [
     "内容",
     "对白",
 ];
-/// What a note to the reader begins with, in lower case.
-const NOTES: [&str; 12] = [
-    "ooc",
-    "out of character",
-    "note:",
-    "author's note",
-    "注：",
-    "注:",
-    "备注",
-    "作者注",
-    "出戏",
-    "戏外",
-    "说明：",
-    "说明:",
-];
+/// What a note to the reader begins with, in lower case, before a colon, a dash, a full stop or the end of its brackets.
+const NOTES: [&str; 9] = ["out of character", "note", "author's note", "注", "备注", "作者注", "出戏", "戏外", "说明"];
+/// Characters that begin a word of one or two that is stressed in Chinese and does nothing; 点头 and 拱手 do.
+const STRESSED: &str = "你我他她它您咱谁这那";
 
 /// Takes a reply out of code fences, a tag or JSON. None if it is in none.
 pub(super) fn unwrapped(text: &str) -> Option<String> {
@@ -109,8 +98,7 @@ pub(super) fn without_notes(text: &str) -> Option<String> {
             _ => '】',
         };
         let inside = rest[open..].trim_start_matches(['(', '[', '【']);
-        let note = inside.trim_start().to_lowercase();
-        if !NOTES.iter().any(|mark| note.starts_with(mark)) {
+        if !is_note(inside) {
             let begin = rest.len() - inside.len();
             bare.push_str(&rest[..begin]);
             rest = inside;
@@ -118,10 +106,19 @@ pub(super) fn without_notes(text: &str) -> Option<String> {
         }
         found = true;
         bare.push_str(rest[..open].trim_end_matches([' ', '\t']));
-        rest = inside.find(close).map_or("", |end| inside[end..].trim_start_matches(close));
+        // What is not closed ends with its line, as the next may be the reply.
+        let end = inside.find(close).or_else(|| inside.find('\n')).unwrap_or(inside.len());
+        rest = inside[end..].trim_start_matches(close);
     }
     bare.push_str(rest);
     found.then_some(bare)
+}
+
+/// Says whether what stands in brackets speaks to the reader: `out of character for him` and 出戏园子 are of the scene.
+fn is_note(inside: &str) -> bool {
+    let inside = inside.trim_start().to_lowercase().replace('’', "'");
+    let ends = |rest: &str| rest.trim_start().starts_with([':', '：', '-', '–', '—', '.', '。', ')', ']', '】']);
+    inside.starts_with("ooc") || NOTES.iter().any(|word| inside.strip_prefix(word).is_some_and(ends))
 }
 
 /// Says whether a line is drawn across the page.
@@ -157,7 +154,9 @@ pub(super) fn actions(text: &str) -> (String, bool) {
         };
         let action = inside[..end].trim();
         let before = result.trim_end().chars().last();
-        if before.is_none_or(|c| is_mark(c) || is_closer(c) || c == ')')
+        let stressed = matches!(mark, '*' | '_') && is_stressed(action, &inside[end + close.len_utf8()..]);
+        if !stressed
+            && before.is_none_or(|c| is_mark(c) || is_closer(c) || c == ')')
             && !action.starts_with('(')
             && !action.is_empty()
         {
@@ -172,6 +171,17 @@ pub(super) fn actions(text: &str) -> (String, bool) {
     }
     result.push_str(rest);
     (result, found)
+}
+
+/// Says whether what stands in marks at the head of a sentence is a word of it: `*You* did this.` An action begins small or ends
+/// its sentence.
+fn is_stressed(inside: &str, after: &str) -> bool {
+    if inside.chars().all(is_han) {
+        let is_word = inside.starts_with(|c| STRESSED.contains(c)) || inside.ends_with(['不', '没']);
+        return is_word && inside.chars().count() < 3 && after.starts_with(is_han);
+    }
+    let goes_on = after.trim_start().starts_with(char::is_lowercase) || after.starts_with([',', ';', '\'', '’', '—']);
+    inside.starts_with(char::is_uppercase) && !inside.ends_with(is_mark) && goes_on
 }
 
 /// Splits a leading action in parentheses from the speech.
@@ -275,8 +285,37 @@ mod tests {
             ("久仰。(注：他在试探)", Some("久仰。")),
             ("(nods) Good [day].", None),
             ("(notes it down) Good day.", None),
+            ("(Author’s note: shall we go on?) Good day.", Some(" Good day.")),
+            ("Good day. (Out of character - shall we go on?)", Some("Good day.")),
+            ("(out of character for him, he laughs) Good day.", None),
+            ("久仰。(出戏：要继续吗？)", Some("久仰。")),
+            ("久仰。【备注】", Some("久仰。")),
+            ("(出戏园子，拱手)久仰。", None),
+            ("(说明来意)久仰。", None),
+            ("(OOC: shall we go on?\nGood day.", Some("\nGood day.")),
+            ("(OOC：要继续吗？\n久仰。", Some("\n久仰。")),
         ] {
             assert_eq!(without_notes(text).as_deref(), expected, "{text}");
+        }
+    }
+    #[test]
+    fn a_stressed_word_is_no_action() {
+        for (text, expected, found) in [
+            ("*You* did this.", "You did this.", false),
+            ("I said no. *Never* again.", "I said no. Never again.", false),
+            ("_Hamlet_ is a play.", "Hamlet is a play.", false),
+            ("*You*, of all people.", "You, of all people.", false),
+            ("*smiles* well, no.", "(smiles) well, no.", true),
+            ("*Smiles* Good day.", "(Smiles) Good day.", true),
+            ("*She leaves.* so be it.", "(She leaves.) so be it.", true),
+            ("[Nods] well, no.", "(Nods) well, no.", true),
+            ("*你*竟敢骗我。", "你竟敢骗我。", false),
+            ("走吧。*从不*回头。", "走吧。从不回头。", false),
+            ("*点头*久仰。", "(点头)久仰。", true),
+            ("*你我相视* 久仰。", "(你我相视) 久仰。", true),
+            ("【点头】久仰。", "(点头)久仰。", true),
+        ] {
+            assert_eq!(actions(text), (expected.to_owned(), found), "{text}");
         }
     }
 }

@@ -8,6 +8,7 @@ mod conversation;
 mod dwrs;
 mod filter;
 mod floor;
+mod label;
 mod labels;
 mod lane;
 mod marks;

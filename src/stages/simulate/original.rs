@@ -60,8 +60,9 @@ impl Original {
         for sentence in sentences(value) {
             let end =
                 at + value[at..].find(sentence).expect("sentences are parts of their text, in order") + sentence.len();
-            let quotes =
-                self.is_told_by(&plain(sentence), TRAIT) || quotations(sentence).any(|quotation| self.has(quotation));
+            // A name in quotation marks may be a whole speech too, and is anybody's.
+            let told = |quotation: &str| length(&plain(quotation)) >= LINE && self.has(quotation);
+            let quotes = self.is_told_by(&plain(sentence), TRAIT) || quotations(sentence).any(told);
             if !quotes {
                 kept.push_str(&value[at..end]);
             }
@@ -153,19 +154,23 @@ mod tests {
 
     #[test]
     fn an_attribute_loses_what_it_quotes_and_no_more() {
-        let english =
-            original(Language::En, &["I will wait for nobody at all.", "The miller.", "A penny either way, sir."]);
-        let chinese = original(Language::Zh, &["船家从来谁也不等的，客官。", "磨坊主。"]);
+        let english = original(
+            Language::En,
+            &["I will wait for nobody at all.", "The miller.", "A penny either way, sir.", "Dray!"],
+        );
+        let chinese = original(Language::Zh, &["船家从来谁也不等的，客官。", "磨坊主。", "老王！"]);
         for (original, value, expected) in [
             (&english, "Curt. I will wait for nobody at all! Proud of her boat.", Some("Curt. Proud of her boat.")),
             (&english, "Says “I will wait for nobody at all” to all.", None),
             (&english, "Curt, as in “penny either way”. Proud.", Some("Proud.")),
             (&english, "The miller", Some("The miller")),
+            (&english, "They call him “Dray.” Proud.", Some("They call him “Dray.” Proud.")),
             (&english, "Takes a penny either way.", Some("Takes a penny either way.")),
             (&english, "", Some("")),
             (&chinese, "话少。船家从来谁也不等的，客官。爱船。", Some("话少。爱船。")),
             (&chinese, "常说「从来谁也不等的」。", None),
             (&chinese, "磨坊主", Some("磨坊主")),
+            (&chinese, "人称「老王」。爱船。", Some("人称「老王」。爱船。")),
         ] {
             let kept = original.kept_from(&attribute("speech", value, Visibility::Public));
             assert_eq!(kept.as_ref().map(|kept| kept.value.as_str()), expected, "{value}");
