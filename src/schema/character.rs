@@ -106,7 +106,8 @@ impl Character {
     pub fn knowing_its_world(mut self) -> Self {
         let world = self.worldview.as_deref().map(str::trim).filter(|world| !world.is_empty());
         let is_world = |attribute: &Attribute| {
-            let key = super::slug(&attribute.key);
+            // `World view` and `world_view` are the same key.
+            let key = super::slug(&attribute.key).replace('-', "");
             WORLDVIEW.contains(&key.as_str()) || Some(attribute.value.trim()) == world
         };
         if let Some(world) = world
@@ -209,8 +210,9 @@ mod tests {
             };
             let (private, public) = (Visibility::Private, Visibility::Public);
             assert_eq!(told(&[("age", "9", public)]), [(key.to_owned(), world.to_owned(), private)]);
-            let own = [("Worldview", "Another.", public)];
-            assert_eq!(told(&own), [("Worldview".to_owned(), "Another.".to_owned(), public)]);
+            for own in ["Worldview", "World view", "world_view", "世界观", "世界 观"] {
+                assert_eq!(told(&[(own, "Another.", public)]), [(own.to_owned(), "Another.".to_owned(), public)]);
+            }
             assert_eq!(told(&[("home", world, public)]), [("home".to_owned(), world.to_owned(), public)]);
         }
     }
