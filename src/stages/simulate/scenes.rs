@@ -45,11 +45,12 @@ impl Named {
 }
 
 impl<'a> DrawnBooks<'a> {
-    /// Reads `simulate.books`. What is no pattern names one book, as people write it.
+    /// Reads `simulate.books`: books as people write them, whole or between the wildcards of a pattern.
     #[must_use]
     pub fn new(params: &'a Params) -> Self {
         let named = |entry: &'a String| {
-            let pattern = glob::Pattern::new(entry).ok().filter(|_| entry.contains(['*', '?', '[']));
+            let is_pattern = entry.contains(WILDCARDS) && glob::Pattern::new(entry).is_ok();
+            let pattern = is_pattern.then(|| glob::Pattern::new(&slugged(entry)).ok()).flatten();
             (entry.as_str(), pattern.map_or_else(|| Named::Book(slug(entry)), Named::Books))
         };
         Self(params.books.iter().map(named).collect())
@@ -67,6 +68,39 @@ impl<'a> DrawnBooks<'a> {
         let is_missing = |(_, named): &&(&str, Named)| !heads.clone().any(|head| named.has(&head.book));
         self.0.iter().filter(is_missing).map(|(entry, _)| *entry).collect()
     }
+}
+
+/// What makes an entry of `simulate.books` a pattern.
+const WILDCARDS: [char; 3] = ['*', '?', '['];
+
+/// Returns a pattern with what stands between its wildcards as it stands in a slug.
+fn slugged(pattern: &str) -> String {
+    let (mut slugged, mut rest) = (String::new(), pattern);
+    while !rest.is_empty() {
+        let (part, after) = rest.split_at(rest.find(WILDCARDS).unwrap_or(rest.len()));
+        let parts = |c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’');
+        let words = slug(part);
+        // A slug neither begins nor ends with what parts words; a part of one does.
+        if part.starts_with(parts) && !slugged.is_empty() && !(words == "-" && after.is_empty()) {
+            slugged.push('-');
+        }
+        if words != "-" {
+            slugged.push_str(&words);
+            if part.ends_with(parts) && !after.is_empty() {
+                slugged.push('-');
+            }
+        }
+        // Whatever stands first in a class is one of it, a bracket too.
+        let class = after.strip_prefix('[').map(|inside| inside.strip_prefix('!').unwrap_or(inside));
+        let end = class.and_then(|class| {
+            let others = class.chars().next().map(|first| &class[first.len_utf8()..])?;
+            Some(after.len() - others.len() + others.find(']')? + 1)
+        });
+        let wildcard = end.unwrap_or_else(|| after.len().min(1));
+        slugged.push_str(&after[..wildcard].to_lowercase());
+        rest = &after[wildcard..];
+    }
+    slugged
 }
 
 /// Says whether somebody of a scene's cast could be meant by a made-up character's name, so that the two would be taken for one.
@@ -215,6 +249,12 @@ mod tests {
                 (&["home"], &["home", "home"]),
                 (&["A Book", "红楼梦"], &["a-book", "红楼梦"]),
                 (&["a-*"], &["a-book", "a-play"]),
+                (&["A *"], &["a-book", "a-play"]),
+                (&["A_B??k"], &["a-book"]),
+                (&["[A-B] P*"], &["a-play"]),
+                (&["* Book"], &["a-book"]),
+                (&["《红楼*》"], &["红楼梦"]),
+                (&["Hom*"], &["home", "home"]),
                 (&["a book", "nobody-s"], &["a-book"]),
             ] {
                 assert_eq!(books_of(&visitor, &heads, pin), expected, "{pin:?}");
