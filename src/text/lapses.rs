@@ -29,55 +29,89 @@ const OUT_OF_PART: [&str; 17] = [
 /// Words that names share without being anybody's.
 const NOBODYS: [&str; 5] = ["the", "a", "an", "of", "and"];
 
-/// What only an assistant says that will not go on, wherever it stands; letters alone, `can't` as `cannot`.
-const REFUSES: [&str; 22] = [
-    "cannotassistwith",
-    "unabletoassistwith",
-    "notabletoassistwith",
-    "cannotfulfillthis",
-    "cannotfulfillthat",
-    "cannotfulfillyour",
-    "cannotfulfilthis",
-    "cannotfulfilyour",
-    "cannotcomplywiththisrequest",
-    "cannotcomplywiththatrequest",
-    "cannotcomplywithyourrequest",
-    "cannotgeneratethis",
-    "cannotgeneratecontent",
-    "contentpolicy",
-    "usagepolic",
-    "无法协助",
-    "不能协助",
-    "完成这个请求",
-    "完成您的请求",
-    "完成你的请求",
-    "满足您的请求",
-    "无法生成",
+/// What stands before a Chinese name in place of a title.
+const PREFIXES: [char; 3] = ['老', '小', '阿'];
+
+/// What only an assistant says that will not go on, wherever it stands: whole words, `can't` as `cannot`.
+const REFUSES: [&str; 8] = [
+    "content policy",
+    "content policies",
+    "usage policy",
+    "usage policies",
+    "cannot generate content",
+    "cannot generate this content",
+    "cannot generate that content",
+    "cannot generate such content",
 ];
+
+/// What an assistant cannot do with a request, after [`NOT_ABLE`] and before [`REQUESTS`].
+const REQUEST_VERBS: [&str; 8] =
+    ["assist with", "assist you with", "help with", "comply with", "fulfill", "fulfil", "complete", "process"];
+const NOT_ABLE: [&str; 3] = ["cannot", "unable to", "not able to"];
+/// `Your request` is said by anybody to whoever asks for something.
+const REQUESTS: [&str; 2] = ["this request", "that request"];
+
+/// The same in Chinese, each before the next.
+const REFUSES_ZH: [&[&str]; 4] = [
+    &["无法", "不能", "没办法"],
+    &["协助", "帮助", ""],
+    &["完成", "满足", "处理"],
+    &["这个请求", "这一请求", "此请求", "该请求", "您的请求", "你的请求"],
+];
+const GENERATES_ZH: [&[&str]; 3] =
+    [&["无法生成", "不能生成"], &["这个", "这样的", "这类", "此类", "相关", "该", "此", ""], &["内容"]];
+
+/// Between what an assistant says that it cannot do and the word for a play of roles: it has these.
+const PLAYS: [&str; 5] = ["continue", "engage", "participate", "proceed", "take part"];
+const PLAYS_ZH: [&str; 4] = ["继续", "进行", "参与", "参加"];
 
 /// What an assistant says that will not go on when it says nothing else; letters alone, `can't` as `cannot`. A character may
 /// say the like among other things.
-const REFUSES_WHOLE: [&str; 20] = [
+const REFUSES_WHOLE: [&str; 9] = [
+    "icannotassistwiththat",
+    "icannotassistwiththis",
+    "icannotassistyouwiththat",
+    "icannotdiscussthistopic",
+    "icannotdiscussthattopic",
+    "我无法讨论这个话题",
+    "我不能讨论这个话题",
+    "这个话题我不能讨论",
+    "这个话题我无法讨论",
+];
+
+/// The same where an apology stands before it.
+const REFUSES_SORRY: [&str; 10] = [
+    "icannothelpwiththat",
+    "icannothelpwiththis",
+    "icannotfulfillyourrequest",
+    "icannotfulfilyourrequest",
+    "icannotcomplywithyourrequest",
+    "我无法协助",
+    "我不能协助",
+    "我无法协助您",
+    "我无法协助你",
+    "我无法提供协助",
+];
+
+/// What an assistant and a character say alike that will not help or answer, and nothing else.
+const MAY_REFUSE: [&str; 17] = [
     "icannothelpwiththat",
     "icannothelpwiththis",
     "icannothelpyouwiththat",
     "icannothelpyouwiththis",
     "icannotdiscussthat",
     "icannotdiscussthis",
-    "icannotdiscussthistopic",
     "icannotprovidethat",
     "icannotcomplywiththat",
     "icannotengagewiththat",
     "我无法回答这个问题",
     "我不能回答这个问题",
-    "我无法讨论这个话题",
-    "我不能讨论这个话题",
-    "这个话题我不能讨论",
-    "这个话题我无法讨论",
+    "我无法回答",
     "我无法提供帮助",
+    "我不能提供帮助",
     "我无法帮助你",
     "我无法帮助您",
-    "我不能提供帮助",
+    "我无法协助",
 ];
 
 /// What an assistant puts before it.
@@ -160,27 +194,90 @@ pub fn reveals_model(text: &str) -> bool {
 #[must_use]
 pub fn declines(text: &str) -> bool {
     let lower = text.to_lowercase().replace('’', "'");
-    DECLINES.iter().any(|phrase| lower.contains(phrase)) || refuses(text)
+    DECLINES.iter().any(|phrase| lower.contains(phrase)) || refuses(text) || may_refuse(text)
 }
 
-/// Whether a text plainly refuses to go on as an assistant does. A character who will not or cannot do a thing says which.
+/// Whether a speech plainly refuses to go on as an assistant does. A character who will not or cannot do a thing says which.
 #[must_use]
-pub fn refuses(text: &str) -> bool {
-    let letters = |text: &str| plain(text).replace("cant", "cannot");
-    let whole = letters(text);
-    let of_play = ["roleplay", "角色扮演"].iter().any(|play| whole.contains(play))
-        && ["cannot", "unable", "wont", "not", "无法", "不能", "不便", "停止"].iter().any(|no| whole.contains(no));
-    let says_no_more = |sentence: &str| {
-        let mut said = letters(sentence);
+pub fn refuses(speech: &str) -> bool {
+    let sentences = sentences(speech);
+    let says = |sentence: &&str| {
+        let words = spaced(sentence);
+        let letters = plain(sentence);
+        let has = |phrase: &str| words.contains(&format!(" {phrase} "));
+        let of_request = NOT_ABLE.iter().any(|no| {
+            let says = |verb: &&str| REQUESTS.iter().any(|request| has(&format!("{no} {verb} {request}")));
+            REQUEST_VERBS.iter().any(says)
+        });
+        REFUSES.iter().any(|phrase| has(phrase))
+            || of_request
+            || has_parts(&letters, &REFUSES_ZH)
+            || has_parts(&letters, &GENERATES_ZH)
+            || stops_playing(&words, &letters)
+    };
+    sentences.iter().any(says)
+        || says_only(&sentences, &REFUSES_WHOLE, false)
+        || says_only(&sentences, &REFUSES_SORRY, true)
+}
+
+/// Whether a speech is nothing but that its speaker will not help or answer: an assistant says so, and at times a character.
+#[must_use]
+pub fn may_refuse(speech: &str) -> bool {
+    says_only(&sentences(speech), &MAY_REFUSE, false)
+}
+
+/// Returns the words of a text in lower case, each between blanks, `can't` as `cannot`.
+fn spaced(text: &str) -> String {
+    let mut spaced = " ".to_owned();
+    for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’'))).filter(|word| !word.is_empty())
+    {
+        let word = plain(word);
+        spaced.push_str(if word == "cant" { "cannot" } else { &word });
+        spaced.push(' ');
+    }
+    spaced
+}
+
+/// Whether a text has a choice of each row, one right behind the other.
+fn has_parts(text: &str, rows: &[&[&str]]) -> bool {
+    fn begins(text: &str, rows: &[&[&str]]) -> bool {
+        let Some((row, rows)) = rows.split_first() else { return true };
+        row.iter().filter_map(|part| text.strip_prefix(part)).any(|rest| begins(rest, rows))
+    }
+    text.char_indices().any(|(at, _)| begins(&text[at..], rows))
+}
+
+/// Whether a sentence says that its speaker cannot go on to play a role: spaced words, or letters for Chinese.
+fn stops_playing(words: &str, letters: &str) -> bool {
+    let before = |text: &str, plays: &[&str], verbs: &[&str], no: &[&str]| {
+        let Some(play) = plays.iter().filter_map(|play| text.find(play)).min() else { return false };
+        let Some(no) = no.iter().filter_map(|no| text[..play].find(no)).min() else { return false };
+        verbs.iter().any(|verb| text[no..play].contains(verb))
+    };
+    before(
+        words,
+        &[" roleplay", " role play"],
+        &PLAYS,
+        &[" cannot ", " unable to ", " not able to ", " wont ", " will not "],
+    ) || before(letters, &["角色扮演"], &PLAYS_ZH, &["无法", "不能", "不便", "不会"])
+}
+
+/// Whether sentences are one of some phrases and apologies, nothing else; with `sorry` there is an apology.
+fn says_only(sentences: &[&str], phrases: &[&str], sorry: bool) -> bool {
+    let (mut refused, mut apologised) = (false, false);
+    for sentence in sentences {
+        let mut said = plain(&spaced(sentence));
         while let Some(rest) = APOLOGIES.iter().find_map(|apology| said.strip_prefix(apology)) {
+            apologised = true;
             said = rest.to_owned();
         }
-        (said.is_empty(), REFUSES_WHOLE.contains(&said.as_str()))
-    };
-    let said: Vec<(bool, bool)> = sentences(text).into_iter().map(says_no_more).collect();
-    of_play
-        || REFUSES.iter().any(|phrase| whole.contains(phrase))
-        || (said.iter().any(|(_, no)| *no) && said.iter().all(|(sorry, no)| *sorry || *no))
+        let is_phrase = phrases.contains(&said.as_str());
+        if !is_phrase && !said.is_empty() {
+            return false;
+        }
+        refused |= is_phrase;
+    }
+    refused && (apologised || !sorry)
 }
 
 /// Whether a text stops without a final mark. A dash is one: speech breaks off like that.
@@ -229,9 +326,12 @@ pub fn is_name(label: &str, name: &str) -> bool {
     if label.chars().all(is_han) && name.chars().all(is_han) {
         let bare = bare_name(label);
         let (called, whole) = (bare.chars().count(), name.chars().count());
-        // A single character is a surname with a title, else nobody's.
-        let is_surname = name.starts_with(bare) && (called > 1 || bare != label);
-        return called > 0 && (is_surname || (called > 1 && called < whole && name.ends_with(bare)));
+        // A single character is a surname with a title, else nobody's. Of 小红 and 阿红 it is more often the given name's, and a
+        // name of two characters is too short to tell.
+        let is_pet = label.starts_with(['小', '阿']) && label.chars().count() == 2;
+        let is_surname = name.starts_with(bare) && (called > 1 || (bare != label && (whole > 2 || !is_pet)));
+        let is_given = |given: &str| (2..whole).contains(&given.chars().count()) && name.ends_with(given);
+        return called > 0 && (is_surname || is_given(bare) || is_given(label));
     }
     let (label, name) = (name_words(label), name_words(name));
     !label.is_empty() && label.iter().all(|word| name.contains(word))
@@ -249,12 +349,16 @@ pub fn name_words(name: &str) -> Vec<String> {
 /// Returns a Chinese name without the forms of address around it: 温先生 is 温, 老王 is 王. What is nothing else has none left.
 #[must_use]
 pub fn bare_name(name: &str) -> &str {
+    let is_whole = |name: &str| WORDS.zh.whole_titles.contains(name);
+    if is_whole(name) || name.strip_prefix(PREFIXES).is_some_and(is_whole) {
+        return "";
+    }
     let mut bare = name;
     while let Some(title) = WORDS.zh.titles.iter().filter(|title| bare.ends_with(title)).max_by_key(|title| title.len())
     {
         bare = &bare[..bare.len() - title.len()];
     }
-    bare.strip_prefix(['老', '小', '阿']).unwrap_or(bare)
+    bare.strip_prefix(PREFIXES).unwrap_or(bare)
 }
 
 #[cfg(test)]
@@ -320,6 +424,20 @@ mod tests {
             ("温", "温仲筹", false),
             ("筹", "温仲筹", false),
             ("李先生", "温仲筹", false),
+            ("小王", "王德发", true),
+            ("老王", "王五", true),
+            ("小红", "林小红", true),
+            ("小红", "红线", false),
+            ("阿红", "红线", false),
+            ("红姑娘", "红线", true),
+            ("红娘", "红线", false),
+            ("红娘", "红娘", true),
+            ("新娘", "新月", false),
+            ("王爷", "王德发", false),
+            ("老王爷", "王德发", false),
+            ("王爷爷", "王德发", true),
+            ("令兄", "令狐冲", false),
+            ("令狐兄", "令狐冲", true),
         ] {
             assert_eq!(is_name(label, name), expected, "{label} {name}");
         }
@@ -327,28 +445,63 @@ mod tests {
 
     #[test]
     fn a_refusal_is_told_from_a_character_who_will_not() {
-        for (text, expected) in [
-            ("I'm sorry, but I can't assist with that request.", true),
-            ("I cannot continue this roleplay.", true),
-            ("I can’t help with that.", true),
-            ("I'm sorry. I can't discuss this topic.", true),
-            ("I can't help with the harvest; my back is gone.", false),
-            ("I can't help with that. Ask the ferryman, he has a boat.", false),
-            ("I am unable to sleep.", false),
-            ("I cannot go on like this.", false),
-            ("I'm sorry.", false),
-            ("I cannot answer you; I swore.", false),
-            ("抱歉，我无法协助完成这个请求。", true),
-            ("我无法继续这个角色扮演。", true),
-            ("对不起，这个话题我不能讨论。", true),
-            ("我不能回答这个问题。", true),
-            ("我不能回答，我答应过她。", false),
-            ("这活儿三天无法完成。", false),
-            ("对不起。", false),
-            ("这个话题我不能讨论，不过你可以去问船家。", false),
+        for text in [
+            "I'm sorry, but I can't assist with that request.",
+            "I’m unable to assist you with this request, Captain.",
+            "I cannot fulfill that request.",
+            "I'm sorry, but I cannot fulfil your request.",
+            "I cannot continue this roleplay.",
+            "I won't engage in this role-play any further.",
+            "I’m sorry, but I can’t help with that.",
+            "I'm sorry. I can't discuss this topic.",
+            "I can't assist with that.",
+            "That goes against my content policy.",
+            "抱歉，我无法协助完成这个请求。",
+            "我无法满足您的请求。",
+            "抱歉，我无法协助。",
+            "抱歉，我无法生成相关内容。",
+            "我无法继续这个角色扮演。",
+            "对不起，这个话题我不能讨论。",
         ] {
-            assert_eq!(refuses(text), expected, "{text}");
-            assert!(!expected || declines(text), "{text}");
+            assert!(refuses(text) && declines(text), "{text}");
+        }
+        for text in [
+            "I can't help with that.",
+            "I can't help you with that.",
+            "I’m sorry, I can’t help you with that.",
+            "我不能回答这个问题。",
+            "对不起，我无法帮助你。",
+        ] {
+            assert!(may_refuse(text) && declines(text) && !refuses(text), "{text}");
+        }
+        for text in [
+            "I can't help with the harvest; my back is gone.",
+            "I can't help with that. Ask the ferryman, he has a boat.",
+            "I can't assist with the harvest; my back is gone.",
+            "I cannot fulfill this vow, my lord.",
+            "I cannot fulfil your wish, child; the well is dry.",
+            "I cannot comply with your request, Captain.",
+            "I shall fulfil your request.",
+            "We cannot generate this much power.",
+            "That is your role. Play it well, and do not falter.",
+            "You cannot say that your role was easy, or play the fool.",
+            "The sausage police are here.",
+            "I am unable to sleep.",
+            "I cannot go on like this.",
+            "I'm sorry.",
+            "I cannot answer you; I swore.",
+            "我不能回答，我答应过她。",
+            "这活儿三天无法完成。",
+            "对不起。",
+            "这个话题我不能讨论，不过你可以去问船家。",
+            "我不能协助叛军。",
+            "臣无法协助太子谋逆。",
+            "丹田已碎，无法生成金丹。",
+            "老奴自当满足您的请求。",
+            "放心，我一定完成你的请求。",
+            "我不能再陪你玩角色扮演了。",
+        ] {
+            assert!(!refuses(text) && !may_refuse(text), "{text}");
         }
     }
 

@@ -19,7 +19,9 @@ mod words;
 pub use calendar::{DAYS, MONTHS};
 pub use cues::{Cue, CueMark, cue, is_several};
 pub use damage::{Damage, damage};
-pub use lapses::{bare_name, declines, has_name, is_cut, is_name, label, name_words, refuses, reveals_model};
+pub use lapses::{
+    bare_name, declines, has_name, is_cut, is_name, label, may_refuse, name_words, refuses, reveals_model,
+};
 pub use names::PlainName;
 pub use paragraphs::{Shape, is_wrapped, paragraph_starts};
 pub use secrets::{Secret, secrets};

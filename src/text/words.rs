@@ -71,6 +71,7 @@ pub(super) struct Chinese {
     pub(super) unsaid: List,
     pub(super) measures: List,
     pub(super) titles: List,
+    pub(super) whole_titles: List,
     #[serde(flatten)]
     pub(super) signs: Signs,
 }

@@ -8,7 +8,7 @@ use super::marks::{
 use super::said::{Said, is_long, plain};
 use super::script::{self, Script};
 use crate::schema::Language;
-use crate::text::{is_cut, refuses, reveals_model, sentences};
+use crate::text::{is_cut, may_refuse, refuses, reveals_model, sentences};
 
 /// Nothing was said or done.
 pub(super) const EMPTY: &str = "empty";
@@ -24,7 +24,7 @@ pub(super) const WRAPPED: &str = "wrapped";
 pub(super) const TEMPLATE_TOKENS: &str = "template_tokens";
 /// A note to the reader stood in brackets.
 pub(super) const OUT_OF_CHARACTER: &str = "out_of_character";
-/// Something stood under a line across the page; it ends there.
+/// Something stood under a line across the page, or announced what stands under it: the other side of the line stays.
 pub(super) const RULED_OFF: &str = "ruled_off";
 /// A sentence of some length stood in it twice.
 pub(super) const REPEATS_ITSELF: &str = "repeats_itself";
@@ -36,12 +36,15 @@ pub(super) const TOO_MANY_SENTENCES: &str = "too_many_sentences";
 pub(super) const UNBALANCED_PARENTHESES: &str = "unbalanced_parentheses";
 /// It is in another language than the conversation.
 pub(super) const WRONG_LANGUAGE: &str = "wrong_language";
-/// It says again what has been said: a long sentence of anybody's, or the whole of what its speaker has said.
+/// It says again what has been said: a long sentence of its speaker's, a longer one of anybody's, or the whole of what its
+/// speaker has said.
 pub(super) const REPEATS_HISTORY: &str = "repeats_history";
 /// It speaks as a language model.
 pub(super) const REVEALS_AI: &str = "reveals_ai";
 /// It refuses to go on, as an assistant does.
 pub(super) const DECLINES: &str = "declines";
+/// It says nothing but that it will not help or answer, as an assistant or a character may.
+pub(super) const MAY_DECLINE: &str = "may_decline";
 /// It has no final mark, as if it were cut off.
 pub(super) const CUT_ENDING: &str = "cut_ending";
 
@@ -49,9 +52,10 @@ pub(super) const CUT_ENDING: &str = "cut_ending";
 const MENDED: &str = ":mended";
 
 /// The faults that no mending takes away, in the order in which they are told.
-const UNMENDABLE: [&str; 9] = [
+const UNMENDABLE: [&str; 10] = [
     EMPTY,
     DECLINES,
+    MAY_DECLINE,
     REVEALS_AI,
     WRONG_LANGUAGE,
     WRAPPED,
@@ -67,6 +71,11 @@ pub(super) const DISTURBING: [&str; 3] = [DECLINES, REVEALS_AI, WRONG_LANGUAGE];
 /// Says whether a fault of a turn is one of form that was not mended.
 pub(super) fn is_unmended(fault: &str) -> bool {
     UNMENDABLE.contains(&fault)
+}
+
+/// Says whether nothing good follows a line with a fault. What says little new, or may be in the part, is good to answer.
+pub(super) fn spoils(fault: &str) -> bool {
+    is_unmended(fault) && ![REPEATS_HISTORY, MAY_DECLINE].contains(&fault)
 }
 
 /// What a reply is held against.
@@ -107,7 +116,9 @@ impl Format<'_> {
         }
         let name = self.speakers.own.first().copied().unwrap_or_default();
         let has = |fault: &str| match fault {
-            DECLINES => refuses(text),
+            // `(sighs)` before a refusal makes it none of a character's.
+            DECLINES => refuses(&speech(text)),
+            MAY_DECLINE => !refuses(&speech(text)) && may_refuse(&speech(text)),
             REVEALS_AI => !self.artificial && reveals_model(text),
             WRONG_LANGUAGE => script::is_foreign(text, self.language),
             WRAPPED => is_wrapped(text),
@@ -175,17 +186,23 @@ impl Format<'_> {
     }
 }
 
-/// Returns what stands above the first line across the page that has anything above it, and whether anything was cut.
+/// Returns what stands above the first line across the page that has anything above it, and whether anything was cut. What ends
+/// in a colon there announces the reply, which stands below.
 fn ruled(text: &str) -> (String, bool) {
     let (mut above, mut found) = (Vec::new(), false);
-    for line in text.lines() {
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
         if !is_rule(line) {
             above.push(line);
-        } else if above.iter().any(|line| !is_empty(line)) {
-            return (above.join("\n"), true);
-        } else {
-            found = true;
+            continue;
         }
+        found = true;
+        let Some(last) = above.iter().rfind(|line| !is_empty(line)) else { continue };
+        let announces = last.trim_end_matches(['*', '_', ' ']).ends_with([':', '：']);
+        if !announces || lines.clone().all(is_empty) {
+            break;
+        }
+        above.clear();
     }
     (above.join("\n"), found)
 }
@@ -253,7 +270,6 @@ mod tests {
 
     fn check(format: Format<'_>, raw: &str, text: &str, faults: &[&str]) {
         let reply = format.clean(raw, &Said::default());
-        assert_eq!(format.leaves_nothing(raw), reply.faults.iter().any(|fault| fault == EMPTY), "{raw}");
         assert_eq!(
             (reply.text.as_str(), reply.faults.iter().map(String::as_str).collect::<Vec<_>>()),
             (text, faults.to_vec())
@@ -299,6 +315,9 @@ mod tests {
             ("“Good day.", "Good day.", &["quoted:mended"]),
             ("Good day.\n\n---\nShall I go on?", "Good day.", &["ruled_off:mended"]),
             ("---\nGood day.", "Good day.", &["ruled_off:mended"]),
+            ("Here is my reply:\n\n---\nGood day.", "Good day.", &["ruled_off:mended"]),
+            ("Remember this:\n---\n", "Remember this:", &["ruled_off:mended", "cut_ending"]),
+            ("**Reply:**\n***\nGood day.\n***\nShall I go on?", "Good day.", &["ruled_off:mended"]),
             ("Good day. (OOC: shall I go on?)", "Good day.", &["out_of_character:mended"]),
             (
                 "I will not walk a step further.\nI will not walk a step further!",
@@ -335,6 +354,7 @@ mod tests {
             ("{\"回复\": \"久仰。\"}", "久仰。", &["wrapped:mended"]),
             ("「久仰。", "久仰。", &["quoted:mended"]),
             ("久仰。\n\n———\n要继续吗？", "久仰。", &["ruled_off:mended"]),
+            ("以下是我的回复：\n---\n久仰。", "久仰。", &["ruled_off:mended"]),
             ("久仰。（OOC：要继续吗？）", "久仰。", &["out_of_character:mended"]),
             (
                 "我一步也不会再往前走了。我一步也不会再往前走了！",
@@ -364,6 +384,12 @@ mod tests {
             (chinese, "我正要", &["cut_ending"]),
             (english, "I'm sorry, but I can't assist with that request.", &["declines"]),
             (chinese, "抱歉，我无法协助完成这个请求。", &["declines"]),
+            (english, "(sighs) I'm sorry, but I can't discuss this topic.", &["declines"]),
+            (chinese, "（摇头）对不起，这个话题我不能讨论。", &["declines"]),
+            (english, "(shrugs) I can't help you with that.", &["may_decline"]),
+            (chinese, "（摇头）对不起，我无法帮助你。", &["may_decline"]),
+            (english, "(bows) I cannot fulfil this vow, my lord.", &[]),
+            (chinese, "（拱手）老奴自当满足您的请求。", &[]),
             (english, "{\"a\": \"b\", \"c\": \"d.\"}", &["wrapped", "cut_ending"]),
         ] {
             assert_eq!(format.clean(raw, &Said::default()).faults, faults, "{raw}");

@@ -4,7 +4,7 @@ use super::TestReply;
 use super::conversation::line;
 use super::floor::TEST;
 use super::lane::Stage;
-use super::reply::{REPEATS_HISTORY, is_unmended};
+use super::reply::{REPEATS_HISTORY, is_unmended, spoils};
 use super::said::Said;
 use super::setting::Setting;
 use crate::llm::{Ask, AskError};
@@ -12,7 +12,7 @@ use crate::schema::{Conversation, Line, Reject, Sample, Turn};
 
 /// Returns the samples of a kept conversation, and a reject for each line of it whose form is at fault, and for each turn that is
 /// no sample for a fault: its own (`format:`), the base's reply's (`baseline:`), or one of a line before it (`history:`), which
-/// whoever is tested would be asked to go on from.
+/// whoever is tested would be asked to go on from. A line that repeats another, or declines as a character may, spoils none.
 ///
 /// To do better than a reply that nobody could use proves nothing. A base that repeats itself can be used, and plays badly.
 ///
@@ -47,7 +47,7 @@ pub(super) fn samples(
                 samples.push(sample(stage, setting, conversation, turn, &history, id())?);
             }
         }
-        spoilt = spoilt.or_else(|| faults.first().map(|fault| (turn, *fault)));
+        spoilt = spoilt.or_else(|| faults.iter().find(|fault| spoils(fault)).map(|fault| (turn, *fault)));
         said.add(&turn.speaker, &turn.content);
         history.push(line(turn));
     }
@@ -103,6 +103,7 @@ fn sample(
 
 #[cfg(test)]
 mod tests {
+    use super::super::reply::MAY_DECLINE;
     use super::*;
     use crate::schema::{Candidate, EndedBy, Language, Quality, TurnKind};
     use crate::stages::simulate::Params;
@@ -137,7 +138,7 @@ mod tests {
                 [
                     turn("Good day.", None, &["speaks_for_others:mended", "director:by_lot"]),
                     turn("Sit down, all of you.", Some("Sit."), &["lost:cut_ending"]),
-                    turn("I will stand.", Some("I can't help with that."), &["lost:declines"]),
+                    turn("I will stand.", Some("I can't help with that."), &["lost:may_decline"]),
                     turn("As you like.", Some("As"), &["lost:cut_ending"]),
                     turn("It is late, and I have far to go.", Some("Sit."), &[]),
                     turn("(turns away", None, &["unbalanced_parentheses", "cut_ending"]),
@@ -150,7 +151,7 @@ mod tests {
                 [
                     turn("你好。", None, &["speaks_for_others:mended", "director:by_lot"]),
                     turn("你们都请坐吧。", Some("坐。"), &["lost:cut_ending"]),
-                    turn("我站着。", Some("抱歉，我无法协助。"), &["lost:declines"]),
+                    turn("我站着。", Some("我无法回答这个问题。"), &["lost:may_decline"]),
                     turn("随你。", Some("随你的"), &["lost:cut_ending"]),
                     turn("天晚了，我还有很远的路。", Some("坐。"), &[]),
                     turn("(转身", None, &["unbalanced_parentheses", "cut_ending"]),
@@ -186,7 +187,7 @@ mod tests {
             assert_eq!(
                 told,
                 [
-                    ("tess/source/0#2", "baseline:declines"),
+                    ("tess/source/0#2", "baseline:may_decline"),
                     ("tess/source/0#3", "baseline:cut_ending"),
                     ("tess/source/0#5", "format:unbalanced_parentheses"),
                     ("tess/source/0#5", "format:cut_ending"),
@@ -196,6 +197,15 @@ mod tests {
                 "{language}"
             );
             assert!(rejects[4].detail.starts_with("turn 5, Ann: "), "{}", rejects[4].detail);
+            // What says nothing new, or may be in the part, is no sample, and spoils none.
+            for fault in [REPEATS_HISTORY, MAY_DECLINE] {
+                let mut turns = conversation.turns[..5].to_vec();
+                turns[1].faults.push(fault.to_owned());
+                let again = Conversation { turns, ..conversation.clone() };
+                let (made, rejects) = samples(&stage, &setting, &again).expect("renders");
+                assert_eq!(made.iter().map(|sample| sample.turn).collect::<Vec<_>>(), [4], "{fault}");
+                assert_eq!(rejects[0].reason, format!("format:{fault}"));
+            }
             // A base that repeats itself can be used.
             let again = format!("(...) {}", conversation.turns[1].content);
             let mut said = Said::default();
