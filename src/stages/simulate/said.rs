@@ -1,13 +1,17 @@
 //! What has been said in a conversation, marks and case aside, and whether a reply says it again. Pure.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::marks::speech;
 use super::script;
-use crate::text::sentences;
+use crate::text::{is_closer, sentences};
 
 /// The least weight of a sentence that nobody says twice: six words or eight Chinese characters.
 const LONG: usize = 16;
+
+/// The least weight of a sentence that nobody says after another: eleven words or sixteen Chinese characters. Set phrases are
+/// shorter.
+const ANOTHERS: usize = 32;
 
 /// The least weight of an utterance that its speaker says once: four words or five Chinese characters. Anything shorter, `Yes.`
 /// or `我知道。`, is said a second time by anybody in twenty turns; a third time it is a tic.
@@ -16,8 +20,10 @@ const SHORT: usize = 10;
 /// What has been said in a conversation.
 #[derive(Debug, Default)]
 pub(super) struct Said {
-    /// The sentences of some length.
-    sentences: HashSet<String>,
+    /// Who has said a sentence of some length, and in which line each did so last.
+    sentences: HashMap<String, Vec<(String, usize)>>,
+    /// How many lines were said.
+    lines: usize,
     /// How often each speaker has said what as a whole.
     utterances: HashMap<String, u32>,
 }
@@ -25,11 +31,17 @@ pub(super) struct Said {
 impl Said {
     /// Adds what a line says.
     pub(super) fn add(&mut self, speaker: &str, content: &str) {
-        self.sentences.extend(long_sentences(content));
+        self.lines += 1;
+        for sentence in long_sentences(content) {
+            let by = self.sentences.entry(sentence).or_default();
+            by.retain(|(who, _)| who != speaker);
+            by.push((speaker.to_owned(), self.lines));
+        }
         *self.utterances.entry(utterance(speaker, content).1).or_default() += 1;
     }
 
-    /// Says whether a reply repeats: a long sentence that anybody has said, or the whole of what its speaker has said.
+    /// Says whether a reply repeats: a long sentence of its speaker's, a longer one of anybody's, or the whole of what its
+    /// speaker has said. To ask back what was said just now is an answer.
     pub(super) fn has(&self, speaker: &str, text: &str) -> bool {
         if self.utterances.is_empty() {
             return false;
@@ -37,7 +49,15 @@ impl Said {
         let (weight, utterance) = utterance(speaker, text);
         let most = if weight < SHORT { 2 } else { 1 };
         self.utterances.get(&utterance).is_some_and(|times| *times >= most)
-            || long_sentences(text).iter().any(|sentence| self.sentences.contains(sentence))
+            || sentences(&speech(text)).into_iter().any(|sentence| self.has_sentence(speaker, sentence))
+    }
+
+    fn has_sentence(&self, speaker: &str, sentence: &str) -> bool {
+        let plain = plain(sentence);
+        let by = self.sentences.get(&plain).map(Vec::as_slice).unwrap_or_default();
+        let asks = sentence.trim_end_matches(|c: char| is_closer(c) || c == '\'').ends_with(['?', '？']);
+        let of_another = script::weight(&plain) >= ANOTHERS;
+        by.iter().any(|(who, line)| who == speaker || (of_another && !(asks && *line == self.lines)))
     }
 }
 
@@ -81,14 +101,39 @@ mod tests {
         let mut said = Said::default();
         said.add("Bob", "(sits) The bridge was gone before the rain came. Yes.");
         said.add("薛嵩", "(坐下) 雨还没来，桥就已经断了。好。");
-        for (text, repeats) in [
-            ("(stands) The bridge was gone, before the rain came!", true),
-            ("The bridge was gone before the rain.", false),
-            ("Yes.", false),
-            ("雨还没来，桥就已经断了！", true),
-            ("好。", false),
+        for (speaker, text, repeats) in [
+            ("Bob", "(stands) The bridge was gone, before the rain came!", true),
+            ("Bob", "The bridge was gone before the rain came?", true),
+            ("Bob", "The bridge was gone before the rain.", false),
+            ("Bob", "Yes.", false),
+            ("Ann", "The bridge was gone before the rain came.", false),
+            ("薛嵩", "雨还没来，桥就已经断了！", true),
+            ("薛嵩", "好。", false),
+            ("红线", "雨还没来，桥就已经断了！", false),
         ] {
-            assert_eq!(said.has("Ann", text), repeats, "{text}");
+            assert_eq!(said.has(speaker, text), repeats, "{speaker}: {text}");
+        }
+    }
+
+    #[test]
+    fn another_says_a_longer_sentence_again_only_to_ask_back() {
+        for (text, back) in [
+            (
+                "The bridge was gone before the rain came, and the boat went with it.",
+                "(frowns) The bridge was gone before the rain came, and the boat went with it?",
+            ),
+            ("雨还没来，桥就已经断了，船也跟着水走了。", "(皱眉) “雨还没来，桥就已经断了，船也跟着水走了？”"),
+        ] {
+            let mut said = Said::default();
+            said.add("Bob", text);
+            assert!(said.has("Ann", text) && !said.has("Ann", back) && said.has("Bob", back), "{text}");
+            said.add("Cid", "So.");
+            assert!(said.has("Ann", back), "nobody has just said it: {text}");
+        }
+        for phrase in ["I don't know what you mean.", "我不知道你在说什么。"] {
+            let mut said = Said::default();
+            said.add("Bob", phrase);
+            assert!(!said.has("Ann", phrase) && said.has("Bob", phrase), "{phrase}");
         }
     }
 
