@@ -277,6 +277,7 @@ mod tests {
             let reject = reject.expect("it is dropped");
             assert_eq!((reject.id.as_str(), reject.reason), ("tess/source/0", format!("format:{fault}")), "{answer}");
             assert!(reject.detail.ends_with(&format!("`{answer}`")) && !conversation.kept, "{}", reject.detail);
+            assert_eq!(conversation.quality, None, "nobody is asked for what is settled");
         }
     }
 }

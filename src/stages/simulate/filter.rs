@@ -8,7 +8,7 @@ use super::setting::Setting;
 use crate::llm::AskError;
 use crate::schema::{Conversation, Line, Quality, Reject};
 
-/// Rates a conversation and says whether it is kept; returns why not.
+/// Rates a conversation that nothing has condemned before, and says whether it is kept; returns why not.
 ///
 /// A conversation in which anybody falls out of the part is dropped whole, like one that a provider's content block disturbed
 /// (Appendix N): who answers a refusal, or a line in another language, plays no scene any more.
@@ -18,6 +18,14 @@ pub(super) async fn rate(
     setting: &Setting<'_>,
     conversation: &mut Conversation,
 ) -> Result<Option<Reject>, AskError> {
+    let disturbed = conversation
+        .turns
+        .iter()
+        .find_map(|turn| Some((turn, turn.faults.iter().find(|fault| DISTURBING.contains(&fault.as_str()))?)));
+    if let Some((turn, fault)) = disturbed {
+        let detail = format!("turn {}, {}: `{}`", turn.index, turn.speaker, turn.content);
+        return Ok(Some(Reject::new("simulate", &conversation.id, &format!("format:{fault}"), detail)));
+    }
     let history: Vec<Line> = conversation.turns.iter().map(line).collect();
     let rating = stage.judge.ask(&setting.rate(&history), &format!("{}/rate", conversation.id)).await;
     let Rating { interaction, coherence, progression, quality } = match rating {
@@ -27,18 +35,9 @@ pub(super) async fn rate(
     };
     conversation.quality = Some(quality);
     conversation.quality_rationale = Some(format!("{interaction}\n{coherence}\n{progression}"));
-    let disturbed = conversation
-        .turns
-        .iter()
-        .find_map(|turn| Some((turn, turn.faults.iter().find(|fault| DISTURBING.contains(&fault.as_str()))?)));
-    let (reason, detail) = if let Some((turn, fault)) = disturbed {
-        (format!("format:{fault}"), format!("turn {}, {}: `{}`", turn.index, turn.speaker, turn.content))
-    } else if quality != Quality::High {
+    conversation.kept = quality == Quality::High;
+    Ok((!conversation.kept).then(|| {
         let detail = format!("{} turns, rated {}: {coherence}", conversation.turns.len(), quality.name());
-        (format!("quality:{}", quality.name()), detail)
-    } else {
-        conversation.kept = true;
-        return Ok(None);
-    };
-    Ok(Some(Reject::new("simulate", &conversation.id, &reason, detail)))
+        Reject::new("simulate", &conversation.id, &format!("quality:{}", quality.name()), detail)
+    }))
 }
