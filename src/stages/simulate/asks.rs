@@ -47,6 +47,15 @@ impl Direction {
     pub const END: &'static str = "END";
 }
 
+/// What those in a scene are called, for who reads a reply: no prompt shows it, and no key of the journal has it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Called {
+    /// What whoever speaks is called, its name in the history first.
+    pub own: Vec<String>,
+    /// What everybody else is called who is present or in the scene.
+    pub others: Vec<String>,
+}
+
 /// What does a scene character say next? (FURINA 3.3: background, own profile, public attributes of all others, history,
 /// motivations, original dialogue; I(d) of Appendix C.)
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -75,6 +84,9 @@ pub struct SceneReply {
     pub eliciting: Option<String>,
     /// The most sentences of a reply.
     pub max_sentences: u32,
+    /// What those in the scene are called.
+    #[serde(skip)]
+    pub called: Called,
 }
 
 /// What does the test character say next? (FURINA 3.3: background, own profile, public attributes of the others, history;
@@ -103,6 +115,9 @@ pub struct TestReply {
     pub strategy: Option<String>,
     /// The most sentences of a reply.
     pub max_sentences: u32,
+    /// What those in the scene are called.
+    #[serde(skip)]
+    pub called: Called,
 }
 
 /// How good is a whole conversation? (FURINA, Appendix G: interaction, coherence, progression.)
@@ -192,7 +207,7 @@ impl Ask for SceneReply {
     }
 
     fn check(&self, answer: &String) -> Result<(), String> {
-        says_something(self.language, &self.name, &self.others, answer)
+        self.called.says_something(self.language, &self.name, answer)
     }
 
     fn offline(&self, offline: &mut Offline<'_>) -> String {
@@ -214,7 +229,7 @@ impl Ask for TestReply {
     }
 
     fn check(&self, answer: &String) -> Result<(), String> {
-        says_something(self.language, &self.name, &self.others, answer)
+        self.called.says_something(self.language, &self.name, answer)
     }
 
     fn offline(&self, offline: &mut Offline<'_>) -> String {
@@ -236,15 +251,20 @@ impl Ask for Rate {
     }
 }
 
-/// Refuses a reply of which nothing is left in form; every other fault is mended or named on the turn.
-fn says_something(language: Language, name: &str, others: &[CastMember], answer: &str) -> Result<(), String> {
-    let others: Vec<&str> = others.iter().map(|other| other.name.as_str()).collect();
-    let speakers = Speakers { own: &[name], others: &others };
-    let format = Format { language, speakers, max_sentences: u32::MAX, artificial: true };
-    if format.leaves_nothing(answer) {
-        return Err(format!("it holds no words of {name}"));
+impl Called {
+    /// Calls a function with them as a reply is held against them.
+    pub(super) fn with_speakers<T>(&self, then: impl FnOnce(Speakers<'_>) -> T) -> T {
+        let [own, others] = [&self.own, &self.others].map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
+        then(Speakers { own: &own, others: &others })
     }
-    Ok(())
+
+    /// Refuses a reply of which nothing is left in form; every other fault is mended or named on the turn.
+    fn says_something(&self, language: Language, name: &str, answer: &str) -> Result<(), String> {
+        let nothing = self.with_speakers(|speakers| {
+            Format { language, speakers, max_sentences: u32::MAX, artificial: true }.leaves_nothing(answer)
+        });
+        if nothing { Err(format!("it holds no words of {name}")) } else { Ok(()) }
+    }
 }
 
 #[cfg(test)]
@@ -285,6 +305,11 @@ mod tests {
             ]
         }
 
+        fn called(&self) -> Called {
+            let others = self.others().into_iter().map(|other| other.name).collect();
+            Called { own: vec![self.text("Tess", "苔丝")], others }
+        }
+
         fn history(&self) -> Vec<Line> {
             let line = |speaker: String, content: String, is_test| Line { speaker, content, is_test };
             let (tess, ann, bob) = (self.text("Tess", "苔丝"), self.text("Ann", "安"), self.text("Bob", "鲍勃"));
@@ -312,6 +337,7 @@ mod tests {
                 dimension: Some("RR".to_owned()),
                 strategy: Some(self.text("Think aloud.", "说出思路。")),
                 max_sentences: 3,
+                called: self.called(),
             }
         }
 
@@ -345,6 +371,7 @@ mod tests {
                 dimension: Some("RR".to_owned()),
                 eliciting: Some(self.text("Make Tess think.", "让苔丝想一想。")),
                 max_sentences: 1,
+                called: Called::default(),
             }
         }
 
@@ -480,11 +507,18 @@ mod tests {
 
     #[test]
     fn a_reply_says_something_itself() {
-        let ask = Texts(Language::En).test_reply();
-        for (answer, passes) in
-            [("Tess: Hello.", true), ("Ann: Hello.", false), ("...", false), ("(nods)", true), ("You said: no.", true)]
-        {
-            assert_eq!(ask.check(&answer.to_owned()).is_ok(), passes, "{answer}");
+        for (language, answer, passes) in [
+            (Language::En, "Tess: Hello.", true),
+            (Language::En, "Ann: Hello.", false),
+            (Language::En, "...", false),
+            (Language::En, "(nods)", true),
+            (Language::En, "You said: no.", true),
+            (Language::Zh, "苔丝：你好。", true),
+            (Language::Zh, "鲍勃：你好。", false),
+            (Language::Zh, "……", false),
+            (Language::Zh, "（点头）", true),
+        ] {
+            assert_eq!(Texts(language).test_reply().check(&answer.to_owned()).is_ok(), passes, "{answer}");
         }
     }
 }

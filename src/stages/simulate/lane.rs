@@ -268,9 +268,9 @@ mod tests {
     use super::*;
     use crate::llm::{Ask as _, Record};
     use crate::schema::{Candidate, EndedBy, Language, Quality, Scene};
-    use crate::stages::simulate::TestReply;
     use crate::stages::simulate::conversation::{BY_LOT, line};
     use crate::stages::simulate::fixtures::{House, MemoryJournal, Shelf, character, pool, prompts, scene};
+    use crate::stages::simulate::{Called, TestReply};
 
     fn params() -> Params {
         Params { tau: 4, wave: 3, min_turns: 6, max_turns: 12, test_every: 3, ..Params::default() }
@@ -509,6 +509,7 @@ mod tests {
                     dimension: Some(sample.dimension.clone()),
                     strategy: Some(sample.strategy.clone()),
                     max_sentences: params.max_sentences,
+                    called: Called::default(),
                 };
                 assert_eq!(sample.messages, ask.messages(&prompts()).expect("renders"));
                 assert!(sample.messages.last().unwrap().content.contains(&sample.strategy));

@@ -30,7 +30,7 @@ mod turns;
 #[cfg(test)]
 mod fixtures;
 
-pub use asks::{Direct, Direction, Rate, Rating, SceneReply, TestReply};
+pub use asks::{Called, Direct, Direction, Rate, Rating, SceneReply, TestReply};
 pub use conversation::BY_LOT;
 pub use dwrs::Counts;
 pub use lane::{LaneEnd, Played, Progress, Stage, play_lanes};

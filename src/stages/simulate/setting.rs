@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use super::asks::{Direct, Rate, SceneReply, TestReply};
-use super::labels::{Speakers, is_telling};
+use super::asks::{Called, Direct, Rate, SceneReply, TestReply};
+use super::labels::is_telling;
 use super::original::Original;
 use super::reply::Format;
 use super::scenes::has_namesake;
@@ -176,6 +176,7 @@ impl<'a> Setting<'a> {
             dimension: dimension.map(|dimension| dimension.code.clone()),
             strategy: dimension.map(|dimension| dimension.strategy.get(self.language()).clone()),
             max_sentences: self.max_sentences,
+            called: self.called(floor::TEST),
         }
     }
 
@@ -198,6 +199,7 @@ impl<'a> Setting<'a> {
             dimension: dimension.map(|dimension| dimension.code.clone()),
             eliciting: dimension.map(eliciting),
             max_sentences: self.max_sentences,
+            called: self.called(member),
         }
     }
 
@@ -213,14 +215,22 @@ impl<'a> Setting<'a> {
 
     /// Calls a function with what the replies of a member of the cast are held against.
     pub(super) fn with_format<T>(&self, member: usize, then: impl FnOnce(Format<'_>) -> T) -> T {
-        let others = self.called.iter().enumerate().filter(|(other, _)| *other != member);
-        let others: Vec<&str> = others.flat_map(|(_, names)| names).chain(&self.absent).copied().collect();
-        then(Format {
-            language: self.language(),
-            speakers: Speakers { own: &self.called[member], others: &others },
-            max_sentences: self.max_sentences,
-            artificial: self.artificial,
+        self.called(member).with_speakers(|speakers| {
+            then(Format {
+                language: self.language(),
+                speakers,
+                max_sentences: self.max_sentences,
+                artificial: self.artificial,
+            })
         })
+    }
+
+    /// Returns what a member of the cast is called, and everybody else of the scene.
+    fn called(&self, member: usize) -> Called {
+        let others = self.called.iter().enumerate().filter(|(other, _)| *other != member);
+        let others = others.flat_map(|(_, names)| names).chain(&self.absent);
+        let owned = |name: &&str| (*name).to_owned();
+        Called { own: self.called[member].iter().map(owned).collect(), others: others.map(owned).collect() }
     }
 }
 
@@ -324,6 +334,7 @@ mod tests {
     use crate::schema::{Message, Visibility};
     use crate::stages::select;
     use crate::stages::simulate::fixtures::{attribute, character, prompts, scene};
+    use crate::stages::simulate::said::Said;
 
     fn names(setting: &Setting<'_>) -> Vec<String> {
         setting.cast.iter().map(|member| member.name.clone()).collect()
@@ -355,7 +366,7 @@ mod tests {
         scene.characters[2].aliases.push("tess".to_owned());
         let setting = Setting::new(&scene, &tess, &params).expect("somebody is left");
         assert_eq!(names(&setting), ["Tess", "Bob"]);
-        let prompt = format!("{:?}", setting.scene_reply(1, &[], None));
+        let prompt = serde_json::to_string(&setting.scene_reply(1, &[], None)).expect("plain data");
         assert!(!prompt.contains("guest") && !prompt.contains("Maid"), "{prompt}");
         scene.characters.remove(1);
         assert!(Setting::new(&scene, &tess, &params).is_none(), "nobody to talk with");
@@ -415,6 +426,56 @@ mod tests {
             }
             assert!(asks[..2].iter().all(|ask| ask.contains("Tess-line") && ask.contains("Tess-manner")), "{asks:?}");
             assert!(serde_json::to_string(&setting.scene_reply(1, &[], None)).expect("plain data").contains(other));
+        }
+    }
+
+    /// What an ask takes for an answer is what is left of it in form.
+    #[test]
+    fn a_reply_is_read_alike_when_it_is_asked_for_and_when_it_is_put_in_form() {
+        for (language, names, absent, replies) in [
+            (
+                Language::En,
+                ["Tess", "the Commissioner", "Keziah Marl", "Kez"],
+                "Old Dunn",
+                [
+                    (0, "The Commissioner: Good day.", "Good day."),
+                    (0, "Kez: Hm.", ""),
+                    (0, "Old Dunn: Hm.", ""),
+                    (1, "Kez: Hm.", "Hm."),
+                    (1, "The Commissioner: Hm.", ""),
+                    (1, "Good day.", "Good day."),
+                ],
+            ),
+            (
+                Language::Zh,
+                ["温仲筹", "四爷", "邬水宁", "小红"],
+                "王德发",
+                [
+                    (0, "四爷：久仰。", "久仰。"),
+                    (0, "小红：哼。", ""),
+                    (0, "王德发：哼。", ""),
+                    (1, "小红：哼。", "哼。"),
+                    (1, "四爷：哼。", ""),
+                    (1, "久仰。", "久仰。"),
+                ],
+            ),
+        ] {
+            let [name, alias, other, other_alias] = names.map(str::to_owned);
+            let mut scene = scene(language, "book@0", &[&other]);
+            scene.characters[0].aliases.push(other_alias);
+            scene.dialogue.push(Utterance { speaker: absent.to_owned(), ..scene.dialogue[0].clone() });
+            let character = Character { name, aliases: vec![alias], ..character(language) };
+            let setting = Setting::new(&scene, &character, &Params::default()).expect("somebody is there");
+            for (member, reply, expected) in replies {
+                let raw = reply.to_owned();
+                let passes = if member == floor::TEST {
+                    setting.test_reply(&[], None).check(&raw).is_ok()
+                } else {
+                    setting.scene_reply(member, &[], None).check(&raw).is_ok()
+                };
+                let text = setting.with_format(member, |format| format.clean(&raw, &Said::default()).text);
+                assert_eq!((passes, text.as_str()), (!expected.is_empty(), expected), "{reply}");
+            }
         }
     }
 

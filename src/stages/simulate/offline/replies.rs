@@ -257,6 +257,7 @@ fn slots(talk: &Talk<'_>, own: Vec<Topic>, rng: &mut ChaCha8Rng) -> Slots {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Called;
     use super::super::{direct, rate};
     use super::*;
     use crate::schema::{CastMember, Line, Quality, Visibility};
@@ -356,6 +357,7 @@ mod tests {
                 dimension: dimension.map(str::to_owned),
                 strategy: dimension.map(|_| "…".to_owned()),
                 max_sentences,
+                called: Called::default(),
             }
         }
 
@@ -373,6 +375,7 @@ mod tests {
                 dimension: dimension.map(str::to_owned),
                 eliciting: dimension.map(|_| "…".to_owned()),
                 max_sentences,
+                called: Called::default(),
             }
         }
 
