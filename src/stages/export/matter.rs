@@ -45,13 +45,11 @@ pub(super) fn features_of(pairs: &[Pair]) -> BTreeMap<String, BTreeSet<String>> 
 pub(super) fn front(text: &str) -> Result<Option<Range<usize>>, CardFault> {
     let mut lines = text.lines().enumerate().skip_while(|(_, line)| line.trim().is_empty());
     let Some((first, _)) = lines.next().filter(|(_, first)| first.trim() == "---") else { return Ok(None) };
-    match lines.find(|(_, line)| line.trim_end() == "---") {
-        Some((end, _)) => Ok(Some(first + 1..end)),
-        None => {
-            let message = "the front matter does not end: a line `---` is missing".to_owned();
-            Err(CardFault { line: first + 1, message })
-        }
-    }
+    let Some((end, _)) = lines.find(|(_, line)| line.trim_end() == "---") else {
+        let message = "the front matter does not end: a line `---` is missing".to_owned();
+        return Err(CardFault { line: first + 1, message });
+    };
+    Ok(Some(first + 1..end))
 }
 
 /// Reads the lines of a front matter; a fault counts them from its first.
