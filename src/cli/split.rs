@@ -33,6 +33,7 @@ SIZE is a share (0.2, 20%) or a number of rows (500). What shares a scene or a c
 a family, and families are placed whole, in an order that the seed gives each: a further row moves few others.
 With --by and --hold-out the values decide; what shares something with a row of a better guarded split (`test`
 before `dev` before the rest) is set aside in the split `unused`, and comes back with the next `split`.
+A division of `samples` takes `conversations` along; one that was made of these alone is made again by hand.
 splits.json beside the card names each row that had to move. The data set is replaced whole, the run's manifest is
 told of it, and the same command gives the same bytes. docs/splits.md tells more.
 ";

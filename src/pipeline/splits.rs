@@ -88,10 +88,22 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
     let chats: Vec<&Table> = dataset.of(carried::CONFIG).filter(|_| config == "samples").collect();
     let card = store::read_card(&dataset.path)?;
     let card_fault = |source| SplitError::Card { path: dataset.path.join(CARD), source };
+    let configs: Vec<&str> = std::iter::once(config).chain((!chats.is_empty()).then_some(carried::CONFIG)).collect();
+    let others = files_of_others(&dataset, &configs);
     // Before the long work: what cannot be understood keeps anything from being written.
-    let others = splits_of_others(&dataset, &[config]);
-    let blank = Division { config, splits: &[], section: "", columns: None, others: &others };
-    recard(&card, &blank).map_err(card_fault)?;
+    for config in &configs {
+        let blank = Division { config, splits: &[], section: "", columns: None, others: &others };
+        recard(&card, &blank).map_err(card_fault)?;
+    }
+    let mut notes = Vec::new();
+    if !chats.is_empty()
+        && reports(&dataset.path.join(SPLITS)).get(carried::CONFIG).is_some_and(|old| old["with"] != "samples")
+    {
+        notes.push(
+            "`conversations` had been divided by themselves, and go with their samples now; `--config conversations` divides them again"
+                .to_owned(),
+        );
+    }
     let (rows, tails) = read(config, &split.params, &tables)?;
     let threads = std::thread::available_parallelism().unwrap_or(std::num::NonZero::<usize>::MIN);
     let mut divided = split::divide(&rows, &split.params, threads);
@@ -103,7 +115,7 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
     divided.report.carried = carried.as_ref().map(|carried| carried.counts(&divided.names)).unwrap_or_default();
     drop(rows);
     if split.dry_run {
-        return Ok(SplitDone { dataset: out.to_owned(), report: divided.report, notes: Vec::new() });
+        return Ok(SplitDone { dataset: out.to_owned(), report: divided.report, notes });
     }
     if split.out.is_none() {
         NewDataset::mend(&target)?;
@@ -129,22 +141,24 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
         new.add(&dataset.path, name)?;
     }
     new.add_json(SPLITS, &with_reports(&dataset.path.join(SPLITS), &divisions))?;
-    let configs: Vec<&str> = divisions.iter().map(|division| division.config.as_str()).collect();
-    let others = splits_of_others(&dataset, &configs);
     let told = divisions.iter().map(|division| division.on_card(&others));
     let card = told.clone().try_fold(card.clone(), |card, told| recard(&card, &told)).map_err(card_fault)?;
     let mut files = new.finish(&card)?;
-    let mut notes = Vec::new();
     // One may lie in the data set's own folder; the run's, or what was left of it, lies above.
     let within = target.join(REPORT);
     let above = target.parent().filter(|_| split.out.is_none() && target.ends_with("dataset"));
-    for path in std::iter::once(within.clone()).chain(above.map(|run| run.join(REPORT))) {
-        notes.extend(rereported(&path, &divisions)?);
+    let aside = rereported(&within, &divisions)?;
+    for path in [Some(&within), aside.as_ref()].into_iter().flatten() {
+        let name = path.file_name().expect("it was joined").to_string_lossy().into_owned();
+        if path.is_file() {
+            files.insert(name, store::hash_of(path)?);
+        } else {
+            files.remove(&name);
+        }
     }
-    if within.is_file() {
-        files.insert(REPORT.to_owned(), store::hash_of(&within)?);
-    } else {
-        files.remove(REPORT);
+    notes.extend(aside.map(|aside| put_aside(&within, &aside)));
+    if let Some(path) = above.map(|run| run.join(REPORT)) {
+        notes.extend(rereported(&path, &divisions)?.map(|aside| put_aside(&path, &aside)));
     }
     if let (Some(run), None, Some(manifest)) = (&split.place.run, &split.out, manifest) {
         retell(&run.join("manifest.json"), manifest, &divisions, &files)?;
@@ -171,17 +185,18 @@ impl Divided {
         Ok(Self { config: tables[0].config.clone(), rows, report, section, columns })
     }
 
-    fn on_card<'a>(&'a self, others: &'a BTreeMap<String, BTreeSet<String>>) -> Division<'a> {
+    fn on_card<'a>(&'a self, others: &'a BTreeMap<String, BTreeMap<String, Vec<String>>>) -> Division<'a> {
         let Self { config, rows, section, columns, .. } = self;
         Division { config, splits: rows, section, columns: columns.as_ref(), others }
     }
 }
 
-/// Returns the splits of the configs that are not divided.
-fn splits_of_others(dataset: &Dataset, divided: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
-    let mut others: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+/// Returns the files of the configs that are not divided, by split.
+fn files_of_others(dataset: &Dataset, divided: &[&str]) -> BTreeMap<String, BTreeMap<String, Vec<String>>> {
+    let mut others: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for table in dataset.tables.iter().filter(|table| !divided.contains(&table.config.as_str())) {
-        others.entry(table.config.clone()).or_default().insert(table.split.clone());
+        let files = others.entry(table.config.clone()).or_default().entry(table.split.clone()).or_default();
+        files.extend(table.files.iter().map(|file| dataset.relative(file)));
     }
     others
 }
@@ -189,8 +204,8 @@ fn splits_of_others(dataset: &Dataset, divided: &[&str]) -> BTreeMap<String, BTr
 /// The report of a run.
 const REPORT: &str = "report.html";
 
-/// Tells a report of the new splits. One that tells of the old ones and has no place for others is put aside, which is noted.
-fn rereported(path: &Path, divisions: &[Divided]) -> Result<Option<String>, SplitError> {
+/// Tells a report of the new splits. One that tells of the old ones and has no place for others is put aside: its path is returned.
+fn rereported(path: &Path, divisions: &[Divided]) -> Result<Option<PathBuf>, SplitError> {
     let Ok(html) = fs::read_to_string(path) else { return Ok(None) };
     let new = divisions.iter().try_fold(html.clone(), |html, Divided { config, rows, section, .. }| {
         rereport(&html, config, rows, section).ok().flatten()
@@ -203,12 +218,19 @@ fn rereported(path: &Path, divisions: &[Divided]) -> Result<Option<String>, Spli
     if !html.contains("<tr class=\"split\">") {
         return Ok(None);
     }
-    let aside = path.with_file_name("report.old.html");
+    // One that was put aside before is somebody's too.
+    let names = std::iter::once("report.old.html".to_owned()).chain((2..).map(|n: u32| format!("report.old.{n}.html")));
+    let aside = names.map(|name| path.with_file_name(name)).find(|aside| fs::symlink_metadata(aside).is_err());
+    let aside = aside.expect("one of so many names is free");
     store::rename(path, &aside)?;
-    let (from, to) = (path.display(), aside.display());
-    Ok(Some(format!(
+    Ok(Some(aside))
+}
+
+fn put_aside(from: &Path, to: &Path) -> String {
+    let (from, to) = (from.display(), to.display());
+    format!(
         "`{from}` was changed by hand and tells of other splits; it is `{to}` now, and `dramaturg build --replay` writes one"
-    )))
+    )
 }
 
 /// The file beside the card that says how each config was divided.
@@ -259,11 +281,16 @@ fn unaltered(dataset: &Dataset, names: &[String], manifest: &Value) -> Result<()
     Ok(())
 }
 
-/// Returns what `splits.json` tells, with other reports of some configs.
-fn with_reports(path: &Path, divisions: &[Divided]) -> Value {
+/// Returns what `splits.json` tells of each config; nothing where it is not there or no JSON.
+fn reports(path: &Path) -> BTreeMap<String, Value> {
     let old = fs::read_to_string(path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let configs = old.and_then(|old| old.get("configs").and_then(Value::as_object).cloned()).unwrap_or_default();
-    let mut configs: BTreeMap<String, Value> = configs.into_iter().collect();
+    configs.into_iter().collect()
+}
+
+/// Returns what `splits.json` tells, with other reports of some configs.
+fn with_reports(path: &Path, divisions: &[Divided]) -> Value {
+    let mut configs = reports(path);
     configs.extend(divisions.iter().map(|division| (division.config.clone(), division.report.clone())));
     json!({"format": 1, "version": env!("CARGO_PKG_VERSION"), "configs": configs})
 }

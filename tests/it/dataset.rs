@@ -1004,3 +1004,78 @@ fn a_report_beside_a_data_set_that_is_no_run_s_any_more_tells_of_its_splits() {
     let found = check(&folder, "run/dataset");
     assert_eq!(messages(&found, "card"), ["it tells other rows of `samples` than there are"], "{found:?}");
 }
+
+#[test]
+fn columns_of_others_get_a_place_on_the_card() {
+    let folder = copied();
+    without_manifest(&folder);
+    let path = table_in(&folder.path().join("alone"), "samples", "test");
+    let mut frame = read(&path);
+    let numbers = Column::new("day 日".into(), vec![1_i32; frame.height()]);
+    frame.with_column(numbers.cast(&DataType::Date).unwrap()).unwrap();
+    write(&path, frame);
+    let extra = folder.path().join("alone/extra");
+    fs::create_dir(&extra).unwrap();
+    write(&extra.join("train.parquet"), DataFrame::new(1, vec![Column::new("id".into(), ["渡口"])]).unwrap());
+    assert_eq!(messages(&check(&folder, "alone"), "card").len(), 2);
+    let output = dramaturg(&folder, &["split", "alone", "--test", "0.4", "--quiet"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(messages(&check(&folder, "alone"), "card"), Vec::<String>::new());
+    let card = fs::read_to_string(folder.path().join("alone/README.md")).unwrap();
+    assert!(card.contains("  - name: \"day 日\"\n    dtype: date32\n"), "{card}");
+    assert!(card.contains("- config_name: extra\n  data_files:\n  - split: train\n    path: extra/train.parquet\n"));
+
+    // The card names the folder alone, and readers know no `pool`.
+    let named = "- config_name: extra\n  data_files:\n  - split: train\n    path: extra/train.parquet\n";
+    let card = card.replace(named, "- config_name: extra\n  data_dir: extra\n");
+    fs::write(folder.path().join("alone/README.md"), card).unwrap();
+    assert_eq!(messages(&check(&folder, "alone"), "card"), Vec::<String>::new());
+    fs::rename(extra.join("train.parquet"), extra.join("pool.parquet")).unwrap();
+    assert_eq!(
+        messages(&check(&folder, "alone"), "card"),
+        ["it names the folder of `extra` alone, and readers know no split `pool` by names of files"]
+    );
+}
+
+#[test]
+fn a_report_that_is_put_aside_takes_no_other_s_place_and_is_in_the_manifest() {
+    let folder = copied();
+    let dataset = folder.path().join("run/dataset");
+    let report = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    let bare: String = report.split_inclusive('\n').filter(|line| !line.contains("<!-- ")).collect();
+    assert!(bare.contains("<tr class=\"split\">"));
+    fs::write(dataset.join("report.html"), &bare).unwrap();
+    fs::write(dataset.join("report.old.html"), "旧").unwrap();
+    let told = split(&folder, &["--test", "0.3"]);
+    assert!(told["rows"]["test"].as_u64() > Some(0), "{told}");
+    assert_eq!(fs::read_to_string(dataset.join("report.old.html")).unwrap(), "旧");
+    assert_eq!(fs::read_to_string(dataset.join("report.old.2.html")).unwrap(), bare);
+    assert!(!dataset.join("report.html").exists());
+    assert!(!checks(&check(&folder, "run")).contains("file"));
+    assert!(!checks(&check(&folder, "run")).contains("hash"));
+}
+
+#[test]
+fn a_division_of_conversations_alone_is_not_replaced_in_silence() {
+    let folder = copied();
+    let text = |arguments: &[&str]| {
+        let output = dramaturg(&folder, &[&["split", "run"], arguments].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let note = "note: `conversations` had been divided by themselves";
+    assert!(!text(&["--test", "0.3"]).contains(note));
+    assert!(!text(&["--test", "0.4"]).contains(note), "they went along before");
+    text(&["--config", "conversations", "--test", "0.5"]);
+    assert!(text(&["--test", "0.3", "--dry-run"]).contains(note));
+    assert!(text(&["--test", "0.3"]).contains(note));
+    assert!(!text(&["--test", "0.3"]).contains(note));
+
+    // What the card says of them twice is told before anything is read.
+    let card = folder.path().join("run/dataset/README.md");
+    let own = fs::read_to_string(&card).unwrap();
+    fs::write(&card, own.replacen("configs:\n", "configs:\n- config_name: conversations\n", 1)).unwrap();
+    let output = dramaturg(&folder, &["split", "run", "--test", "0.3", "--dry-run"]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && error.contains("the config `conversations` twice"), "{error}");
+}

@@ -96,7 +96,7 @@ pub(super) fn tell(error: &SplitError) -> Exit {
                 .to_owned(),
         ),
         SplitError::Card { .. } => {
-            Some("nothing was written; mend the card there, or move it away to have a new one".to_owned())
+            Some("nothing was written; write that line otherwise (docs/splits.md names the forms), or move the card away to have a new one".to_owned())
         }
         SplitError::Store(StoreError::InUse { .. }) => Some("wait for the run to end".to_owned()),
         SplitError::Store(StoreError::Rows { .. }) => Some(

@@ -12,7 +12,7 @@ use crate::stages::export::{CardRows, card_rows, counted, report_tells};
 use crate::text::secrets;
 
 const REMEDY: &str = "readers go by the card: `dramaturg split` or `build` writes it anew";
-const MEND: &str = "mend the line; `dramaturg split` writes nothing over what it does not understand";
+const MEND: &str = "write the line otherwise: `dramaturg split` knows the forms of YAML that docs/splits.md names, and writes nothing over others";
 
 /// The rows that are there, by config and split.
 type Rows = BTreeMap<String, BTreeMap<String, usize>>;
@@ -94,6 +94,10 @@ pub(super) fn check(
 
 const REPORT: &str = "report.html";
 
+/// The splits that `datasets` knows by the names of files, where a card names none.
+const KNOWN: [&str; 10] =
+    ["train", "training", "validation", "valid", "dev", "val", "test", "testing", "eval", "evaluation"];
+
 fn compare(told: &CardRows, there: &There<'_>, findings: &mut Findings) {
     let There { rows, columns, unread } = there;
     let mut fault = |message: &str| findings.add(Spot::of("card", "README.md"), message, REMEDY);
@@ -125,7 +129,17 @@ fn compare(told: &CardRows, there: &There<'_>, findings: &mut Findings) {
             }
             continue;
         }
-        for split in splits.keys().filter(|split| !told.splits.contains(&(config.clone(), (*split).clone()))) {
+        if told.folders.contains(config) {
+            for split in splits.keys().filter(|split| !KNOWN.contains(&split.as_str())) {
+                fault(&format!(
+                    "it names the folder of `{config}` alone, and readers know no split `{split}` by names of files"
+                ));
+            }
+        }
+        let is_unnamed = |split: &&String| {
+            !told.folders.contains(config) && !told.splits.contains(&(config.clone(), (*split).clone()))
+        };
+        for split in splits.keys().filter(is_unnamed) {
             fault(&format!("it does not name the split `{split}` of `{config}`"));
         }
         let parts = |line: &str| line.split(", ").map(str::to_owned).collect::<BTreeSet<String>>();

@@ -10,7 +10,7 @@ use regex::{Captures, Regex};
 
 use super::features::notes;
 use super::front::{configs, front, languages, own_licence};
-use super::marks::marked;
+use super::marks::{self, marked};
 use super::revision;
 use super::roles;
 use super::tally::Tally;
@@ -92,7 +92,7 @@ pub fn card(params: &Params, about: &About, tables: &[Table]) -> String {
     if let Some(table) = tables.first() {
         card.push_str(&load(table));
         card.push_str(&columns(tables));
-        let _ = writeln!(card, "{}", marked(revision::SPLITS, ""));
+        let _ = writeln!(card, "{}", marked(marks::SPLITS, ""));
     }
     card.push_str(&made(about, tables));
     card.push_str(&cost(&about.charges));
@@ -129,7 +129,7 @@ fn load(table: &Table) -> String {
          import duckdb; rows = duckdb.sql(\"select * from '{config}/{split}-*.parquet'\")\n```\n\n"
     );
     let head = "## Reading it\n\nWith this folder as the working directory:\n\n";
-    format!("{head}{}\n", marked(revision::READING, &code))
+    format!("{head}{}\n", marked(marks::READING, &code))
 }
 
 fn columns(tables: &[Table]) -> String {
@@ -137,7 +137,7 @@ fn columns(tables: &[Table]) -> String {
         "## Columns\n\nAll columns are nullable. `column[].field` is a field of the structs in a list.\n".to_owned();
     for (config, splits) in configs(tables) {
         let counts = revision::counted(splits.iter().map(|table| (table.split, table.rows)));
-        let counts = marked(&revision::counts_place(config), &format!("\n{counts}\n\n"));
+        let counts = marked(&marks::counts_place(config), &format!("\n{counts}\n\n"));
         let _ = write!(text, "\n### `{config}`\n\n{counts}\n");
         text.push_str("| column | type | meaning |\n|---|---|---|\n");
         for note in notes(config, &splits[0].columns) {
@@ -185,7 +185,7 @@ fn made(about: &About, tables: &[Table]) -> String {
     text.push_str(&roles::section(&about.roles));
     for table in tables {
         match table.config {
-            "samples" => text.push_str(&marked(revision::BALANCE, &format!("\n{}", balance(about, table)))),
+            "samples" => text.push_str(&marked(marks::BALANCE, &format!("\n{}", balance(about, table)))),
             "conversations" => text.push_str(&scores(&table.tally)),
             "rejected" => text.push_str(&rejects(&table.tally)),
             _ => {}

@@ -3,81 +3,97 @@
 
 use std::fmt::Write as _;
 
-use polars::prelude::{DataFrame, DataType, Field, Series};
+use polars::prelude::{DataFrame, DataType, Field, Series, TimeUnit};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
+use super::matter::scalar;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
 
-/// Writes the features of a frame as the `datasets` library writes them into cards, each line after `indent` spaces.
-pub(super) fn features(frame: &DataFrame, indent: usize) -> String {
+/// Why a column of a table that a run makes has a type with a name.
+pub(super) const OURS: &str = "columns of ours hold types that have names";
+
+/// Writes the features of a frame as the `datasets` library writes them into cards, each line after `indent` spaces; none where it has
+/// no name for a type that a table of others holds.
+pub(super) fn features(frame: &DataFrame, indent: usize) -> Option<String> {
     let mut yaml = String::new();
     for field in fields(frame) {
-        write_feature(&mut yaml, &field, indent);
+        write_feature(&mut yaml, &field, indent)?;
     }
-    yaml
-}
-
-/// Says whether every column is of a type that tables of ours have.
-pub(super) fn is_ours(frame: &DataFrame) -> bool {
-    fn is_known(dtype: &DataType) -> bool {
-        match dtype {
-            DataType::List(inner) => is_known(inner),
-            DataType::Struct(fields) => fields.iter().all(|field| is_known(field.dtype())),
-            DataType::String | DataType::Boolean | DataType::Int8 | DataType::Int32 | DataType::Int64 => true,
-            other => *other == DataType::Float64,
-        }
-    }
-    frame.columns().iter().all(|column| is_known(column.dtype()))
+    Some(yaml)
 }
 
 fn fields(frame: &DataFrame) -> Vec<Field> {
     frame.columns().iter().map(|column| Field::new(column.name().clone(), column.dtype().clone())).collect()
 }
 
-fn write_feature(yaml: &mut String, field: &Field, indent: usize) {
-    let _ = writeln!(yaml, "{:indent$}- name: {}", "", field.name);
-    write_type(yaml, field.dtype(), indent + 2);
+fn write_feature(yaml: &mut String, field: &Field, indent: usize) -> Option<()> {
+    let _ = writeln!(yaml, "{:indent$}- name: {}", "", scalar(field.name()));
+    write_type(yaml, field.dtype(), indent + 2)
 }
 
-fn write_type(yaml: &mut String, dtype: &DataType, indent: usize) {
+fn write_type(yaml: &mut String, dtype: &DataType, indent: usize) -> Option<()> {
     // In this notation a list of scalars or structs drops one level: its items stand where its type would.
     let (key, inner) = match dtype {
         DataType::List(inner) => ("list", inner.as_ref()),
         DataType::Struct(_) => ("struct", dtype),
         scalar => {
-            let _ = writeln!(yaml, "{:indent$}dtype: {}", "", scalar_name(scalar));
-            return;
+            let _ = writeln!(yaml, "{:indent$}dtype: {}", "", scalar_name(scalar)?);
+            return Some(());
         }
     };
     match inner {
         DataType::Struct(fields) => {
             let _ = writeln!(yaml, "{:indent$}{key}:", "");
             for field in fields {
-                write_feature(yaml, field, indent);
+                write_feature(yaml, field, indent)?;
             }
         }
         DataType::List(_) => {
             let _ = writeln!(yaml, "{:indent$}{key}:", "");
-            write_type(yaml, inner, indent + 2);
+            write_type(yaml, inner, indent + 2)?;
         }
         scalar => {
-            let _ = writeln!(yaml, "{:indent$}{key}: {}", "", scalar_name(scalar));
+            let _ = writeln!(yaml, "{:indent$}{key}: {}", "", scalar_name(scalar)?);
         }
     }
+    Some(())
 }
 
-/// Names a scalar type as Arrow and `datasets` do.
-fn scalar_name(dtype: &DataType) -> &'static str {
-    match dtype {
-        DataType::String => "string",
+/// Names a scalar type as Arrow and `datasets` do; none where they cannot read it from a card.
+fn scalar_name(dtype: &DataType) -> Option<String> {
+    let unit = |unit: &TimeUnit| match unit {
+        TimeUnit::Nanoseconds => "ns",
+        TimeUnit::Microseconds => "us",
+        TimeUnit::Milliseconds => "ms",
+    };
+    let name = match dtype {
+        // Readers turn the numbers of words into the words.
+        DataType::String | DataType::Categorical(..) | DataType::Enum(..) => "string",
         DataType::Boolean => "bool",
         DataType::Int8 => "int8",
+        DataType::Int16 => "int16",
         DataType::Int32 => "int32",
         DataType::Int64 => "int64",
+        DataType::UInt8 => "uint8",
+        DataType::UInt16 => "uint16",
+        DataType::UInt32 => "uint32",
+        DataType::UInt64 => "uint64",
+        DataType::Float16 => "float16",
+        DataType::Float32 => "float32",
         DataType::Float64 => "float64",
-        other => unreachable!("no column of the data set holds {other}"),
-    }
+        DataType::Binary => "binary",
+        DataType::Date => "date32",
+        DataType::Time => "time64[ns]",
+        // Bare it would be nothing.
+        DataType::Null => "\"null\"",
+        DataType::Decimal(precision, scale) => return Some(format!("decimal128({precision}, {scale})")),
+        DataType::Duration(of) => return Some(format!("duration[{}]", unit(of))),
+        DataType::Datetime(of, None) => return Some(format!("timestamp[{}]", unit(of))),
+        DataType::Datetime(of, Some(zone)) => return Some(format!("timestamp[{}, tz={zone}]", unit(of))),
+        _ => return None,
+    };
+    Some(name.to_owned())
 }
 
 /// How many bytes rows take in memory as `datasets` holds them: Arrow with 32-bit offsets, and a bit per value where there are
@@ -213,9 +229,9 @@ fn describe(notes: &mut Vec<Note>, within: &str, field: &Field, record: &Value, 
     let (kind, fields) = match field.dtype() {
         DataType::List(inner) => match inner.as_ref() {
             DataType::Struct(fields) => ("list<struct>".to_owned(), fields.as_slice()),
-            scalar => (format!("list<{}>", scalar_name(scalar)), [].as_slice()),
+            scalar => (format!("list<{}>", scalar_name(scalar).expect(OURS)), [].as_slice()),
         },
-        scalar => (scalar_name(scalar).to_owned(), [].as_slice()),
+        scalar => (scalar_name(scalar).expect(OURS), [].as_slice()),
     };
     notes.push(Note { path: path.clone(), kind, description });
     let item = &schema["items"];
@@ -230,7 +246,7 @@ fn describe(notes: &mut Vec<Note>, within: &str, field: &Field, record: &Value, 
 
 #[cfg(test)]
 mod tests {
-    use polars::frame::DataFrame;
+    use polars::prelude::{Column, DataFrame, DataType, TimeUnit, TimeZone};
 
     use super::super::fixture::{Records, built, records};
     use super::{ArrowBytes, features, notes};
@@ -239,7 +255,7 @@ mod tests {
     #[test]
     fn features_read_as_the_library_writes_them() {
         let tables = built(&records()).unwrap();
-        let samples = features(&tables[0].frame, 2);
+        let samples = features(&tables[0].frame, 2).unwrap();
         assert!(samples.starts_with("  - name: id\n    dtype: string\n  - name: language\n    dtype: string\n"));
         let cast = "  - name: scene_characters
     list:
@@ -264,11 +280,41 @@ mod tests {
 ";
         assert!(samples.contains(cast), "{samples}");
         assert!(samples.contains("  - name: score\n    dtype: int8\n"));
-        assert!(features(&tables[3].frame, 0).contains("\n- name: lines\n  list: string\n"));
+        assert!(features(&tables[3].frame, 0).unwrap().contains("\n- name: lines\n  list: string\n"));
         assert!(
             features(&tables[2].frame, 0)
+                .unwrap()
                 .ends_with("- name: model\n  dtype: string\n- name: prominence\n  dtype: int32\n")
         );
+    }
+
+    #[test]
+    fn types_of_others_have_the_names_that_readers_know() {
+        let named = |kind: &DataType| {
+            let column = Column::new_empty("x".into(), kind);
+            features(&DataFrame::new(0, vec![column]).unwrap(), 0)
+        };
+        for (kind, name) in [
+            (DataType::Int16, "int16"),
+            (DataType::UInt8, "uint8"),
+            (DataType::Float32, "float32"),
+            (DataType::Binary, "binary"),
+            (DataType::Date, "date32"),
+            (DataType::Time, "time64[ns]"),
+            (DataType::Null, "\"null\""),
+            (DataType::Decimal(10, 2), "decimal128(10, 2)"),
+            (DataType::Duration(TimeUnit::Milliseconds), "duration[ms]"),
+            (DataType::Datetime(TimeUnit::Nanoseconds, None), "timestamp[ns]"),
+            (DataType::Datetime(TimeUnit::Microseconds, Some(TimeZone::UTC)), "timestamp[us, tz=UTC]"),
+        ] {
+            assert_eq!(named(&kind), Some(format!("- name: x\n  dtype: {name}\n")));
+        }
+        assert_eq!(named(&DataType::Int128), None, "they have no such number");
+        assert_eq!(named(&DataType::Array(Box::new(DataType::Int64), 1)), None);
+        let words =
+            DataFrame::new(1, vec![Column::new("no".into(), [1.5]), Column::new("对话: a".into(), ["x"])]).unwrap();
+        let expected = "- name: \"no\"\n  dtype: float64\n- name: \"对话: a\"\n  dtype: string\n";
+        assert_eq!(features(&words, 0).as_deref(), Some(expected));
     }
 
     #[test]

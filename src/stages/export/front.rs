@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::features::features;
+use super::features::{OURS, features};
 use super::{About, Params, Table};
 
 /// Tags that every data set of ours bears.
@@ -84,7 +84,7 @@ pub(super) fn front(params: &Params, about: &About, tables: &[Table]) -> String 
     yaml.push_str("dataset_info:\n");
     for (config, splits) in configs(tables) {
         let _ = writeln!(yaml, "- config_name: {config}\n  features:");
-        yaml.push_str(&features(&splits[0].columns, 2));
+        yaml.push_str(&features(&splits[0].columns, 2).expect(OURS));
         yaml.push_str("  splits:\n");
         for table in splits {
             let (bytes, rows) = (table.bytes.total(), table.rows);

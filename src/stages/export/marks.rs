@@ -1,6 +1,7 @@
 //! Places in a text of ours, the card or the report, that later commands write again: each stands between two comments, which
 //! survive whatever somebody writes around them. What stands outside of them is nobody's but the writer's.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use thiserror::Error;
@@ -24,6 +25,32 @@ pub enum MarkFault {
         /// What it says.
         name: String,
     },
+}
+
+/// The place of the lines that show how to read the data set.
+pub(super) const READING: &str = "reading";
+/// The place of the table of samples of the split that a run makes.
+pub(super) const BALANCE: &str = "balance";
+/// The place of the section that tells how a data set was divided.
+pub(super) const SPLITS: &str = "splits";
+
+/// The name of the place that tells of the splits of a config.
+pub(super) fn splits_place(config: &str) -> String {
+    format!("{SPLITS}:{config}")
+}
+
+/// The name of the place that counts the rows of a config.
+pub(super) fn counts_place(config: &str) -> String {
+    format!("counts:{config}")
+}
+
+/// Says whether a name is that of a place of ours. Others may write comments that begin as ours do.
+fn is_ours(name: &str) -> bool {
+    let is_one = |config: &str| !config.is_empty() && !config.contains(char::is_whitespace);
+    match name.split_once(':') {
+        Some((kind, config)) => matches!(kind, SPLITS | "counts") && is_one(config),
+        None => matches!(name, READING | BALANCE | SPLITS),
+    }
 }
 
 fn begin(name: &str) -> String {
@@ -71,10 +98,15 @@ pub(super) fn place(text: &str, name: &str) -> Result<Option<Range<usize>>, Mark
 
 /// Returns the names of all places that begin so, with what stands in each, in the order of the text.
 pub(super) fn places<'a>(text: &'a str, begins: &str) -> Vec<(&'a str, Result<&'a str, MarkFault>)> {
-    let mark = format!("<!-- dramaturg:{begins}");
-    let names = text.match_indices(&mark).filter_map(|(at, _)| text[at..].split_once(" -->"));
-    let mut names: Vec<&str> = names.filter_map(|(name, _)| name.strip_prefix("<!-- dramaturg:")).collect();
-    names.dedup();
+    const MARK: &str = "dramaturg:";
+    let names = text.match_indices(MARK).filter_map(|(at, _)| {
+        // Of a place half may be gone, whichever.
+        let is_mark = text[..at].ends_with("<!-- ") || text[..at].ends_with("<!-- /");
+        let (name, _) = text[at + MARK.len()..].split_once(" -->").filter(|_| is_mark)?;
+        (name.starts_with(begins) && is_ours(name)).then_some(name)
+    });
+    let mut seen = BTreeSet::new();
+    let names: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
     let within = |name: &'a str| match place(text, name) {
         Ok(range) => (name, Ok(range.map_or("", |range| &text[range]))),
         Err(fault) => (name, Err(fault)),
@@ -105,6 +137,25 @@ mod tests {
         assert_eq!(replaced(&text, "counts:other", "x"), Ok(None));
         let beside = text.replace(" -->\n3 rows", " --> mine\n3 rows");
         assert_eq!(places(&beside, "counts:")[0].1, Ok(" mine\n3 rows\n"));
+    }
+
+    #[test]
+    fn comments_of_others_are_no_places() {
+        for comment in [
+            "<!-- dramaturg: see our wiki -->",
+            "<!-- dramaturg:说明 -->",
+            "<!-- dramaturg:mine\n",
+            "<!-- dramaturg:counts: of mine -->",
+            "<!-- dramaturg:splits:\n",
+            "<!-- /dramaturg:end -->",
+            "dramaturg:splits -->",
+        ] {
+            let text = format!("{comment}\n{}后文\n{comment}", marked("splits", &marked("splits:samples", "3")));
+            let names: Vec<&str> = places(&text, "").into_iter().map(|(name, _)| name).collect();
+            assert_eq!(names, ["splits", "splits:samples"], "{text}");
+            assert!(places(&text, "").iter().all(|(_, within)| within.is_ok()), "{text}");
+        }
+        assert_eq!(places("<!-- /dramaturg:reading -->", "").len(), 1, "an end without its beginning is told");
     }
 
     #[test]

@@ -2,12 +2,13 @@
 //! somebody has written around them stays. What cannot be understood is told, and nothing is written.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use polars::prelude::DataFrame;
 use thiserror::Error;
 
-use super::marks::{MarkFault, marked, place, places, replaced};
-use super::matter::{CONFIGS, FILES, INFO, NAME, features_of, front, read, refronted};
+use super::marks::{BALANCE, MarkFault, READING, SPLITS, counts_place, marked, place, places, replaced, splits_place};
+use super::matter::{CONFIGS, FILES, FOLDER, INFO, NAME, features_of, front, read, refronted};
 use super::splits::SplitRows;
 use super::yaml::Yaml;
 
@@ -41,23 +42,13 @@ pub struct CardRows {
     pub sizes: BTreeMap<(String, String), Option<usize>>,
     /// Configs whose files it names without splits: all are read as one.
     pub whole: BTreeSet<String>,
+    /// Configs of which it names the folder alone: readers tell the splits by the files' names.
+    pub folders: BTreeSet<String>,
     /// By config: the line that counts its rows for people.
     pub counts: BTreeMap<String, String>,
     /// By config: the columns that readers are told to expect.
     pub columns: BTreeMap<String, BTreeSet<String>>,
 }
-
-/// The name of the place that counts the rows of a config.
-pub(super) fn counts_place(config: &str) -> String {
-    format!("counts:{config}")
-}
-
-/// The place of the lines that show how to read the data set.
-pub(super) const READING: &str = "reading";
-/// The place of the table of samples of the split that a run makes.
-pub(super) const BALANCE: &str = "balance";
-/// The place of the section that tells how a data set was divided.
-pub(super) const SPLITS: &str = "splits";
 
 /// What begins the section before which that one stands where it has no place yet.
 const AFTER: &str = "## How it was made\n";
@@ -79,13 +70,13 @@ pub struct Division<'a> {
     pub section: &'a str,
     /// A table with its columns, whatever rows it has; none where it has no rows.
     pub columns: Option<&'a DataFrame>,
-    /// The splits of the other configs.
-    pub others: &'a BTreeMap<String, BTreeSet<String>>,
+    /// The other configs, by split: the files from the data set's folder.
+    pub others: &'a BTreeMap<String, BTreeMap<String, Vec<String>>>,
 }
 
 /// Returns a card that tells of other splits of a config: in the front matter, in the lines that show how to read it, and in a
 /// section of its own. Other configs that the front matter does not name are added to it, since readers would not see them, and so
-/// are columns that it lacks.
+/// are columns that it lacks. All lines end as the first one does.
 pub fn recard(card: &str, division: &Division<'_>) -> Result<String, CardFault> {
     let Division { config, splits, section, .. } = *division;
     // A byte order mark would hide the front matter from readers, and goes.
@@ -118,22 +109,32 @@ pub fn recard(card: &str, division: &Division<'_>) -> Result<String, CardFault> 
 pub fn card_rows(card: &str) -> Result<Option<CardRows>, CardFault> {
     let text = plain(card);
     let Some(front) = front(&text)? else { return Ok(None) };
-    let unseen = |line: usize, message: &str| {
-        Err(CardFault { line, message: format!("{message}, so that readers see no front matter") })
-    };
+    let unseen = |line: usize, message: &str| Err(CardFault { line, message: message.to_owned() });
     if card.starts_with('\u{feff}') {
-        return unseen(1, "the card begins with a byte order mark");
+        return unseen(1, "the card begins with a byte order mark, so that readers see no front matter");
     }
     let lines: Vec<&str> = text.lines().collect();
-    if lines[0] != "---" {
-        return unseen(1, "behind the dashes stands a blank");
+    let Range { start, end } = front;
+    if lines[start - 1].trim_start() != "---" {
+        return unseen(start, "behind the dashes stands a blank, so that readers see no front matter");
     }
-    let pairs = read(&lines[front])?;
+    if lines[end] != "---" {
+        return unseen(end + 1, "behind the dashes stands a blank, so that older readers see no front matter");
+    }
+    let pairs = read(&lines[start..end]).map_err(|fault| CardFault { line: fault.line + start, ..fault })?;
     let of = |key: &str| pairs.iter().find(|pair| pair.key == key).map_or(&Yaml::Null, |pair| &pair.value);
     let mut rows = CardRows { columns: features_of(&pairs), ..CardRows::default() };
     for item in of(CONFIGS).items() {
         let Some(config) = item.value.get(NAME).and_then(Yaml::text) else { continue };
         let files = item.value.get(FILES).unwrap_or(&Yaml::Null);
+        let folder = item.value.get(FOLDER).and_then(Yaml::text).filter(|_| *files == Yaml::Null);
+        if let Some(folder) = folder {
+            // Of another folder it names no split that is there.
+            if folder.trim_start_matches("./").trim_end_matches('/') == config {
+                rows.folders.insert(config.to_owned());
+            }
+            continue;
+        }
         let splits: Vec<&str> =
             files.items().iter().filter_map(|file| file.value.get("split").and_then(Yaml::text)).collect();
         if splits.is_empty() || splits.len() < files.items().len() {
@@ -165,9 +166,17 @@ pub fn card_rows(card: &str) -> Result<Option<CardRows>, CardFault> {
     Ok(Some(rows))
 }
 
-/// Returns a card without a byte order mark, and with the ends of lines that are ours.
+/// Returns a card without a byte order mark, and with the ends of lines that are ours. A tool that ends lines twice leaves several
+/// returns before one end.
 fn plain(card: &str) -> String {
-    card.trim_start_matches('\u{feff}').replace("\r\n", "\n")
+    let mut text = String::with_capacity(card.len());
+    for line in card.trim_start_matches('\u{feff}').split_inclusive('\n') {
+        match line.strip_suffix('\n') {
+            Some(line) => text.extend([line.trim_end_matches('\r'), "\n"]),
+            None => text.push_str(line),
+        }
+    }
+    text
 }
 
 /// Names a split that is there in the lines that show how to read the config.
@@ -198,7 +207,7 @@ fn reading(text: &str, config: &str, splits: &[SplitRows]) -> String {
 /// Puts a config's part into the section, among those of the others in order. Where the section has no place it gets one, before
 /// how the data set was made, else at the end.
 fn with_part(text: &str, config: &str, part: &str) -> Result<String, CardFault> {
-    let name = format!("{SPLITS}:{config}");
+    let name = splits_place(config);
     let part = format!("\n### Splits of `{config}`\n\n{}\n\n", part.trim());
     if let Some(new) = replaced(text, &name, &part)? {
         return Ok(new);
@@ -230,7 +239,7 @@ fn with_part(text: &str, config: &str, part: &str) -> Result<String, CardFault> 
 
 #[cfg(test)]
 mod tests {
-    use polars::prelude::Column;
+    use polars::prelude::{Column, DataType};
 
     use super::super::fixture::{about, built, records, tables};
     use super::super::{Params, card};
@@ -255,9 +264,19 @@ mod tests {
         let samples = built.iter().find(|built| built.table.config == "samples").expect("there are some");
         let mut wider = samples.frame.clone();
         wider.with_column(Column::new("canary".into(), vec!["c"; wider.height()])).unwrap();
+        let of = |split: &str, files: &[&str]| {
+            (split.to_owned(), files.iter().map(ToString::to_string).collect::<Vec<String>>())
+        };
         let others = BTreeMap::from([
-            ("scenes".to_owned(), BTreeSet::from(["train".to_owned()])),
-            ("对话".to_owned(), BTreeSet::from(["no".to_owned(), "test".to_owned()])),
+            ("scenes".to_owned(), BTreeMap::from([of("train", &["scenes/train-0.parquet", "scenes/train-1.parquet"])])),
+            (
+                "对话".to_owned(),
+                BTreeMap::from([
+                    of("no", &["对话/no-1.parquet"]),
+                    of("test", &["对话/test.parquet", "对话/test-2.parquet"]),
+                ]),
+            ),
+            ("extra".to_owned(), BTreeMap::from([of("train", &["extra/train.parquet"])])),
         ]);
         let splits = splits(&[("a", 1)]);
         let division =
@@ -268,7 +287,11 @@ mod tests {
             assert!(!told.contains('\u{feff}'), "{told}");
             let rows = card_rows(&told).unwrap().expect("a front matter");
             let names: Vec<String> = rows.splits.iter().map(|(config, split)| format!("{config} {split}")).collect();
-            assert_eq!(names, ["samples a", "scenes train", "对话 no", "对话 test"]);
+            assert_eq!(names, ["extra train", "samples a", "scenes train", "对话 no", "对话 test"]);
+            // A pattern that no file's name begins with would match none.
+            let files = "  - split: test\n    path:\n    - \"对话/test.parquet\"\n    - \"对话/test-2.parquet\"\n";
+            assert!(told.contains(files) && told.contains("path: extra/train.parquet\n"), "{told}");
+            assert!(told.contains("path: scenes/train-*.parquet\n"), "{told}");
             assert!(told.contains("path: \"对话/no-*.parquet\"\n") && told.contains("- split: \"no\"\n"), "{told}");
         }
         let card = card(&Params::default(), &about(), &tables(&records()));
@@ -406,9 +429,105 @@ mod tests {
                 assert_eq!(recard(&told, "samples", &splits(&[("a", 1)]), "So."), told);
             }
         }
+        for (entry, made) in [
+            ("configs: ~\n", "---\nconfigs:\n- config_name: samples\n"),
+            ("configs: # 我的\n", "---\nconfigs: # 我的\n- config_name: samples\n"),
+            ("configs:\n  null\nx: 1\n", "---\nconfigs:\n- config_name: samples\n"),
+            ("configs:\n  []\nx: 1\n", "---\nconfigs:\n- config_name: samples\n"),
+            ("x: 1\ndataset_info: Null # later\n", "---\nx: 1\ndataset_info:\n- config_name: samples\n  splits:\n"),
+            (
+                "configs:\n- config_name: samples\n  data_dir: samples\n",
+                "---\nconfigs:\n- config_name: samples\n  data_files:\n  - split: a\n    path: samples/a-*.parquet\n---\n",
+            ),
+            (
+                "configs:\n- data_dir: samples\n  data_files:\n  - b\n  config_name: samples\nx: 1\n",
+                "---\nconfigs:\n- data_files:\n  - split: a\n    path: samples/a-*.parquet\n  config_name: samples\nx: 1\n",
+            ),
+            (
+                "configs:\n- data_files:\n    b: [c]\n  config_name: samples\n  # 位置\n  data_dir: samples\nx: 1\n",
+                "---\nconfigs:\n- data_files:\n  - split: a\n    path: samples/a-*.parquet\n  config_name: samples\n  # 位置\nx: 1\n",
+            ),
+        ] {
+            let told = recard(&format!("---\n{entry}---\nText.\n"), "samples", &splits(&[("a", 1)]), "So.");
+            assert!(told.starts_with(made), "{told}");
+            assert!(!told.contains("data_dir") && told.contains("- split: a\n"), "{told}");
+            assert_eq!(recard(&told, "samples", &splits(&[("a", 1)]), "So."), told);
+            let rows = card_rows(&told).unwrap().expect("a front matter");
+            assert_eq!(rows.splits.into_iter().collect::<Vec<_>>(), [("samples".to_owned(), "a".to_owned())]);
+        }
         let one = "---\ndataset_info:\n  config_name: samples\n  splits:\n    - name: b\n---\n";
         let told = recard(one, "samples", &splits(&[("a", 1)]), "So.");
         assert!(told.contains("  splits:\n  - name: a\n    num_bytes: 10\n    num_examples: 1\nconfigs:\n"), "{told}");
+    }
+
+    #[test]
+    fn a_card_is_read_whatever_stands_before_it_and_however_its_lines_end() {
+        let front = "---\nlicense: mit\npretty_name: 渡口\ntags: [\n对话,\nferry]\n---\n";
+        let card = format!("{front}# 渡口\n\nText.\n");
+        let plain = recard(&card, "samples", &splits(&[("a", 1)]), "So.");
+        assert!(plain.starts_with(front.trim_end_matches("---\n")), "{plain}");
+        for before in ["\n", " \n\t\n\n", "\u{feff}\n", "  "] {
+            let told = recard(&format!("{before}{card}"), "samples", &splits(&[("a", 1)]), "So.");
+            assert_eq!(told, plain, "one front matter");
+        }
+        for end in ["\r\n", "\r\r\n", "\r\r\r\n"] {
+            let told = recard(&card.replace('\n', end), "samples", &splits(&[("a", 1)]), "So.");
+            assert_eq!(told, plain.replace('\n', "\r\n"), "{end:?}");
+        }
+        let mixed = card.replacen("mit\n", "mit\r\n", 1).replacen("口\n\n", "口\r\r\n\r\n", 1);
+        assert_eq!(recard(&mixed, "samples", &splits(&[("a", 1)]), "So."), plain);
+        for (card, line) in [
+            ("\n\n---\nx: 1\nconfigs: all\n---\n", 5),
+            ("\n---\nconfigs:\n- config_name: samples\n- config_name: other\nx: [\n---\n", 6),
+            ("\n\n---\nx: 1\n", 3),
+            // Of two lists the second is told with its own line too.
+            ("---\nconfigs:\n- config_name: samples\ndataset_info: {config_name: samples}\n---\n", 4),
+        ] {
+            let fault = tried(card, "samples", &splits(&[("a", 1), ("b", 1)]), "So.").expect_err(card);
+            assert_eq!(fault.line, line, "{card}: {fault}");
+        }
+        assert!(card_rows(&format!("\n\n{plain}")).unwrap().expect("readers pass over blanks").splits.len() == 1);
+        let blank = plain.replacen("\n---\n", "\n--- \n", 1);
+        let fault = card_rows(&blank).expect_err("older readers do not");
+        assert!(fault.line == 12 && fault.message.contains("older readers"), "{fault:?}");
+        assert_eq!(recard(&blank, "samples", &splits(&[("a", 1)]), "So."), plain);
+    }
+
+    #[test]
+    fn a_folder_of_a_config_is_no_list_of_files() {
+        let of = |entry: &str| {
+            let card = format!("---\nconfigs:\n- config_name: 对话\n{entry}---\n");
+            card_rows(&card).unwrap().expect("a front matter")
+        };
+        let known = CardRows { folders: BTreeSet::from(["对话".to_owned()]), ..CardRows::default() };
+        for folder in ["对话", "./对话/", "\"对话/\""] {
+            assert_eq!(of(&format!("  data_dir: {folder}\n")), known);
+        }
+        assert_eq!(of("  data_dir: other\n"), CardRows::default(), "it has no split that is there");
+        assert_eq!(of("").whole.len(), 1);
+        let named = of("  data_dir: 对话\n  data_files:\n  - split: a\n    path: a-*\n");
+        assert!(named.folders.is_empty() && named.splits.len() == 1, "{named:?}");
+    }
+
+    #[test]
+    fn columns_without_names_for_readers_leave_the_card() {
+        let numbers = Column::new("n".into(), [1_i64]).cast(&DataType::Int128).unwrap();
+        let frame = DataFrame::new(1, vec![numbers]).unwrap();
+        let (splits, others) = (splits(&[("a", 1)]), BTreeMap::new());
+        let division =
+            Division { config: "samples", splits: &splits, section: "So.", columns: Some(&frame), others: &others };
+        for info in [
+            "- config_name: 甲\n  features:\n  - name: id\n    dtype: string\n- config_name: samples\n  features:\n  - name: id\n    dtype: string\n",
+            "- features:\n  - name: id\n    dtype: string\n  # 我的\n  config_name: samples\n",
+            "  features:\n  - name: id\n    dtype: string\n  config_name: samples\n",
+        ] {
+            let told = super::recard(&format!("---\ndataset_info:\n{info}---\n"), &division).unwrap();
+            let rows = card_rows(&told).unwrap().expect("a front matter");
+            assert!(!rows.columns.contains_key("samples"), "{told}");
+            assert_eq!(rows.columns.len(), info.matches("甲").count());
+            assert_eq!(rows.sizes.len(), 1, "the entry stays: {told}");
+            assert_eq!(told.matches("我的").count(), info.matches("我的").count());
+        }
     }
 
     #[test]

@@ -2,7 +2,11 @@
 //! with the lines that it stands on, so that a part can be written again and the rest stays as it is. Whatever else YAML has is told
 //! and never guessed.
 
+mod opening;
+
 use std::ops::Range;
+
+use opening::Opening;
 
 /// What cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,29 +83,46 @@ impl Yaml {
 /// Splits a front matter into its keys, each with its lines and its value. The values of keys that are not wanted are null.
 pub(super) fn read(lines: &[&str], wanted: &[&str]) -> Read<Vec<Pair>> {
     let mut pairs: Vec<Pair> = Vec::new();
+    let (mut opening, mut opened) = (Opening::default(), 0);
     for (at, line) in lines.iter().enumerate() {
-        // A list may stand in the column of its key, and so may what ends a flow.
-        let goes_on = line.starts_with([' ', '\t', ']', '}']) || is_dash(line);
-        if is_nothing(line) {
-            continue;
+        let is_within = opening.is_open();
+        opening.take(line);
+        if !is_within {
+            if is_nothing(line) {
+                continue;
+            }
+            opened = at;
         }
-        if goes_on {
+        // A list may stand in the column of its key, and so may the value of a key behind a question mark.
+        if is_within || line.starts_with([' ', '\t']) || is_dash(line) || *line == ":" || line.starts_with(": ") {
             let Some(pair) = pairs.last_mut() else {
                 return Err(YamlFault { line: at, message: "a mapping begins with a key" });
             };
             pair.lines.end = at + 1;
             continue;
         }
-        let (key, _) = key(line, at)?.ok_or(YamlFault { line: at, message: "here stands no key" })?;
+        let key = match line.strip_prefix("? ") {
+            Some(asked) => value(asked, at)?.text().filter(|key| !wanted.contains(key)).map(str::to_owned),
+            None => key(line, at)?.map(|(key, _)| key),
+        };
+        let key = key.ok_or(YamlFault { line: at, message: "here stands no key" })?;
         if pairs.iter().any(|other| other.key == key) {
             return Err(YamlFault { line: at, message: "the key stands here twice" });
         }
         pairs.push(Pair { key, value: Yaml::Null, lines: at..at + 1, column: Some(0) });
     }
+    if opening.is_open() {
+        return Err(YamlFault { line: opened, message: "a text in quotes or a list in brackets does not end" });
+    }
     for pair in pairs.iter_mut().filter(|pair| wanted.contains(&pair.key.as_str())) {
         let mut block = Block { lines, at: pair.lines.start, last: 0, end: pair.lines.end, rest: None };
-        let Yaml::Map(mut own) = block.map(0)? else { continue };
-        if let Some(own) = own.pop() {
+        let own = block.map(0)?;
+        if block.peek()?.is_some() {
+            return Err(block.fault("more follows than one value"));
+        }
+        if let Yaml::Map(mut own) = own
+            && let Some(own) = own.pop()
+        {
             pair.value = own.value;
         }
     }
@@ -303,7 +324,11 @@ impl Flow<'_> {
             end = self.text.char_indices().find_map(marks).unwrap_or(end).min(end);
         }
         let text = self.text[..end].trim();
-        let value = if matches!(text, "" | "~" | "null") { Yaml::Null } else { Yaml::Scalar(text.to_owned()) };
+        let value = if matches!(text, "" | "~" | "null" | "Null" | "NULL") {
+            Yaml::Null
+        } else {
+            Yaml::Scalar(text.to_owned())
+        };
         self.text = &self.text[end..];
         value
     }
@@ -439,6 +464,33 @@ mod tests {
     }
 
     #[test]
+    fn values_of_other_keys_may_have_any_form() {
+        for text in [
+            "tags: [\na,\n对话]\n",
+            "tags: {a: it's, b: 'x\ny'\n}\n",
+            "tags: [it's, a, # \"no text\n\nb]\n",
+            "description: \"a\\\"\n\nb: c\n# d\"\n",
+            "description: '他说：''好''，\n- 走了'\n",
+            "description: !!str \"a\nb\"\n",
+            "description: 5\" wide\nb: it's\n",
+            "description: a\n  \"b\nother: x\n",
+            "description:\n  a\n  'b\n",
+            "description: |\n  \"a\n\n  [b\n",
+            "tags:\n- \"a\nb\"\n- [c,\nd]\n",
+            "tags:\n- a: >\n    \"说\n  b: \"c\nd\"\n",
+            "tags: &all\n  a: \"b\nc\"\n",
+            "? 甲\n: \"b\nc\"\n",
+            "? \"a\"\n:\n- b\n",
+        ] {
+            for after in ["", "license: mit\n"] {
+                let text = format!("x: 1\n{text}{after}configs:\n- a: b\n");
+                let value = configs(&text).unwrap_or_else(|fault| panic!("{text}: {fault:?}"));
+                assert_eq!(told(&value), "[{a:b}]", "{text}");
+            }
+        }
+    }
+
+    #[test]
     fn every_entry_knows_its_lines() {
         let text = "x: 1\nconfigs:\n- config_name: a\n  # of a\n  data_files:\n  - split: b\n\n- config_name: c\n";
         let value = configs(text).unwrap();
@@ -464,6 +516,11 @@ mod tests {
             ("- a\n", 0),
             ("no key\n", 0),
             ("configs:\n- a: [b] c\n", 1),
+            ("configs: all\n- x: y\n", 1),
+            ("configs: ~\n- x: y\n", 1),
+            ("x: y\n? configs\n: - a: b\n", 1),
+            ("x: \"说\nconfigs:\n- a: b\n", 0),
+            ("x: y\ntags:\n- [a,\n\nconfigs:\n- a: b\n", 2),
         ] {
             let fault = configs(text).expect_err(text);
             assert_eq!(fault.line, line, "{text}: {}", fault.message);

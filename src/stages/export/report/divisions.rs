@@ -5,17 +5,13 @@ use std::fmt::Write as _;
 
 use super::shown::line;
 use crate::stages::export::amounts::thousands;
-use crate::stages::export::marks::{MarkFault, marked, places, replaced};
+use crate::stages::export::marks::{MarkFault, marked, places, replaced, splits_place as name};
 use crate::stages::export::{SplitRows, Table};
 
 /// So many code points of a name are shown.
 const NAME: usize = 60;
 /// So many code points of how a config was divided are shown.
 const TOLD: usize = 1_000;
-
-fn name(config: &str) -> String {
-    format!("splits:{config}")
-}
 
 /// Returns the rows of all configs as a run leaves them, as HTML.
 pub(super) fn divisions(tables: &[Table]) -> String {
