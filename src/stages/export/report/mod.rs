@@ -156,7 +156,7 @@ mod tests {
             "$0.50",
             "3.7",
             "1500 tokens for each sample, 1201 of them cacheable",
-            "before a dimension was counted τ = 10 times, by dimension: 1 <bdi>FR</bdi>.",
+            "times, by dimension: 1 <bdi>FR</bdi>.",
             "brought no sample of it, by dimension: 2 <bdi>PA</bdi>.",
             "offline:plain",
             "<article lang=\"zh\"",
