@@ -74,6 +74,17 @@ pub fn sentences(text: &str) -> Vec<&str> {
     sentences
 }
 
+/// Returns the sentences of a text, each with all of the text since the one before: white space, and marks that say nothing. What
+/// follows the last one is left out.
+pub fn stretches(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut at = 0;
+    sentences(text).into_iter().map(move |sentence| {
+        let start = at;
+        at += text[start..].find(sentence).expect("sentences are parts of their text, in order") + sentence.len();
+        (sentence, &text[start..at])
+    })
+}
+
 /// Whether a character is a mark that can end a sentence.
 #[must_use]
 pub const fn is_mark(c: char) -> bool {

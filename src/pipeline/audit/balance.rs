@@ -25,7 +25,12 @@ pub(super) struct Balance {
     counts: BTreeMap<String, BTreeMap<String, ByDimension>>,
     /// The dimensions that turns of conversations were about, or aimed at.
     aimed: BTreeSet<String>,
+    /// Whether samples do not say of which type their character is.
+    is_untyped: bool,
 }
+
+/// Stands for the type where there is none.
+const UNTYPED: &str = "-";
 
 impl Balance {
     /// Counts the rows of a group.
@@ -47,6 +52,7 @@ impl Balance {
                 }
             }
             "samples" if group.texts("language").is_some() && group.texts("dimension").is_some() => {
+                self.is_untyped |= group.texts("character_type").is_none();
                 for row in 0..group.height {
                     let dimension = group.text("dimension", row).unwrap_or("-").to_owned();
                     *self.of(group, row, "character_type").entry(dimension).or_default() += 1;
@@ -58,7 +64,7 @@ impl Balance {
 
     /// Returns the counts that a row belongs to.
     fn of(&mut self, group: &Group<'_>, row: usize, kind: &str) -> &mut ByDimension {
-        let of = |column| group.text(column, row).unwrap_or("-").to_owned();
+        let of = |column| group.text(column, row).unwrap_or(UNTYPED).to_owned();
         self.counts.entry(of("language")).or_default().entry(of(kind)).or_default()
     }
 
@@ -70,6 +76,16 @@ impl Balance {
         findings: &mut Findings,
         notes: &mut Vec<String>,
     ) -> BTreeMap<String, BTreeMap<String, ByDimension>> {
+        if self.is_untyped {
+            for kinds in self.counts.values_mut() {
+                let mut whole = ByDimension::new();
+                for (dimension, count) in std::mem::take(kinds).into_values().flatten() {
+                    *whole.entry(dimension).or_default() += count;
+                }
+                kinds.insert(UNTYPED.to_owned(), whole);
+            }
+            notes.push("samples have no `character_type`; their balance was checked by language".to_owned());
+        }
         let mut all = ByDimension::new();
         for (dimension, count) in self.counts.values().flat_map(BTreeMap::values).flatten() {
             *all.entry(dimension.clone()).or_default() += count;
@@ -107,8 +123,11 @@ impl Balance {
             of_language.extend(uneven(&sums, &told, &format!("samples in `{language}`"), findings, notes));
             for (kind, counts) in kinds {
                 if counts.values().all(|count| *count == 0) {
-                    let message =
-                        format!("no sample is of the `{kind}` characters in `{language}`, and there are some");
+                    let message = if self.is_untyped {
+                        format!("no sample is in `{language}`, and there are characters")
+                    } else {
+                        format!("no sample is of the `{kind}` characters in `{language}`, and there are some")
+                    };
                     if sums.values().sum::<usize>() >= ENOUGH {
                         findings.add(Spot::whole("balance"), &message, REMEDY);
                     } else {
@@ -183,6 +202,28 @@ mod tests {
         assert_eq!(told(&[], Some(&["CR"])), (vec![], vec![]), "without samples there is no balance");
         let (found, _) = told(&few, Some(&["CR"]));
         assert_eq!(found, ["1 samples are of the dimension `FR`, which is none of the manifest's"]);
+    }
+
+    #[test]
+    fn samples_without_a_type_are_looked_at_by_language() {
+        use polars::prelude::df;
+
+        let mut balance = Balance::default();
+        let languages = ["en", "zh", "en", "zh"];
+        let types = ["established", "established", "synthesized", "synthesized"];
+        let characters = df!("language" => languages, "type" => types).unwrap();
+        balance.add(&Group::new("characters", "characters.parquet", "train", 0, &characters).unwrap());
+        let of_row = |row: usize| (if row < 400 { "en" } else { "zh" }, if row % 2 == 0 { "CR" } else { "PA" });
+        let (languages, dimensions): (Vec<&str>, Vec<&str>) = (0..800).map(of_row).unzip();
+        let samples = df!("language" => languages, "dimension" => dimensions).unwrap();
+        balance.add(&Group::new("samples", "samples.parquet", "test", 0, &samples).unwrap());
+        let (mut findings, mut notes) = (Findings::of(true), Vec::new());
+        let counts = balance.check(None, &mut findings, &mut notes);
+        assert_eq!(findings.end().0, vec![]);
+        assert_eq!(notes, ["samples have no `character_type`; their balance was checked by language"]);
+        let even = ByDimension::from([("CR".to_owned(), 200), ("PA".to_owned(), 200)]);
+        let untyped = BTreeMap::from([(UNTYPED.to_owned(), even)]);
+        assert_eq!(counts, BTreeMap::from([("en".to_owned(), untyped.clone()), ("zh".to_owned(), untyped)]));
     }
 
     #[test]

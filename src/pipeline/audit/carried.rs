@@ -2,75 +2,94 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::Group;
-use super::places::{Findings, Spot};
-use crate::stages::split::UNUSED;
+use serde_json::Value;
 
-/// Conversations and the splits of their samples.
+use super::Group;
+use super::leaks::params;
+use super::places::{Findings, Spot};
+use crate::stages::split::{Guard, UNUSED};
+use crate::store::Table;
+
+/// Conversations and the splits of their samples. Nothing is held where all samples stand in one.
 #[derive(Debug, Default)]
 pub(super) struct Carried {
-    /// By id: its split, and where it stands.
-    conversations: BTreeMap<String, (String, Spot)>,
+    /// Whether samples have two splits or more, what was set aside left out.
+    is_divided: bool,
+    guard: Guard,
+    /// The splits and files that rows stand in, as they came.
+    names: Vec<String>,
+    /// By id: its split and its file, as places among the names, and its row there.
+    conversations: BTreeMap<String, (usize, usize, usize)>,
     /// By id: the best guarded split of its samples.
-    samples: HashMap<String, String>,
-    /// The splits of all samples, what was set aside left out.
-    splits: BTreeSet<String>,
+    samples: HashMap<String, usize>,
 }
 
 impl Carried {
+    /// Begins without rows. The samples' own division says which split is better guarded.
+    pub(super) fn new(tables: &[Table], divided: &Value) -> Self {
+        let samples = tables.iter().filter(|table| table.config == "samples" && table.split != UNUSED);
+        let splits: BTreeSet<&str> = samples.map(|table| table.split.as_str()).collect();
+        let guard = Guard::new(params("samples", divided).as_ref());
+        Self { is_divided: splits.len() > 1, guard, ..Self::default() }
+    }
+
     /// Takes the rows of a group.
     pub(super) fn add(&mut self, group: &Group<'_>) {
-        for row in 0..group.height {
-            match group.config {
-                "conversations" => {
+        if !self.is_divided {
+            return;
+        }
+        match group.config {
+            "conversations" => {
+                let (split, file) = (self.number(group.split), self.number(group.file));
+                for row in 0..group.height {
                     let Some(id) = group.text("id", row) else { continue };
-                    let spot = group.spot("leak", row, "id");
-                    self.conversations.insert(id.to_owned(), (group.split.to_owned(), spot));
+                    self.conversations.insert(id.to_owned(), (split, file, group.first + row));
                 }
-                "samples" => {
-                    if group.split != UNUSED && !self.splits.contains(group.split) {
-                        self.splits.insert(group.split.to_owned());
-                    }
+            }
+            "samples" => {
+                let split = self.number(group.split);
+                for row in 0..group.height {
                     let Some(id) = group.text("conversation_id", row) else { continue };
                     match self.samples.get_mut(id) {
-                        Some(best) if guard(group.split) < guard(best) => group.split.clone_into(best),
+                        Some(best) if self.guard.place(group.split) < self.guard.place(&self.names[*best]) => {
+                            *best = split;
+                        }
                         Some(_) => {}
-                        None => drop(self.samples.insert(id.to_owned(), group.split.to_owned())),
+                        None => drop(self.samples.insert(id.to_owned(), split)),
                     }
                 }
-                _ => {}
             }
+            _ => {}
         }
+    }
+
+    /// Returns the place of a name.
+    fn number(&mut self, name: &str) -> usize {
+        self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        })
     }
 
     /// Tells conversations that are less guarded than their samples, or that they were not divided at all.
     pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
-        if self.splits.len() < 2 {
-            return;
-        }
-        let own: BTreeSet<&str> = self.conversations.values().map(|(split, _)| split.as_str()).collect();
-        for (id, (split, spot)) in &self.conversations {
-            let Some(best) = self.samples.get(id).filter(|best| guard(best) < guard(split)) else { continue };
-            let message = format!("samples of it stand in `{best}`, and it stands in `{split}`");
+        let place = |split: usize| self.guard.place(&self.names[split]);
+        for (id, (split, file, row)) in &self.conversations {
+            let Some(best) = self.samples.get(id).filter(|best| place(**best) < place(*split)) else { continue };
+            let message =
+                format!("samples of it stand in `{}`, and it stands in `{}`", self.names[*best], self.names[*split]);
             let remedy =
                 "`dramaturg split` places conversations with their samples; train on none of which a turn is tested";
-            findings.add(spot.clone(), &message, remedy);
+            let mut spot = Spot::of("leak", &self.names[*file]);
+            (spot.row, spot.column, spot.id) = (Some(*row), Some("id".to_owned()), Some(id.clone()));
+            findings.add(spot, &message, remedy);
         }
+        let own: BTreeSet<usize> = self.conversations.values().map(|(split, ..)| *split).collect();
         if let (Some(whole), 1) = (own.first(), own.len()) {
             notes.push(format!(
-                "`conversations` was not divided: `{whole}` has the chats of every split of `samples`, also those whose turns are tested"
+                "`conversations` was not divided: `{}` has the chats of every split of `samples`, also those whose turns are tested",
+                self.names[*whole]
             ));
         }
-    }
-}
-
-/// Returns how well a split is guarded, the best first.
-fn guard(split: &str) -> usize {
-    match split {
-        "test" => 0,
-        "dev" | "validation" => 1,
-        "train" => 4,
-        UNUSED => 3,
-        _ => 2,
     }
 }

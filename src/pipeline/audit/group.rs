@@ -13,7 +13,7 @@ pub(super) struct Group<'a> {
     pub(super) file: &'a str,
     pub(super) split: &'a str,
     /// The number of the first row in the file.
-    first: usize,
+    pub(super) first: usize,
     pub(super) height: usize,
     pub(super) columns: Vec<(String, Cells)>,
 }

@@ -7,8 +7,13 @@ use super::Group;
 use super::places::Findings;
 use crate::pipeline::RunError;
 use crate::schema::ByLanguage;
-use crate::stages::split::{CONFIGS, NEAR, Params, Relation, Rows, UNUSED, alike, straddling};
+use crate::stages::split::{CONFIGS, Guard, NEAR, Params, Relation, Rows, UNUSED, alike, straddling, untold};
 use crate::store::{StoreError, Table};
+
+/// Returns how a config was divided, as far as the data set's own `splits.json` tells.
+pub(super) fn params(config: &str, divided: &Value) -> Option<Params> {
+    serde_json::from_value(divided[config]["params"].clone()).ok()
+}
 
 /// The rows of a config that has several splits.
 pub(super) struct Leaks {
@@ -26,7 +31,8 @@ pub(super) struct Leaks {
 impl Leaks {
     /// Begins without rows. What the data set's own division leaves together is not asked for.
     pub(super) fn new(config: &str, tables: &[&Table], manifest: Option<&Value>, divided: &Value) -> Self {
-        let own: Option<Params> = serde_json::from_value(divided[config]["params"].clone()).ok();
+        let own = params(config, divided);
+        let guard = Guard::new(own.as_ref());
         let instruct = manifest
             .and_then(|manifest| toml::from_str::<toml::Table>(manifest["configuration"].as_str()?).ok())
             .and_then(|file| file.get("instruct")?.as_table().cloned())
@@ -53,12 +59,7 @@ impl Leaks {
         );
         let mut splits: Vec<String> = tables.iter().map(|table| table.split.clone()).collect();
         splits.retain(|split| split != UNUSED);
-        splits.sort_by_key(|split| match split.as_str() {
-            "test" => 0,
-            "dev" | "validation" => 1,
-            "train" => 3,
-            _ => 2,
-        });
+        splits.sort_by_key(|split| guard.place(split));
         let rows = (splits.len() > 1 && CONFIGS.contains(&config)).then(|| Rows::new(config, &params));
         Self { config: config.to_owned(), rows, params, splits, places: Vec::new(), is_meant }
     }
@@ -80,6 +81,13 @@ impl Leaks {
         let near = alike(&rows, &self.params, threads);
         let splits: Vec<Option<usize>> = self.places.iter().map(|(split, _)| *split).collect();
         let found = straddling(&rows, &self.params.apart, &near, &splits);
+        let cut = if self.params.apart.contains(&Relation::Near) { untold(&rows) } else { 0 };
+        if cut > 0 {
+            notes.push(format!(
+                "{cut} rows of `{}` were not compared with others: what is left out of their questions would tell them apart",
+                self.config
+            ));
+        }
         if self.is_meant && !found.is_empty() {
             notes.push(format!(
                 "{} rows of `{}` are alike to rows of another split, as the paper's rule has it",

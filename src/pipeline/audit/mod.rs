@@ -9,6 +9,7 @@ mod group;
 mod leaks;
 mod places;
 mod privacy;
+mod profiles;
 mod references;
 mod schema;
 mod texts;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::AuditFinding;
 
 /// So many findings of one check in one column of one file are told whole.
-const MOST: usize = 20;
+pub(super) const MOST: usize = 20;
 
 /// Where a finding is.
 #[derive(Debug, Clone)]
@@ -58,6 +58,11 @@ impl Findings {
         if *count <= MOST {
             self.all.push(AuditFinding { check, file, row, column, id, message: message.to_owned(), remedy });
         }
+    }
+
+    /// Counts so many more like the ones in a place of which [`MOST`] were added.
+    pub(super) fn count(&mut self, spot: &Spot, more: usize) {
+        *self.counts.entry((spot.check, spot.file.clone(), spot.column.clone())).or_default() += more;
     }
 
     /// Returns the findings, and how many more there are of each check.

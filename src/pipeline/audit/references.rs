@@ -1,11 +1,12 @@
 //! Whether what rows name is there: scenes, characters, conversations and their turns, roles. And whether it says what they say
 //! of it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::Group;
-use super::places::{Findings, Spot};
+use super::places::{Findings, MOST, Spot};
+use super::profiles::Profile;
 use crate::cells::Cells;
 
 /// A text as far as it is compared: none where there is no such column.
@@ -30,17 +31,28 @@ pub(super) struct References {
     whole: HashSet<String>,
     /// By conversation: its turns.
     turns: HashMap<String, Vec<Turn>>,
-    open: Vec<Open>,
+    /// By character: its profile, of which samples may leave something out.
+    profiles: HashMap<String, Profile>,
+    open: Open,
     missing: HashSet<&'static str>,
 }
 
-/// What is to be told, if all of the config that is named could be read.
-#[derive(Debug)]
+/// What is to be told, if all of the config that is named could be read; no more of it than will be.
+#[derive(Debug, Default)]
 struct Open {
-    spot: Spot,
-    /// The config that is named.
-    of: &'static str,
-    message: String,
+    /// By file, column and the config that is named: the first ones, and how many more there are.
+    held: BTreeMap<(String, String, &'static str), (Vec<(Spot, String)>, usize)>,
+}
+
+impl Open {
+    fn add(&mut self, group: &Group<'_>, row: usize, column: &str, of: &'static str, message: impl FnOnce() -> String) {
+        let (first, more) = self.held.entry((group.file.to_owned(), column.to_owned(), of)).or_default();
+        if first.len() < MOST {
+            first.push((group.spot("reference", row, column), message()));
+        } else {
+            *more += 1;
+        }
+    }
 }
 
 /// By config: its columns that name rows of others, and which.
@@ -61,7 +73,7 @@ const REPEATED: [(&str, &str, Columns); 4] = [
         "id",
         &[("book", "book"), ("language", "language"), ("worldview", "worldview"), ("situation", "situation")],
     ),
-    ("characters", "id", &[("name", "test_character"), ("type", "character_type"), ("profile", "profile")]),
+    ("characters", "id", &[("name", "test_character"), ("type", "character_type")]),
     (
         "conversations",
         "id",
@@ -91,8 +103,10 @@ impl References {
                 rows.insert(id.to_owned(), prints);
             }
         }
-        if group.config == "conversations" {
-            self.add_turns(group);
+        match group.config {
+            "conversations" => self.add_turns(group),
+            "characters" => self.add_profiles(group),
+            _ => {}
         }
         let Some((_, named)) = NAMED.iter().find(|(config, _)| *config == group.config) else { return };
         for (column, of) in *named {
@@ -110,7 +124,7 @@ impl References {
                         continue;
                     }
                 };
-                self.open.push(Open { spot: group.spot("reference", row, column), of, message });
+                self.open.add(group, row, column, of, || message);
             }
         }
     }
@@ -120,12 +134,31 @@ impl References {
         let columns = REPEATED.iter().find(|(config, ..)| *config == of).map_or(&[][..], |(.., columns)| columns);
         for ((_, column), there) in columns.iter().zip(&self.rows[of][id]) {
             if differ(*there, print(group, column, row)) {
-                let message = format!("`{column}` is not what `{of}` has in the row `{id}`");
-                self.open.push(Open { spot: group.spot("reference", row, column), of, message });
+                let message = || format!("`{column}` is not what `{of}` has in the row `{id}`");
+                self.open.add(group, row, column, of, message);
             }
         }
-        if of == "conversations" && group.config == "samples" {
-            self.compare_turn(group, row, id);
+        match (of, group.config) {
+            ("conversations", "samples") => self.compare_turn(group, row, id),
+            ("characters", "samples") => self.compare_profile(group, row, id),
+            _ => {}
+        }
+    }
+
+    fn add_profiles(&mut self, group: &Group<'_>) {
+        let Some(cells) = group.cells("profile") else { return };
+        for row in 0..group.height {
+            if let Some((id, profile)) = group.text("id", row).zip(Profile::of(cells, row)) {
+                self.profiles.insert(id.to_owned(), profile);
+            }
+        }
+    }
+
+    fn compare_profile(&mut self, group: &Group<'_>, row: usize, id: &str) {
+        let shown = group.cells("profile").and_then(|cells| Profile::of(cells, row));
+        if self.profiles.get(id).zip(shown).is_some_and(|(profile, shown)| !profile.shows(&shown)) {
+            let message = || format!("`profile` has what `characters` does not have in the row `{id}`");
+            self.open.add(group, row, "profile", "characters", message);
         }
     }
 
@@ -161,7 +194,7 @@ impl References {
         let number = number("turn").and_then(|turn| usize::try_from(turn).ok());
         let told = number.map_or_else(|| "none".to_owned(), |turn| turn.to_string());
         let mut open = |column: &str, message: String| {
-            self.open.push(Open { spot: group.spot("reference", row, column), of: "conversations", message });
+            self.open.add(group, row, column, "conversations", || message);
         };
         let Some(turn) = number.and_then(|number| turns.get(number)) else {
             return open("turn", format!("the conversation `{conversation}` has no turn {told}"));
@@ -199,8 +232,15 @@ impl References {
     pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
         let remedy =
             "take the row out, or put back what it names: `dramaturg build PIPELINE --replay` makes both again";
-        for Open { spot, message, .. } in self.open.into_iter().filter(|open| self.whole.contains(open.of)) {
-            findings.add(spot, &message, remedy);
+        for ((_, _, of), (first, more)) in self.open.held {
+            if !self.whole.contains(of) {
+                continue;
+            }
+            if let Some((spot, _)) = first.first() {
+                let spot = spot.clone();
+                first.into_iter().for_each(|(spot, message)| findings.add(spot, &message, remedy));
+                findings.count(&spot, more);
+            }
         }
         let mut missing: Vec<&str> = self.missing.into_iter().collect();
         missing.sort_unstable();
@@ -256,8 +296,34 @@ fn print(group: &Group<'_>, column: &str, row: usize) -> Print {
 }
 
 /// Hashes alike in every run: the keys are not drawn.
-fn hash(text: impl FnOnce(&mut DefaultHasher)) -> u64 {
+pub(super) fn hash(text: impl FnOnce(&mut DefaultHasher)) -> u64 {
     let mut hasher = DefaultHasher::new();
     text(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_told_is_counted_and_not_held() {
+        let ids: Vec<String> = (0..55).map(|row| format!("渡口/{row}")).collect();
+        let scenes = df!("id" => &["ferry"]).unwrap();
+        let samples = df!("id" => &ids, "scene_id" => vec!["other"; ids.len()]).unwrap();
+        let mut references = References::default();
+        references.add(&Group::new("scenes", "scenes.parquet", "train", 0, &scenes).unwrap());
+        for (number, file) in ["a.parquet", "a.parquet", "b.parquet"].into_iter().enumerate() {
+            references.add(&Group::new("samples", file, "test", number * ids.len(), &samples).unwrap());
+        }
+        assert_eq!(references.open.held.values().map(|(first, _)| first.len()).sum::<usize>(), 2 * MOST);
+        references.whole("scenes");
+        let mut findings = Findings::of(true);
+        references.check(&mut findings, &mut Vec::new());
+        let (told, more) = findings.end();
+        assert_eq!((told.len(), more), (2 * MOST, BTreeMap::from([("reference", 3 * ids.len() - 2 * MOST)])));
+        assert_eq!((told[1].row, told[1].id.as_deref()), (Some(1), Some("渡口/1")));
+    }
 }

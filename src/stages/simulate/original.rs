@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::marks::speech;
 use crate::schema::{Attribute, Scene};
-use crate::text::{is_han, plain, sentences};
+use crate::text::{is_han, plain, sentences, stretches};
 
 /// The least of a line that tells the dialogue: twelve letters or six Chinese characters. Less is anybody's.
 const LINE: usize = 12;
@@ -56,19 +56,17 @@ impl Original {
     /// Returns an attribute without the sentences that quote the dialogue; none when nothing is left.
     pub(super) fn kept_from(&self, attribute: &Attribute) -> Option<Attribute> {
         let value = &attribute.value;
-        let (mut kept, mut at) = (String::new(), 0);
-        for sentence in sentences(value) {
-            let end =
-                at + value[at..].find(sentence).expect("sentences are parts of their text, in order") + sentence.len();
+        let (mut kept, mut all) = (String::new(), 0);
+        for (sentence, stretch) in stretches(value) {
             // A name in quotation marks may be a whole speech too, and is anybody's.
             let told = |quotation: &str| length(&plain(quotation)) >= LINE && self.has(quotation);
             let quotes = self.is_told_by(&plain(sentence), TRAIT) || quotations(sentence).any(told);
             if !quotes {
-                kept.push_str(&value[at..end]);
+                kept.push_str(stretch);
             }
-            at = end;
+            all += stretch.len();
         }
-        if kept.len() == at {
+        if kept.len() == all {
             return Some(attribute.clone());
         }
         let kept = kept.trim();

@@ -76,12 +76,10 @@ impl Kind {
 
     /// Says whether a text says enough to be known by: `Yes.` to `Well?` may be said anywhere.
     fn tells(self, text: &str, language: Language) -> bool {
-        // What tells one question from another is what the book has there, and where that is left out all are alike.
-        if self == Self::Question && text.contains(LEFT_OUT) {
-            return false;
-        }
+        // What tells one question from another is what the book has there; where that is left out, the rest has to be much.
+        let is_cut = text.contains(LEFT_OUT);
         let least = match (self, language) {
-            (Self::Question, _) => 1,
+            (Self::Question, _) if !is_cut => 1,
             (_, Language::En) => 40,
             (_, Language::Zh) => 14,
         };
@@ -97,6 +95,18 @@ pub fn alike(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Vec<Vec<Opt
         return Vec::new();
     }
     rows.texts().iter().map(|(kind, texts)| of_kind(rows, params, *kind, texts, threads)).collect()
+}
+
+/// Returns how many rows have a question from which so much is left out that they are taken to be alike to no other.
+#[must_use]
+pub fn untold(rows: &Rows) -> usize {
+    let questions = rows.texts().iter().filter(|(kind, _)| *kind == Kind::Question);
+    let numbers = questions.flat_map(|(_, texts)| texts.iter().enumerate());
+    let is_untold = |(row, text): &(usize, &u32)| {
+        let text = rows.word(**text);
+        text.contains(LEFT_OUT) && !Kind::Question.tells(text, rows.language(*row))
+    };
+    numbers.filter(is_untold).count()
 }
 
 fn of_kind(rows: &Rows, params: &Params, kind: Kind, texts: &[u32], threads: NonZeroUsize) -> Vec<Option<u32>> {
@@ -129,18 +139,57 @@ fn of_kind(rows: &Rows, params: &Params, kind: Kind, texts: &[u32], threads: Non
 
 #[cfg(test)]
 mod tests {
-    use super::Kind;
-    use crate::schema::Language;
+    use polars::prelude::df;
+
+    use super::*;
+    use crate::schema::ByLanguage;
 
     #[test]
-    fn a_question_that_was_cut_is_like_no_other() {
-        for (whole, cut, language) in [
-            ("Hannah, what do you say to “The weir is up”?", "Hannah,[…] say to “The we[…]?", Language::En),
-            ("陆三更，听见“今夜涨水”，你怎么答？", "陆三更，[…]你怎么答？", Language::Zh),
+    fn a_question_that_was_cut_is_known_by_what_is_left_if_that_is_enough() {
+        for (whole, cut, long, language) in [
+            (
+                "Hannah, what do you say to “The weir is up”?",
+                "Hannah,[…] say to “The we[…]?",
+                "Hannah, when the miller came down to the weir that night, what did you say of “[…]”?",
+                Language::En,
+            ),
+            (
+                "陆三更，听见“今夜涨水”，你怎么答？",
+                "陆三更，[…]你怎么答？",
+                "陆三更，那天夜里渡口的人都散了以后，你对“[…]”怎么看？",
+                Language::Zh,
+            ),
         ] {
             assert!(Kind::Question.tells(whole, language) && !Kind::Question.tells(cut, language));
+            assert!(Kind::Question.tells(long, language), "{long}");
+            let params = params();
+            let of = |questions: &[&str]| {
+                let ids: Vec<String> = (0..questions.len()).map(|row| row.to_string()).collect();
+                let languages = vec![language.code(); questions.len()];
+                let frame = df!("id" => ids, "language" => languages, "question" => questions).unwrap();
+                let mut rows = Rows::new("role_specific", &params);
+                rows.add("role_specific", &params, &frame).unwrap();
+                rows
+            };
+            let rows = of(&[cut, long, whole, cut, long, whole]);
+            let alike = alike(&rows, &params, NonZeroUsize::MIN);
+            assert_eq!(alike, [[None, Some(1), Some(2), None, Some(1), Some(2)]], "{language:?}");
+            assert_eq!(untold(&rows), 2, "{language:?}");
         }
         let talk = "The weir is up[…] and nobody in the mill has slept, said Hannah.";
         assert!(Kind::Exchange.tells(talk, Language::En), "what is left of a talk says enough");
+    }
+
+    fn params() -> Params {
+        Params {
+            splits: Vec::new(),
+            rest: String::new(),
+            by: None,
+            hold_out: Vec::new(),
+            stratify: Vec::new(),
+            apart: vec![Relation::Near],
+            near: ByLanguage { en: 0.9, zh: 0.9 },
+            seed: 7,
+        }
     }
 }

@@ -8,13 +8,15 @@
 
 mod apart;
 mod families;
+mod guard;
 mod likeness;
 mod placement;
 mod rows;
 mod told;
 
 pub use apart::{Guarded, straddling};
-pub use likeness::{Kind, alike};
+pub use guard::Guard;
+pub use likeness::{Kind, alike, untold};
 pub use rows::{CONFIGS, Relation, Rows, column_of, needed};
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! A step, its review by the model itself, and the step again with the faults in hand (FURINA, Appendix A).
 
-use futures::future::try_join_all;
+use futures::future::join_all;
 
 use super::characters::Sheet;
 use super::known::borrowed;
@@ -82,7 +82,10 @@ pub(super) async fn refined<S: Step>(
             Err(error) => return Err(error),
         };
         let likenesses = S::people(&answer).iter().map(|sheet| borrowed(model, sheet, step.language(), draw));
-        faults.extend(try_join_all(likenesses).await?.into_iter().flatten());
+        // All of them end, whatever becomes of one: a call that has begun is paid for, and is to be counted and kept.
+        for fault in join_all(likenesses).await {
+            faults.extend(fault?);
+        }
         if faults.is_empty() {
             return Ok(Refined { answer, is_good: true });
         }

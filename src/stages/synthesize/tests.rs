@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+
 use super::refinement::Step;
 use super::*;
-use crate::llm::{Ask, Budget, Desk, Memory, Offline, OfflineOptions};
+use crate::llm::{Answered, Ask, Budget, Desk, Journal, JournalError, Memory, Offline, OfflineOptions, Record};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, Message, Visibility, public};
 
@@ -137,6 +139,42 @@ fn a_run_is_a_function_of_its_seed_and_its_journal() {
     let draws: BTreeSet<String> = journal.0.lock().unwrap().values().map(|record| record.draw.clone()).collect();
     let expected = ["zh/1/characters/0", "zh/1/characters/known", "zh/1/dialogue/0", "zh/1/scene/0", "zh/1/world/0"];
     assert_eq!(draws, expected.map(str::to_owned).into());
+}
+
+/// A journal on a slow disk.
+struct Slow(Memory);
+
+impl Journal for Slow {
+    fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
+        self.0.find(key)
+    }
+
+    fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>> {
+        Box::pin(async move {
+            for _ in 0..5 {
+                tokio::task::yield_now().await;
+            }
+            self.0.write(record).await
+        })
+    }
+}
+
+#[test]
+fn a_call_that_has_begun_is_kept_and_counted_when_others_may_not_begin() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for language in Language::ALL {
+        for max in 1..8 {
+            let budget = Budget { max_calls: Some(max), ..Budget::default() };
+            let journal = Arc::new(Slow(Memory::default()));
+            let desk = Arc::new(Desk::new(7, prompts(), journal.clone(), budget, false));
+            let models = [Arc::new(Model::offline("plain", OfflineOptions::default(), desk.clone()))];
+            let params = Params { characters_per_world: 3, ..Params::default() };
+            let made = runtime.block_on(synthesize(&models, &params, 7, language, Nth::planned(0), 3, &[]));
+            assert!(matches!(made, Err(AskError::Budget(_))), "{max}: {made:?}");
+            let kept = journal.0.0.lock().unwrap().len();
+            assert_eq!((desk.ledger.totals().made, kept), (max, usize::try_from(max).unwrap()), "{language:?}");
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,115 @@
+//! Whether a profile is one that is known, as far as it is shown: a sample leaves out what quotes the dialogue of its scene. It does
+//! not look for what is left out.
+
+use std::hash::Hash as _;
+
+use super::references::hash;
+use crate::cells::Cells;
+use crate::text::stretches;
+
+/// An attribute of a profile.
+#[derive(Debug, PartialEq, Eq)]
+struct Trait {
+    /// All but its value: key, visibility and whatever else there is.
+    rest: u64,
+    value: String,
+}
+
+/// A profile as far as it is compared.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Profile(Vec<Trait>);
+
+impl Profile {
+    /// Reads the profile of a row; none where the column holds no lists.
+    pub(super) fn of(cells: &Cells, row: usize) -> Option<Self> {
+        let Cells::List { items, .. } = cells else { return None };
+        let attribute = |place| {
+            let mut value = "";
+            let rest = hash(|hasher| {
+                items.each_text(place, &mut String::new(), &mut |path, text| match path {
+                    ".value" => value = text,
+                    _ => (path, text).hash(hasher),
+                });
+            });
+            Trait { rest, value: value.to_owned() }
+        };
+        Some(Self(cells.list(row).map(attribute).collect()))
+    }
+
+    /// Says whether a profile is this one, whole or with sentences and attributes left out.
+    pub(super) fn shows(&self, shown: &Self) -> bool {
+        let mut all = self.0.iter();
+        let mut is_next = |shown: &Trait| all.any(|own| own.rest == shown.rest && leaves(&own.value, &shown.value));
+        shown.0.iter().all(&mut is_next)
+    }
+}
+
+/// Says whether a text is what a value leaves when none, some but not all of its sentences are taken out.
+fn leaves(value: &str, left: &str) -> bool {
+    if value == left {
+        return true;
+    }
+    // What is still to be found, by which sentences were.
+    let mut rests = vec![left];
+    for (_, stretch) in stretches(value) {
+        for place in 0..rests.len() {
+            rests.extend(rests[place].trim_start().strip_prefix(stretch.trim()).map(str::trim));
+        }
+        rests.sort_unstable_by_key(|rest| rest.len());
+        rests.dedup();
+    }
+    !left.trim().is_empty() && rests[0].is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::{Profile, Trait, leaves};
+
+    #[test]
+    fn what_is_left_of_a_value_is_whole_sentences_in_order() {
+        for (value, left, expected) in [
+            ("Curt. Never waits! Proud of her boat.", "Curt. Proud of her boat.", true),
+            ("Curt. Never waits! Proud of her boat.", "Never waits!", true),
+            ("Curt. Never waits! Proud of her boat.", "Curt. Never waits! Proud of her boat.", true),
+            ("Curt. Never waits! Proud of her boat.", "Proud of her boat. Curt.", false),
+            ("Curt. Never waits! Proud of her boat.", "Curt. Proud of his boat.", false),
+            ("Curt. Never waits! Proud of her boat.", "Curt. Curt.", false),
+            ("Curt. Never waits! Proud of her boat.", "Curt. Never", false),
+            ("Curt. Never waits! Proud of her boat.", "", false),
+            ("Aye. Aye, sir. Aye.", "Aye. Aye.", true),
+            ("话少。从不等人！爱船。", "话少。爱船。", true),
+            ("话少。从不等人！爱船。", "从不等人！", true),
+            ("话少。从不等人！爱船。", "爱船。话少。", false),
+            ("话少。从不等人！爱船。", "话少。恨船。", false),
+            ("话少。从不等人！爱船。", "话少。爱船", false),
+            ("", "", true),
+        ] {
+            assert_eq!(leaves(value, left), expected, "{value} {left}");
+        }
+    }
+
+    #[test]
+    fn attributes_may_go_and_nothing_else() {
+        let profile = |traits: &[(u64, &str)]| {
+            Profile(traits.iter().map(|(rest, value)| Trait { rest: *rest, value: (*value).to_owned() }).collect())
+        };
+        let values = HashMap::from([("en", ["Curt. Proud.", "Proud."]), ("zh", ["话少。爱船。", "爱船。"])]);
+        for [whole, left] in values.into_values() {
+            let character = profile(&[(1, whole), (2, whole), (3, whole)]);
+            for (shown, expected) in [
+                (&[(1, whole), (2, whole), (3, whole)][..], true),
+                (&[(1, left), (3, whole)], true),
+                (&[], true),
+                (&[(3, whole), (1, left)], false),
+                (&[(1, whole), (1, whole)], false),
+                (&[(1, whole), (4, whole)], false),
+                (&[(1, whole), (2, whole), (3, whole), (3, whole)], false),
+                (&[(1, "x")], false),
+            ] {
+                assert_eq!(character.shows(&profile(shown)), expected, "{shown:?}");
+            }
+        }
+    }
+}

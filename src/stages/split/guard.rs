@@ -1,0 +1,79 @@
+//! Which of two splits is better guarded: nothing of what it tests may stand in the other. It places no row.
+
+use super::{Params, UNUSED};
+
+/// The order of splits, the best guarded first.
+#[derive(Debug, Clone, Default)]
+pub struct Guard {
+    /// The splits that were drawn, in order, and the one of all other rows; none where only names tell.
+    drawn: Option<(Vec<String>, String)>,
+}
+
+impl Guard {
+    /// Makes the order by which rows were divided; where nobody knows how they were, their names tell.
+    #[must_use]
+    pub fn new(params: Option<&Params>) -> Self {
+        let names = |params: &Params| params.splits.iter().map(|part| part.name.clone()).collect();
+        Self { drawn: params.map(|params| (names(params), params.rest.clone())) }
+    }
+
+    /// Returns the place of a split in the order. What is set aside comes before the rest, as no model is trained on it.
+    #[must_use]
+    pub fn place(&self, split: &str) -> usize {
+        let Some((drawn, rest)) = &self.drawn else {
+            return match split {
+                "test" => 0,
+                "dev" | "validation" => 1,
+                UNUSED => 3,
+                "train" => 4,
+                _ => 2,
+            };
+        };
+        let further = usize::from(split == UNUSED) + 2 * usize::from(split == rest);
+        drawn.iter().position(|name| name == split).unwrap_or(drawn.len() + further)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::ByLanguage;
+    use crate::stages::split::{Part, Size};
+
+    #[test]
+    fn the_order_is_that_of_the_division_and_else_of_the_names() {
+        let sorted = |guard: &Guard, mut names: Vec<&'static str>| {
+            names.sort_by_key(|name| guard.place(name));
+            names
+        };
+        let by_name = Guard::new(None);
+        assert_eq!(
+            sorted(&by_name, vec!["train", UNUSED, "池", "validation", "test"]),
+            ["test", "validation", "池", UNUSED, "train"]
+        );
+        let drawn = |splits: &[&str], rest: &str| {
+            let part = |name: &&str| Part { name: (*name).to_owned(), size: Size::Rows(1) };
+            Guard::new(Some(&Params {
+                splits: splits.iter().map(part).collect(),
+                rest: rest.to_owned(),
+                by: None,
+                hold_out: Vec::new(),
+                stratify: Vec::new(),
+                apart: Vec::new(),
+                near: ByLanguage { en: 0.6, zh: 0.5 },
+                seed: 7,
+            }))
+        };
+        for (splits, rest, expected) in [
+            (&["test"][..], "dev", ["test", UNUSED, "dev"]),
+            (&["train"], "池", ["train", UNUSED, "池"]),
+            (&["a"], "validation", ["a", UNUSED, "validation"]),
+            (&["b"], "a", ["b", UNUSED, "a"]),
+            (&["a", "validation"], "train", ["a", "validation", "train"]),
+        ] {
+            let mut names = expected.to_vec();
+            names.reverse();
+            assert_eq!(sorted(&drawn(splits, rest), names), expected);
+        }
+    }
+}
