@@ -213,7 +213,8 @@ mod tests {
         let types = ["established", "established", "synthesized", "synthesized"];
         let characters = df!("language" => languages, "type" => types).unwrap();
         balance.add(&Group::new("characters", "characters.parquet", "train", 0, &characters).unwrap());
-        let of_row = |row: usize| (if row < 400 { "en" } else { "zh" }, if row % 2 == 0 { "CR" } else { "PA" });
+        let of_row =
+            |row: usize| (if row < 400 { "en" } else { "zh" }, if row.is_multiple_of(2) { "CR" } else { "PA" });
         let (languages, dimensions): (Vec<&str>, Vec<&str>) = (0..800).map(of_row).unzip();
         let samples = df!("language" => languages, "dimension" => dimensions).unwrap();
         balance.add(&Group::new("samples", "samples.parquet", "test", 0, &samples).unwrap());

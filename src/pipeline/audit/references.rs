@@ -40,13 +40,20 @@ pub(super) struct References {
 /// What is to be told, if all of the config that is named could be read; no more of it than will be.
 #[derive(Debug, Default)]
 struct Open {
-    /// By file, column and the config that is named: the first ones, and how many more there are.
-    held: BTreeMap<(String, String, &'static str), (Vec<(Spot, String)>, usize)>,
+    /// By file, column and the config that is named.
+    held: BTreeMap<(String, String, &'static str), Held>,
+}
+
+/// The first findings of a kind, and how many more there are.
+#[derive(Debug, Default)]
+struct Held {
+    first: Vec<(Spot, String)>,
+    more: usize,
 }
 
 impl Open {
     fn add(&mut self, group: &Group<'_>, row: usize, column: &str, of: &'static str, message: impl FnOnce() -> String) {
-        let (first, more) = self.held.entry((group.file.to_owned(), column.to_owned(), of)).or_default();
+        let Held { first, more } = self.held.entry((group.file.to_owned(), column.to_owned(), of)).or_default();
         if first.len() < MOST {
             first.push((group.spot("reference", row, column), message()));
         } else {
@@ -232,13 +239,15 @@ impl References {
     pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
         let remedy =
             "take the row out, or put back what it names: `dramaturg build PIPELINE --replay` makes both again";
-        for ((_, _, of), (first, more)) in self.open.held {
+        for ((_, _, of), Held { first, more }) in self.open.held {
             if !self.whole.contains(of) {
                 continue;
             }
             if let Some((spot, _)) = first.first() {
                 let spot = spot.clone();
-                first.into_iter().for_each(|(spot, message)| findings.add(spot, &message, remedy));
+                for (spot, message) in first {
+                    findings.add(spot, &message, remedy);
+                }
                 findings.count(&spot, more);
             }
         }
@@ -318,7 +327,7 @@ mod tests {
         for (number, file) in ["a.parquet", "a.parquet", "b.parquet"].into_iter().enumerate() {
             references.add(&Group::new("samples", file, "test", number * ids.len(), &samples).unwrap());
         }
-        assert_eq!(references.open.held.values().map(|(first, _)| first.len()).sum::<usize>(), 2 * MOST);
+        assert_eq!(references.open.held.values().map(|held| held.first.len()).sum::<usize>(), 2 * MOST);
         references.whole("scenes");
         let mut findings = Findings::of(true);
         references.check(&mut findings, &mut Vec::new());
