@@ -52,8 +52,7 @@ impl Records {
         let (conversations, samples, rejects, turn_faults) = Default::default();
         let played = Arc::new(PlayedRecords { kept, conversations, samples, rejects, turn_faults });
         let (characters, rejects, roles, barred) = Default::default();
-        let short = BTreeMap::new();
-        Self { characters, rejects, roles, barren: short.clone(), short, barred, played }
+        Self { characters, rejects, roles, short: BTreeMap::new(), barren: BTreeMap::new(), barred, played }
     }
 
     /// Takes over what was left out of the conversations.

@@ -1,8 +1,8 @@
 //! The road through `simulate`: every lane, side by side.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::records::{PlayedRecords, Records};
 use super::super::{ModelEntry, RunError, Stage};
@@ -119,34 +119,15 @@ impl Road {
             }
             Ok(records.add(played)?)
         };
-        let lane = lanes.name();
-        let standing = |progress: simulate::Progress, has_ended| {
-            let simulate::Progress { conversations, counted, wanted } = progress;
+        let sources: Vec<&Model> = sources.iter().map(|source| &**source).collect();
+        let lane = simulate::lanes_name(character, &sources);
+        let progress = |simulate::Progress { conversations, counted, wanted, has_ended }: simulate::Progress| {
+            let reached = u64::from(counted);
+            let step = reached.saturating_sub(behind.fetch_max(reached, Ordering::Relaxed));
+            self.advance(Stage::Simulate, done.fetch_add(step, Ordering::Relaxed) + step, Some(total));
             self.reporter.report(Event::Lane { lane: lane.clone(), conversations, counted, wanted, has_ended });
         };
-        let last = Mutex::new(simulate::Progress::of(&stage));
-        standing(simulate::Progress::of(&stage), false);
-        let progress = |progress: simulate::Progress| {
-            let counted = u64::from(progress.counted);
-            let step = counted.saturating_sub(behind.fetch_max(counted, Ordering::Relaxed));
-            self.advance(Stage::Simulate, done.fetch_add(step, Ordering::Relaxed) + step, Some(total));
-            *last.lock().unwrap_or_else(PoisonError::into_inner) = progress;
-            standing(progress, false);
-        };
-        let sources: Vec<&Model> = sources.iter().map(|source| &**source).collect();
-        let end = simulate::play_lanes(&stage, character, &sources, &**scenes, &keep, &progress).await?;
-        standing(*last.lock().unwrap_or_else(PoisonError::into_inner), true);
-        Ok(end)
-    }
-}
-
-impl Lanes {
-    /// Returns the lane's id, or of lanes that share counts the character's.
-    fn name(&self) -> String {
-        match self.sources.as_slice() {
-            [source] => format!("{}/{}", self.character.id, source.name()),
-            _ => self.character.id.clone(),
-        }
+        simulate::play_lanes(&stage, character, &sources, &**scenes, &keep, &progress).await
     }
 }
 

@@ -67,14 +67,8 @@ pub struct Progress {
     pub counted: u32,
     /// Counts wanted: τ for each dimension.
     pub wanted: u32,
-}
-
-impl Progress {
-    /// Returns where a lane stands at its begin.
-    #[must_use]
-    pub fn of(stage: &Stage<'_>) -> Self {
-        report(stage.params, &Counts::new(stage.dimensions), 0)
-    }
+    /// Whether nothing more is played.
+    pub has_ended: bool,
 }
 
 /// What comes of one conversation.
@@ -123,6 +117,7 @@ pub async fn play_lanes<S: Scenes>(
     let mut counts = Counts::new(stage.dimensions);
     let mut tally = Tally::default();
     let mut ended = 0;
+    progress(report(stage.params, &counts, ended));
     // Where it is not targets that count, those are balanced by themselves among the dimensions below τ: one that is aimed at
     // in vain would else take every further target.
     let mut aimed = Counts::new(stage.dimensions);
@@ -183,11 +178,12 @@ pub async fn play_lanes<S: Scenes>(
         (counts, aimed) = (counted, tried);
         progress(report(stage.params, &counts, ended));
     }
+    progress(Progress { has_ended: true, ..report(stage.params, &counts, ended) });
     let short = counts.iter().filter(|(_, count)| *count < tau).map(|(code, _)| code.to_owned()).collect();
     let mut rejects = Vec::new();
     rejects.extend(turns.short(stage, &counts, ended));
     let barren = tally.barren(stage, &counts);
-    rejects.extend(tally.reject(&turns.name(), &barren));
+    rejects.extend(tally.reject(&turns.name, &barren));
     if ended > 0 {
         rejects.extend(turns.idle());
     }
@@ -257,7 +253,7 @@ fn conversations_wanted(params: &Params, counts: &Counts, ended: u32) -> u32 {
 
 fn report(params: &Params, counts: &Counts, conversations: u32) -> Progress {
     let wanted = params.tau * u32::try_from(counts.iter().count()).expect("few dimensions");
-    Progress { conversations, counted: wanted - counts.missing(params.tau), wanted }
+    Progress { conversations, counted: wanted - counts.missing(params.tau), wanted, has_ended: false }
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ pub use lane::{LaneEnd, Played, Progress, Stage, play_lanes};
 pub use panel::is_further_verdict;
 pub use places::Places;
 pub use scenes::{DrawnBooks, Scenes, drawn, meets_own_book};
+pub use turns::lanes_name;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

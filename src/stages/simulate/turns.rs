@@ -10,8 +10,19 @@ use crate::llm::Model;
 use crate::schema::{Character, Reject, Scene};
 use crate::seed::seeded;
 
+/// Returns the id of a lane, or of the character whose lanes share counts.
+#[must_use]
+pub fn lanes_name(character: &Character, sources: &[&Model]) -> String {
+    match sources {
+        [source] => format!("{}/{}", character.id, source.name()),
+        _ => character.id.clone(),
+    }
+}
+
 /// Whose turn it is among lanes that share counts, and in which scene.
 pub(super) struct Turns<'a, S> {
+    /// The lanes' name.
+    pub(super) name: String,
     character: &'a Character,
     params: &'a Params,
     scenes: &'a S,
@@ -61,7 +72,19 @@ impl<'a, S: Scenes> Turns<'a, S> {
         let place = seeded(stage.seed, &["simulate", "first", &character.id]).random_range(0..lanes.len().max(1));
         let most = stage.params.max_conversations;
         let limit = stage.limit.map_or(most, |limit| limit.min(most));
-        Self { character, params: stage.params, scenes, lanes, place, most, limit, was_cut: false, is_empty: false }
+        let name = lanes_name(character, sources);
+        Self {
+            name,
+            character,
+            params: stage.params,
+            scenes,
+            lanes,
+            place,
+            most,
+            limit,
+            was_cut: false,
+            is_empty: false,
+        }
     }
 
     /// Returns the next conversations, fewer where no more are left.
@@ -104,14 +127,6 @@ impl<'a, S: Scenes> Turns<'a, S> {
         self.is_empty || self.was_cut || self.lanes.iter().all(|lane| lane.begun >= self.limit)
     }
 
-    /// Returns the id of the lane, or of the character whose lanes share counts.
-    pub(super) fn name(&self) -> String {
-        match self.lanes.as_slice() {
-            [lane] => lane.id.clone(),
-            _ => self.character.id.clone(),
-        }
-    }
-
     /// Returns the entry of lanes that ended before τ, after so many conversations.
     pub(super) fn short(&self, stage: &Stage<'_>, counts: &Counts, ended: u32) -> Option<Reject> {
         let tau = stage.params.tau;
@@ -130,7 +145,7 @@ impl<'a, S: Scenes> Turns<'a, S> {
         } else {
             ("scenes_exhausted", format!("after {ended} conversations, one for each scene that fits: {short}"))
         };
-        Some(Reject::new("simulate", self.name(), reason, detail))
+        Some(Reject::new("simulate", self.name.clone(), reason, detail))
     }
 
     /// Returns the entries of lanes that share counts and never played.
