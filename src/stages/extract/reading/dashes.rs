@@ -1,4 +1,5 @@
-//! Speech that a dash opens where its paragraph begins, and that no mark closes: only the words that hand it over tell where it stops.
+//! Speech that starts with a dash at the start of a paragraph and has no closing mark: only the speech tag shows where
+//! it ends.
 
 use super::Paragraph;
 use super::quotations::Span;
@@ -7,10 +8,10 @@ use super::tables::{
 };
 use crate::schema::Language;
 
-/// So many paragraphs must begin with a dash before it counts as a mark of speech.
+/// Minimum number of paragraphs that start with a dash for the dash to count as a quotation mark.
 const FEWEST: usize = 3;
 
-/// Verbs of what is so while somebody speaks.
+/// Present-tense verbs: they occur in speech rather than in past-tense narration.
 const PRESENT: [&str; 10] = ["is", "are", "has", "have", "will", "can", "does", "do", "knows", "know"];
 
 /// Whether a character is a dash that may open speech.
@@ -18,22 +19,22 @@ const fn dash(c: char) -> bool {
     matches!(c, '—' | '–' | '―' | '－')
 }
 
-/// Whether a paragraph begins as speech does behind a dash.
+/// Whether a paragraph starts like speech after a dash.
 fn opens(chars: &[char], paragraph: &Paragraph) -> bool {
     let line = &chars[paragraph.start as usize..paragraph.end as usize];
     let dashes = line.iter().take_while(|&&c| dash(c)).count();
-    // Two Chinese dashes are one, and break a sentence off.
+    // A Chinese dash is two dash characters, and marks an interrupted sentence.
     let wide = dashes == 2 && line.get(2).is_some_and(char::is_ascii);
     !paragraph.border && (dashes == 1 || wide) && line[dashes..].iter().any(|c| c.is_alphanumeric())
 }
 
-/// Whether a book sets its speech so: `marked` is how many stretches stand between other marks.
+/// Whether a book marks its speech with dashes. `marked` is the number of quotations in other marks.
 pub(super) fn custom(chars: &[char], paragraphs: &[Paragraph], marked: usize) -> bool {
     let dashed = paragraphs.iter().filter(|paragraph| opens(chars, paragraph)).count();
     dashed >= FEWEST && dashed > marked
 }
 
-/// Returns the speech of such a book in order.
+/// Returns the quotations of such a book in order.
 pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Language) -> Vec<Span> {
     let mut spans = Vec::new();
     for (index, paragraph) in paragraphs.iter().enumerate().filter(|(_, paragraph)| opens(chars, paragraph)) {
@@ -54,7 +55,7 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
     spans
 }
 
-/// Returns the spoken pieces of a paragraph.
+/// Returns the spoken parts of a paragraph, as (start, end).
 fn pieces(chars: &[char], start: usize, end: usize, language: Language) -> Vec<(usize, usize)> {
     let mut pieces = Vec::new();
     let mut from = (start..end).find(|&i| !dash(chars[i])).unwrap_or(end);
@@ -67,7 +68,7 @@ fn pieces(chars: &[char], start: usize, end: usize, language: Language) -> Vec<(
             Language::En => tag_en(chars, at, end),
             Language::Zh => tag_zh(chars, at, end),
         });
-        // `—Yes. Hale drank. —How old?`: a sentence before a dash that takes up the speech again.
+        // `—Yes. Hale drank. —How old?`: a narrated sentence before a dash that resumes the speech.
         if language == Language::En
             && dash(chars[i])
             && i > from
@@ -92,7 +93,7 @@ const fn ends(c: char) -> bool {
     matches!(c, ',' | '!' | '?' | ';' | '…' | '，' | '！' | '？' | '。' | '；')
 }
 
-/// Returns where the English words that hand over speech stop, if they begin here: `said Hale.`, `the clerk asked,`.
+/// Returns the end of the English speech tag that starts at `at`, if there is one: `said Hale.`, `the clerk asked,`.
 fn tag_en(chars: &[char], at: usize, end: usize) -> Option<usize> {
     let class = |word: &(usize, usize)| class_of(chars, *word);
     let mut words: Vec<(usize, usize)> = Vec::new();
@@ -105,7 +106,7 @@ fn tag_en(chars: &[char], at: usize, end: usize) -> Option<usize> {
         let stop =
             (i..end).find(|&k| !chars[k].is_alphanumeric() && !matches!(chars[k], '’' | '\'' | '-')).unwrap_or(end);
         words.push((i, stop));
-        // The point of a title ends nothing.
+        // The full stop of a title ends no sentence.
         i = stop + usize::from(chars.get(stop) == Some(&'.') && class(&(words[words.len() - 1])) & TITLE != 0);
     }
     let pronoun = HE | SHE | THEY;
@@ -114,7 +115,7 @@ fn tag_en(chars: &[char], at: usize, end: usize) -> Option<usize> {
     let person = |word: &(usize, usize)| capital(word) || class(word) & (pronoun | DETERMINER | POSSESSIVE) != 0;
     let first = words.first()?;
     let handed = says(first) && words.get(1).is_some_and(person);
-    // `he told her`, of the words that do other things than speak as well.
+    // `he told her`: for speech verbs that have other common uses.
     let tells = |word: &(usize, usize)| {
         let next = words.iter().position(|other| other == word).and_then(|at| words.get(at + 1));
         chars[word.0..word.1] == ['t', 'o', 'l', 'd']
@@ -122,7 +123,7 @@ fn tag_en(chars: &[char], at: usize, end: usize) -> Option<usize> {
     };
     let firm = |word: &(usize, usize)| says(word) && (class(word) & FAINT == 0 || tells(word));
     let led = match class(first) {
-        // `I say` is said; `I said` may be told.
+        // `I say` is part of speech; `I said` may be narration.
         class if class & NARRATOR != 0 => words.get(1).is_some_and(|word| firm(word) && chars[word.1 - 1] == 'd'),
         class if class & pronoun != 0 => words.iter().skip(1).take(2).any(firm),
         class if class & (DETERMINER | POSSESSIVE) != 0 => {
@@ -134,7 +135,7 @@ fn tag_en(chars: &[char], at: usize, end: usize) -> Option<usize> {
     (handed || led).then(|| tail_en(chars, words[1].1, end))
 }
 
-/// Returns where the sentence that narrates begins, if the last one before a dash does: `Hale drank.`, `The captain sat down.`.
+/// Returns the start of the last sentence before a dash if it is narration: `Hale drank.`, `The captain sat down.`.
 fn told_en(chars: &[char], from: usize, dash: usize) -> Option<usize> {
     let end = (from..dash).rev().find(|&i| !chars[i].is_whitespace())?;
     let stops = |i: &usize| matches!(chars[*i], '.' | '!' | '?') && chars[i + 1].is_whitespace();
@@ -144,7 +145,7 @@ fn told_en(chars: &[char], from: usize, dash: usize) -> Option<usize> {
     let class = |word: &[char]| ENGLISH.class(&word.iter().flat_map(|c| c.to_lowercase()).collect::<String>());
     let first = words.next()?;
     let third = class(first) & (HE | SHE | THEY | DETERMINER) != 0;
-    // What is now so is said; what was so is told.
+    // A verb in the present tense shows speech, the past tense narration.
     let now = |word: &[char]| PRESENT.iter().any(|now| now.chars().eq(word.iter().copied()));
     let told = !words.any(now);
     let named = first.first().is_some_and(|c| c.is_uppercase()) && class(first) & (STOP | NARRATOR) == 0;
@@ -159,7 +160,8 @@ const fn role(class: u32) -> bool {
     class & (ROLE | KIN) != 0
 }
 
-/// Returns where narration stops that goes on from a verb of speech: at the sentence's end, or at a comma behind which nobody acts.
+/// Returns the end of narration that continues after a speech verb: at the end of the sentence, or at a comma that no
+/// further action follows.
 fn tail_en(chars: &[char], at: usize, end: usize) -> usize {
     let mut i = at;
     while i < end {
@@ -189,7 +191,7 @@ fn tail_en(chars: &[char], at: usize, end: usize) -> usize {
     end
 }
 
-/// Returns where the Chinese clause that hands over speech stops, if it begins here.
+/// Returns the end of the Chinese speech tag that starts at `at`, if there is one.
 fn tag_zh(chars: &[char], at: usize, end: usize) -> Option<usize> {
     let stop = (at..end).find(|&i| ends(chars[i]) || matches!(chars[i], '：' | ':')).unwrap_or(end);
     let clause: Vec<char> = chars[at..stop].iter().map(|&c| CHINESE.fold(c)).collect();

@@ -1,7 +1,7 @@
-//! People who are given beforehand: which names are whose, before the rules ask who speaks.
+//! Known characters: a list, supplied by the user or a model, of which names belong to which character.
 //!
-//! The languages find names and join them as ever; here they are parted and joined anew as somebody said who knows the book.
-//! Without people given, every function leaves things as they are.
+//! The language modules find and merge names as usual; this module then splits and merges them according to the list.
+//! If no list is given, every function is a no-op.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,25 +10,25 @@ use super::tables::{ENGLISH, KIN, ROLE, TITLE};
 use super::{Gender, Person, Reading};
 use crate::stages::extract::aliases::{Aliases, Known, NARRATOR, key};
 
-/// The people who are given, with what the rules find without them.
+/// The known characters, together with what the rules find without them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Given {
     people: Vec<Known>,
     narrator: Option<usize>,
-    /// Of each, whether it has other names than the rules find by themselves.
+    /// Per character: whether its names differ from those the rules find by themselves.
     changed: Vec<bool>,
-    /// Whose each name is.
+    /// Owner of each name, by normalised name.
     owners: BTreeMap<String, usize>,
-    /// Names that are nobody's.
+    /// Names that belong to no character.
     ignored: BTreeSet<String>,
-    /// Names that the rules take for somebody's by themselves.
+    /// Names that the rules by themselves assign to a character.
     found: BTreeSet<String>,
-    /// The names of those whom the rules find and who were struck out.
+    /// Names of characters that the rules find and the list leaves out.
     struck: Vec<Vec<String>>,
 }
 
 impl Given {
-    /// Takes people as given; `plain` is the reading without them.
+    /// Builds the list; `plain` is the attribution without it.
     pub(super) fn new(aliases: &Aliases, plain: &Reading) -> Self {
         let mut owners = BTreeMap::new();
         for (index, person) in aliases.people.iter().enumerate() {
@@ -46,7 +46,7 @@ impl Given {
         let plain = Aliases::of(plain).people;
         let plainly: BTreeSet<BTreeSet<String>> = plain.iter().map(keys).collect();
         let ignored: BTreeSet<String> = aliases.ignore.iter().map(|form| key(form)).collect();
-        // Where somebody's names are left to the rules, a noun such as `the clerk` may be one of them.
+        // If the rules are to find a character's names, a noun such as `the clerk` may be one of them.
         let whole = aliases.people.iter().all(|person| person.aliases.is_some());
         let gone = |person: &&Known| !keys(person).iter().any(|key| owners.contains_key(key) || ignored.contains(key));
         let struck = plain.iter().filter(|_| whole).filter(gone);
@@ -67,22 +67,22 @@ impl Given {
         self.owners.is_empty() && self.ignored.is_empty() && self.found.is_empty()
     }
 
-    /// Returns the person who bears a name.
+    /// Returns the index of the known character with this name.
     pub(super) fn owner(&self, form: &str) -> Option<usize> {
         if self.is_silent() { None } else { self.owners.get(&key(form)).copied() }
     }
 
-    /// Whether a name is said to be nobody's.
+    /// Whether the list marks a name as no character's.
     pub(super) fn ignores(&self, form: &str) -> bool {
         !self.ignored.is_empty() && self.ignored.contains(&key(form))
     }
 
-    /// Whether the rules may go on finding a person's names.
+    /// Whether the rules may find further names of a character.
     fn open(&self, person: usize) -> bool {
         self.people[person].aliases.is_none()
     }
 
-    /// Whether a name that the rules give to somebody may stay with him.
+    /// Whether a name that the rules assign to a character may stay with it.
     pub(super) fn allows(&self, form: &str, person: &Draft) -> bool {
         if self.is_silent() {
             return true;
@@ -96,19 +96,19 @@ impl Given {
         }
     }
 
-    /// Returns the given names that have to be looked for in the text: those that the rules miss, or may have found to be
-    /// somebody's in other ways.
+    /// Returns the listed names that must be searched for in the text: names that the rules miss, and names of
+    /// characters whose names the list changes.
     pub(super) fn fresh(&self) -> impl Iterator<Item = &str> {
         let forms = self.people.iter().zip(&self.changed);
         let forms = forms.flat_map(|(person, changed)| person.forms().map(move |form| (form, *changed)));
         forms.filter(|(form, changed)| *changed || !self.found.contains(&key(form))).map(|(form, _)| form)
     }
 
-    /// Parts and joins names: `roots` says of each name, by its index, with which one the rules join it; `names` are the names
-    /// with how often the book has them.
+    /// Splits and merges names. `roots` holds for each name the index of the name that the rules merge it with; `names`
+    /// holds the names and their counts.
     ///
-    /// A name that is given to nobody stays with those that it was joined to, unless these are somebody's whose names are all
-    /// given.
+    /// A name not in the list stays with the names it was merged with, unless these belong to a character whose names
+    /// are all listed.
     pub(super) fn part(&self, roots: &mut [usize], names: &[(&str, u32)]) {
         #[derive(PartialEq, Eq, PartialOrd, Ord)]
         enum Part {
@@ -139,7 +139,7 @@ impl Given {
         }
     }
 
-    /// Marks who of a cast is given, and sets the genders that are.
+    /// Links each draft to its known character, and sets listed genders.
     pub(super) fn mark(&self, cast: &mut [Draft]) {
         for draft in cast {
             draft.given = draft.forms.keys().find_map(|form| self.owner(form));
@@ -151,8 +151,8 @@ impl Given {
         }
     }
 
-    /// Returns the phrases that stand for the people who are given or were struck out, each with its place in the cast, to
-    /// which those are added whom no name has shown.
+    /// Returns the index in `cast` for each phrase that refers to a known or left-out character. Adds to `cast` the
+    /// characters that no name in the text has shown.
     pub(super) fn roles(&self, cast: &mut Vec<Draft>) -> BTreeMap<String, usize> {
         let mut roles = BTreeMap::new();
         for (given, person) in self.people.iter().enumerate() {
@@ -183,7 +183,7 @@ impl Given {
         roles
     }
 
-    /// Returns a reading whose people are those who are given; what others say is nobody's.
+    /// Returns an attribution with exactly the known characters; quotations of others become unknown.
     pub(super) fn close(&self, mut reading: Reading) -> Reading {
         let blank = |known: &Known| Person {
             name: known.name.clone(),
@@ -230,15 +230,15 @@ impl Given {
     }
 }
 
-/// English names that the rules would not find, as words.
+/// English names that the rules would not find, as word sequences.
 #[derive(Debug, Default)]
 pub(super) struct Phrases {
-    /// By the first word: the words in lower case, each with whether it is capitalised.
+    /// By first word: the words in lower case, each with whether it must be capitalised.
     list: BTreeMap<String, Vec<Vec<(String, bool)>>>,
 }
 
 impl Phrases {
-    /// Takes the names that have to be looked for; those of role nouns are left to the rules for these.
+    /// Collects the names to search for. Names that are role nouns are left to the role rules.
     pub(super) fn new(given: &Given) -> Self {
         let mut phrases = Self::default();
         for form in given.fresh() {
@@ -249,7 +249,7 @@ impl Phrases {
                     (word.to_lowercase(), word.starts_with(char::is_uppercase))
                 })
                 .collect();
-            // `the Rat` is `Rat` with its article.
+            // `the Rat` is `Rat` with an article.
             let article = words.len() > 1 && words[0].0 == "the" && words[1].1;
             let words = &words[usize::from(article)..];
             let Some((last, capital)) = words.last() else { continue };
@@ -260,8 +260,8 @@ impl Phrases {
         phrases
     }
 
-    /// Returns of how many words the longest name is that begins with `first`; `word` gives the words from there on, in lower
-    /// case and with whether they are capitalised.
+    /// Returns the length in words of the longest name that begins with `first`, 0 if none. `word` returns the
+    /// lower-case word at an offset from there, with whether it is capitalised.
     pub(super) fn length<'a>(&self, first: &str, word: impl Fn(usize) -> Option<(&'a str, bool)>) -> usize {
         let fits = |words: &&Vec<(String, bool)>| {
             words.iter().enumerate().all(|(place, (text, capital))| {
@@ -293,7 +293,7 @@ mod tests {
         Aliases::of(&read(text, language, false))
     }
 
-    /// Returns what a person of the corrected reading says; `-` for nobody.
+    /// Returns what a character says in the corrected attribution; `-` for an unknown speaker.
     fn lines(text: &str, language: Language, aliases: &Aliases, name: &str) -> String {
         assert_eq!(aliases.faults(), []);
         let reading = read_with(text, language, false, aliases);
@@ -301,7 +301,7 @@ mod tests {
         let mut wanted: Vec<&str> = aliases.people.iter().map(|person| person.name.as_str()).collect();
         names.sort_unstable();
         wanted.sort_unstable();
-        assert_eq!(names, wanted, "those who are given, and no others");
+        assert_eq!(names, wanted, "only listed characters are reported");
         let mut lines = Vec::new();
         for quotation in &reading.quotations {
             assert_eq!(quotation.speaker.is_none(), quotation.kind.is_none());
@@ -315,9 +315,9 @@ mod tests {
         lines.join(" ")
     }
 
-    /// Returns the person of a file who bears a name.
+    /// Returns the character with a name.
     fn of<'a>(aliases: &'a mut Aliases, name: &str) -> &'a mut Known {
-        aliases.people.iter_mut().find(|person| person.forms().any(|form| form == name)).expect("somebody of that name")
+        aliases.people.iter_mut().find(|person| person.forms().any(|form| form == name)).expect("the list has this name")
     }
 
     #[test]
@@ -325,7 +325,7 @@ mod tests {
         for (language, text) in [(Language::En, EN), (Language::Zh, ZH)] {
             let plain = read(text, language, false);
             assert_eq!(read_with(text, language, false, &Aliases::of(&plain)), plain);
-            // Nor does saying it in another order.
+            // The order of the list makes no difference.
             let mut turned = Aliases::of(&plain);
             turned.people.reverse();
             assert_eq!(read_with(text, language, false, &turned), plain);
@@ -340,10 +340,10 @@ mod tests {
             (Language::Zh, ZH, "灯花婆", "秋云", "灯花老妪", "四 八"),
         ] {
             let mut aliases = aliases(text, language);
-            // An alias moves; of somebody without another, nothing is left.
+            // An alias moves to another character; a character without aliases disappears.
             aliases.people.retain(|person| person.name != other);
             for person in &mut aliases.people {
-                person.aliases.as_mut().expect("written").retain(|alias| alias != other);
+                person.aliases.as_mut().expect("`Aliases::of` lists every alias").retain(|alias| alias != other);
             }
             *of(&mut aliases, one) = known(name, Some(&[one, other]));
             assert_eq!(lines(text, language, &aliases, name), expected);
@@ -358,7 +358,7 @@ mod tests {
             (Language::Zh, ZH, "孟秋云", "秋云", ["二 七", "四"]),
         ] {
             let mut aliases = aliases(text, language);
-            of(&mut aliases, whole).aliases.as_mut().expect("written").retain(|alias| alias != part);
+            of(&mut aliases, whole).aliases.as_mut().expect("`Aliases::of` lists every alias").retain(|alias| alias != part);
             aliases.people.push(known(part, Some(&[])));
             for (name, expected) in [whole, part].into_iter().zip(lines_of) {
                 assert_eq!(lines(text, language, &aliases, name), expected, "{name}");
@@ -387,9 +387,9 @@ mod tests {
             aliases.people.retain(|person| person.name != name);
             assert_eq!(lines(text, language, &aliases, "-"), own);
             assert_eq!(lines(text, language, &aliases, others.0), others.1);
-            // An alias alone is struck out as well.
+            // An alias can also be left out by itself.
             let mut aliases = self::aliases(text, language);
-            let Some(alias) = of(&mut aliases, others.0).aliases.as_mut().expect("written").pop() else { continue };
+            let Some(alias) = of(&mut aliases, others.0).aliases.as_mut().expect("`Aliases::of` lists every alias").pop() else { continue };
             assert_eq!(alias, "Hale");
             assert_eq!(lines(text, language, &aliases, others.0), "One Five");
         }
@@ -405,7 +405,7 @@ mod tests {
             aliases.ignore.push(name.to_owned());
             assert_eq!(aliases.faults(), []);
             let reading = read_with(text, language, false, &aliases);
-            let quotation = reading.quotations.iter().find(|quotation| quotation.text == line).expect("its line");
+            let quotation = reading.quotations.iter().find(|quotation| quotation.text == line).expect("the text contains this quotation");
             assert_ne!(quotation.kind, Some(Kind::Explicit), "{quotation:?}");
             assert!(reading.people.iter().all(|person| person.name != name));
         }
@@ -486,7 +486,7 @@ mod tests {
         let play = "INT. ROOM\n\nRUTH\nOne.\n\nMISS HALLOW\nTwo.\n\nCHORUS\nThree.\n";
         let mut aliases = Aliases::of(&read(play, Language::En, true));
         aliases.people.retain(|person| person.name == "Ruth");
-        of(&mut aliases, "Ruth").aliases.as_mut().expect("written").push("Miss Hallow".to_owned());
+        of(&mut aliases, "Ruth").aliases.as_mut().expect("`Aliases::of` lists every alias").push("Miss Hallow".to_owned());
         let reading = read_with(play, Language::En, true, &aliases);
         let kinds: Vec<Option<Kind>> = reading.quotations.iter().map(|quotation| quotation.kind).collect();
         assert_eq!(kinds, [Some(Kind::Script), Some(Kind::Script), None]);

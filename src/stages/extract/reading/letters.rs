@@ -1,19 +1,20 @@
-//! Letters and other writing that a book quotes: set in the marks of speech, and said by nobody.
+//! Letters and other quoted writing: set in quotation marks, but spoken by no character.
 //!
-//! Known by what brings them in, how they greet and how they are signed. A letter without marks is narration, and none of ours.
+//! Recognised by the narration that introduces them, by greetings and by signatures. A letter without quotation marks
+//! is treated as narration.
 
 use super::Paragraph;
 use super::quotations::Span;
 use super::tables::{ABBREVIATION, CHINESE, CLOSING, ENGLISH, FAINT, GREETING, KIN, SPEECH, WRITES, WRITING};
 use crate::schema::Language;
 
-/// A signature stands within so many quoted paragraphs of what it signs.
+/// Maximum number of quoted paragraphs in a letter, signature included.
 const LONGEST: usize = 80;
 
-/// So many characters before a quotation may bring it in.
+/// Maximum length in characters of the narration before a quotation that is searched for an introduction.
 const LEAD: usize = 240;
 
-/// Marks the quotations that are written and not spoken.
+/// Marks the quotations that are writing rather than speech.
 pub(super) fn mark(chars: &[char], paragraphs: &[Paragraph], spans: &mut [Span], language: Language) {
     let mut at = 0;
     while at < spans.len() {
@@ -27,7 +28,7 @@ pub(super) fn mark(chars: &[char], paragraphs: &[Paragraph], spans: &mut [Span],
     }
 }
 
-/// The quotations of a book with what stands around them.
+/// The quotations of a book with the surrounding text.
 struct Page<'a> {
     chars: &'a [char],
     paragraphs: &'a [Paragraph],
@@ -39,7 +40,7 @@ impl Page<'_> {
         &self.chars[self.spans[at].start..self.spans[at].end]
     }
 
-    /// Returns the narration right behind a quotation, within its paragraph.
+    /// Returns the narration right after a quotation, within its paragraph.
     fn rest(&self, at: usize) -> &[char] {
         let span = self.spans[at];
         let next = self.spans.get(at + 1).filter(|next| next.paragraph == span.paragraph);
@@ -47,7 +48,7 @@ impl Page<'_> {
         trimmed(&self.chars[span.outer_end.min(end)..end])
     }
 
-    /// Returns the narration right before a quotation, in its paragraph or the one before.
+    /// Returns the narration right before a quotation, in its paragraph or the previous one.
     fn lead(&self, at: usize) -> &[char] {
         let span = self.spans[at];
         let floor = at.checked_sub(1).map_or(0, |before| self.spans[before].outer_end);
@@ -64,24 +65,24 @@ impl Page<'_> {
         trimmed(&self.chars[start.min(end)..end])
     }
 
-    /// Whether a quotation is the whole of its paragraph.
+    /// Whether a quotation fills its paragraph.
     fn bare(&self, at: usize) -> bool {
         let span = self.spans[at];
         span.outer_start == self.paragraphs[span.paragraph].start as usize && self.rest(at).is_empty()
     }
 
-    /// Whether a quotation is the whole of the paragraph behind that of the one before.
+    /// Whether a quotation fills the paragraph after that of the previous quotation.
     fn follows(&self, at: usize) -> bool {
         let near = |span: &Span| span.continues || self.spans[at - 1].paragraph + 1 == span.paragraph;
         self.spans.get(at).is_some_and(near) && self.bare(at)
     }
 
-    /// Returns where what begins here ends, its marks being left open from paragraph to paragraph.
+    /// Returns the end of the quotation's run of spans that continue each other over paragraphs.
     fn chain(&self, at: usize) -> usize {
         (at + 1..self.spans.len()).find(|&k| !self.spans[k].continues).unwrap_or(self.spans.len())
     }
 
-    /// Returns where the English writing ends that begins with a quotation; the place of that where none does.
+    /// Returns the end (exclusive) of the English writing that begins at a quotation; `at` if it is not writing.
     fn english(&self, at: usize) -> usize {
         let mut body = at;
         let mut greeted = false;
@@ -120,7 +121,8 @@ impl Page<'_> {
         stop
     }
 
-    /// Whether the narration before an English quotation says that it is written: `She wrote:`, `the note ran as follows.`
+    /// Whether the narration before an English quotation introduces it as writing: `She wrote:`, `the note ran as
+    /// follows.`
     fn brought(&self, at: usize) -> bool {
         let lead = self.lead(at);
         let Some(&mark) = lead.last() else { return false };
@@ -129,7 +131,7 @@ impl Page<'_> {
         if !colon && mark != ',' && !whole && !mark.is_alphanumeric() && mark != '.' {
             return false;
         }
-        // A comma parts `taking out the letter, said` from what the letter said.
+        // A comma separates `taking out the letter, said` from what the letter said.
         let parted: Vec<char> =
             sentence(lead).iter().flat_map(|&c| if c == ',' { vec![' ', '&', ' '] } else { vec![c] }).collect();
         let words = words(&parted);
@@ -158,7 +160,7 @@ impl Page<'_> {
         wrote && mark == ',' || phrase && (noun || wrote) || noun && aloud && whole
     }
 
-    /// Whether the narration behind an English quotation says that it is written: `wrote Hale`, `she wrote,`.
+    /// Whether the narration after an English quotation marks it as writing: `wrote Hale`, `she wrote,`.
     fn tagged(&self, at: usize) -> bool {
         let rest = self.rest(at);
         let comma = self.text(at).last() == Some(&',');
@@ -169,7 +171,7 @@ impl Page<'_> {
         writes || comma && words.starts_with(&["so".to_owned(), "ran".to_owned()])
     }
 
-    /// Returns where the Chinese writing ends that begins with a quotation; the place of that where none does.
+    /// Returns the end (exclusive) of the Chinese writing that begins at a quotation; `at` if it is not writing.
     fn chinese(&self, at: usize) -> usize {
         let end = self.chain(at);
         let lead: Vec<char> = self.lead(at).iter().rev().take(24).rev().map(|&c| CHINESE.fold(c)).collect();
@@ -185,7 +187,7 @@ impl Page<'_> {
     }
 }
 
-/// Whether the Chinese narration before a quotation says that it is written: `信上说：`, `便写道：`, `牌上写着`.
+/// Whether the Chinese narration before a quotation introduces it as writing: `信上说：`, `便写道：`, `牌上写着`.
 fn written(lead: &[char]) -> bool {
     let stop = lead.iter().rposition(|c| c.is_alphabetic()).map_or(0, |i| i + 1);
     let start = lead[..stop].iter().rposition(|c| !c.is_alphabetic()).map_or(0, |i| i + 1);
@@ -210,18 +212,18 @@ fn written(lead: &[char]) -> bool {
     })
 }
 
-/// Whether a Chinese quotation begins as a letter does: `敬启者：`, `亲爱的某某：`, `某某兄台鉴：`.
+/// Whether a Chinese quotation begins like a letter: `敬启者：`, `亲爱的某某：`, `某某兄台鉴：`.
 fn greets_zh(head: &[char]) -> bool {
     let Some(stop) = head.iter().position(|c| matches!(c, '：' | ':')) else { return false };
     let greeting = &head[..stop];
     stop > 1 && (CHINESE.greetings.head(greeting) > 0 || CHINESE.greetings.tail(greeting) > 0)
 }
 
-/// Whether a Chinese quotation ends as a letter does: `弟某某顿首`, `此致敬礼。`
+/// Whether a Chinese quotation ends like a letter: `弟某某顿首`, `此致敬礼。`
 fn closes_zh(text: &[char]) -> bool {
     let tail: Vec<char> = text[text.len().saturating_sub(12)..].iter().map(|&c| CHINESE.fold(c)).collect();
     let stop = tail.iter().rposition(|c| c.is_alphabetic()).map_or(0, |i| i + 1);
-    // A name may stand behind it, and nothing else.
+    // Only a name may follow the closing.
     let behind = |i: usize| CHINESE.closings.head(&tail[i..stop]);
     text.len() > 14
         && (0..stop).any(|i| {
@@ -230,15 +232,15 @@ fn closes_zh(text: &[char]) -> bool {
         })
 }
 
-/// Whether an English paragraph is a greeting and no more: `My dear Ruth,`.
+/// Whether an English paragraph is only a greeting: `My dear Ruth,`.
 fn greets(text: &[char]) -> bool {
     let ends = matches!(text.last(), Some(',' | ':' | ';' | '—' | '-')) || shouted(text);
-    // A date may stand in the lines above.
+    // A date may precede it on the lines above.
     let line = text.rsplit(|&c| c == '\n').next().unwrap_or_default();
     ends && text.len() < 120 && line.len() < 60 && salutation(&words(line))
 }
 
-/// Whether English words open with a greeting set off from what follows: `Dear Sir,—I have your letter`.
+/// Whether English text opens with a greeting that is set off from the rest: `Dear Sir,—I have your letter`.
 fn salutes(text: &[char]) -> bool {
     let head = &text[..text.len().min(60)];
     let stop = head.iter().position(|c| matches!(c, ',' | ':' | ';' | '—' | '\n' | '\r'));
@@ -257,7 +259,7 @@ fn salutation(words: &[String]) -> bool {
     }
 }
 
-/// Whether an English paragraph tells a day and no more: `Harwich, Sept. 6.`
+/// Whether an English paragraph is only a date line: `Harwich, Sept. 6.`
 fn dated(text: &[char]) -> bool {
     const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     if text.len() > 90 || text.contains(&'!') || text.contains(&'?') {
@@ -270,7 +272,8 @@ fn dated(text: &[char]) -> bool {
     words.len() < 14 && (number && words.iter().any(month) || words.len() < 7 && words.iter().any(day))
 }
 
-/// Whether an English paragraph ends as a letter does: `Yours truly, J. Hale`; where a letter is `known`, `Yours,` is enough.
+/// Whether an English paragraph ends like a letter: `Yours truly, J. Hale`. If it is `known` to be a letter, `Yours,`
+/// is enough.
 fn closes(text: &[char], known: bool) -> bool {
     let tail = words(&text[text.len().saturating_sub(90)..]);
     let tail = &tail[tail.len().saturating_sub(12)..];
@@ -286,19 +289,19 @@ fn closes(text: &[char], known: bool) -> bool {
     })
 }
 
-/// Whether an English paragraph is a name and no more.
+/// Whether an English paragraph is only a name.
 fn signs(text: &[char]) -> bool {
     let words: Vec<&[char]> = text.split(|c| c.is_whitespace()).filter(|word| !word.is_empty()).collect();
     let capital = |word: &&[char]| word[0].is_uppercase() && !word.contains(&'!') && !word.contains(&'?');
     words.len() < 6 && words.iter().all(capital)
 }
 
-/// Whether no letter is small.
+/// Whether the text has no lower-case letters, and more than three capitals.
 fn shouted(text: &[char]) -> bool {
     !text.iter().any(|c| c.is_lowercase()) && text.iter().filter(|c| c.is_uppercase()).count() > 3
 }
 
-/// Returns the last sentence of narration.
+/// Returns the last sentence of the narration.
 fn sentence(lead: &[char]) -> &[char] {
     let end = lead.iter().rposition(|c| c.is_alphanumeric()).map_or(0, |i| i + 1);
     let start = (0..end).rev().find(|&i| {
@@ -309,7 +312,7 @@ fn sentence(lead: &[char]) -> &[char] {
     &lead[start.map_or(0, |start| start + 1)..end]
 }
 
-/// Returns English words in lower case.
+/// Returns the words of English text in lower case.
 fn words(text: &[char]) -> Vec<String> {
     let within = |c: &char| c.is_alphanumeric() || matches!(c, '\'' | '’' | '&');
     text.split(|c| !within(c)).filter(|word| !word.is_empty()).map(lower).collect()
@@ -337,7 +340,7 @@ mod tests {
         reading.letters.iter().map(cut).collect()
     }
 
-    /// Checks what of a text is written, and what is spoken.
+    /// Checks which parts of a text are writing and which are speech.
     fn check(language: Language, text: &str, letters: &[&str], spoken: &[&str]) {
         let reading = read(text, language, false);
         assert_eq!(texts(text, &reading), letters, "{text}");

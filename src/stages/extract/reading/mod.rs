@@ -1,8 +1,8 @@
-//! The reading by rule of a whole book: who there is, what is said, and by whom.
+//! Rule-based attribution for a whole book: its characters, its quotations, and who says each one.
 //!
-//! One pass over the text each for paragraphs, quotations, people and speakers, each in a room of its own; what the rules know of
-//! words stands in tables under `words/`. Nothing here asks a model, and no name of any book is known beforehand. The cost grows
-//! with the length of the book and no faster.
+//! One pass each over the text finds paragraphs, quotations, characters and speakers; each pass has its own module. The
+//! word lists are in TOML files under `words/`. No model is called, and no book's names are built in. The cost is
+//! linear in the length of the book.
 
 mod chinese;
 mod dashes;
@@ -25,20 +25,20 @@ pub(super) use self::somebody::{is_word, names_somebody, surname_before_call};
 use super::aliases::Aliases;
 use crate::schema::Language;
 
-/// Whom a word or a deed points to, where the text shows it.
+/// Grammatical gender of a character, pronoun or noun, where the text shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Gender {
-    /// She.
+    /// Female.
     Female,
-    /// He.
+    /// Male.
     Male,
-    /// Not shown.
+    /// Not shown by the text.
     Unknown,
 }
 
 impl Gender {
-    /// Returns the word that stands for it in files.
+    /// Returns the value as written in files.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -49,36 +49,36 @@ impl Gender {
     }
 }
 
-/// A character of a book, found by rule.
+/// A character found by rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     /// The fullest name that the book uses often.
     pub name: String,
-    /// Other names that it goes by.
+    /// The character's other names.
     pub aliases: Vec<String>,
     /// Gender, where the text shows it.
     pub gender: Gender,
-    /// How often the book names it.
+    /// Number of times that the book names the character.
     pub mentions: u32,
-    /// How many quotations are its own.
+    /// Number of quotations attributed to the character.
     pub lines: u32,
 }
 
 /// How a quotation's speaker was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// By a name and a speech verb.
+    /// By a name with a speech verb.
     Explicit,
-    /// By a pronoun or role noun and a speech verb.
+    /// By a pronoun or role noun with a speech verb.
     Anaphoric,
-    /// By turn-taking, a vocative, or who acts in the paragraph.
+    /// By turn-taking, a vocative, or the character who acts in the paragraph.
     Implicit,
-    /// By the form of a script.
+    /// By the layout of a script.
     Script,
 }
 
 impl Kind {
-    /// Returns the word that stands for it in output.
+    /// Returns the value as written in output.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -90,68 +90,71 @@ impl Kind {
     }
 }
 
-/// A stretch of direct speech.
+/// A passage of direct speech.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quotation {
-    /// Where it begins, in code points of the decoded text, marks not included.
+    /// Start, in code points of the decoded text, quotation marks excluded.
     pub start: u32,
-    /// Where it ends.
+    /// End (exclusive), in code points.
     pub end: u32,
-    /// Its words, line breaks as single blanks (none between Chinese characters).
+    /// The text in one line: each line break becomes a single space (nothing between Chinese characters).
     pub text: String,
-    /// Index into [`Reading::people`]; null when nothing points to anyone.
+    /// Index into [`Reading::people`]; null if the speaker is unknown.
     pub speaker: Option<usize>,
-    /// How the speaker was found; null when it was not.
+    /// How the speaker was found; null if the speaker is unknown.
     pub kind: Option<Kind>,
-    /// How sure that is, 0 to 1.
+    /// Confidence in the speaker, 0 to 1.
     pub confidence: f32,
-    /// A stage direction or an action of the speaker within the same paragraph, where there is one that stands alone.
+    /// A stage direction, or an action of the speaker in the same paragraph that reads as a sentence of its own.
     pub action: Option<String>,
 }
 
-/// A stretch of writing that the book quotes, within one paragraph: a letter, a note, the words on a sign.
+/// Quoted writing within one paragraph: a letter, a note, the words on a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Letter {
-    /// Where it begins, in code points of the decoded text, marks not included.
+    /// Start, in code points of the decoded text, quotation marks excluded.
     pub start: u32,
-    /// Where it ends.
+    /// End (exclusive), in code points.
     pub end: u32,
 }
 
 /// A paragraph of the book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paragraph {
-    /// Where it begins, in code points of the decoded text.
+    /// Start, in code points of the decoded text.
     pub start: u32,
-    /// Where it ends.
+    /// End (exclusive), in code points.
     pub end: u32,
-    /// Whether it is a line such as `* * *` that parts scenes, or a heading.
+    /// Whether it is a heading or a scene separator such as `* * *`.
     pub border: bool,
 }
 
-/// What the rules read in a book. Sorted by offset; people by lines, then mentions, then name.
+/// The attribution of a book. Lists are sorted by offset; characters by quotations, then mentions, then name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reading {
     /// The characters.
     pub people: Vec<Person>,
     /// The direct speech.
     pub quotations: Vec<Quotation>,
-    /// What stands in the marks of speech and is written.
+    /// Writing that is set in quotation marks but not spoken.
     pub letters: Vec<Letter>,
     /// The paragraphs.
     pub paragraphs: Vec<Paragraph>,
 }
 
-/// Reads a book by rule. `script` says that names stand before speeches, as in a play; such a book needs no quotation marks.
+/// Attributes the quotations of a book by rule.
+///
+/// If `script` is set, speeches follow their speakers' names, as in a play; such a book needs no quotation marks.
 #[must_use]
 pub fn read(text: &str, language: Language, script: bool) -> Reading {
     attribute(&text.chars().collect::<Vec<char>>(), language, script, &Given::default())
 }
 
-/// Reads a book by rule, its people being those who are given, and no others.
+/// Attributes the quotations of a book by rule to a given list of characters only.
 ///
-/// Their names are settled before any speaker is looked for, so that speakers follow. Whoever else speaks is told from them
-/// and left unknown. What says no more than the rules find by themselves changes nothing.
+/// Names are assigned to characters before speakers are resolved, so speakers follow the list. Other speakers are kept
+/// apart from the listed characters and reported as unknown. A list that equals what the rules find by themselves
+/// changes nothing.
 #[must_use]
 pub fn read_with(text: &str, language: Language, script: bool, aliases: &Aliases) -> Reading {
     let chars: Vec<char> = text.chars().collect();
@@ -193,12 +196,13 @@ fn attribute(chars: &[char], language: Language, script: bool, given: &Given) ->
     Reading { letters, ..people::settle(cast, quotations, paragraphs) }
 }
 
-/// Returns the simplified form of a traditional character that the tables know, or the character.
+/// Returns the simplified form of a traditional character if the tables have it, else the character itself.
 pub(super) fn folded(c: char) -> char {
     tables::CHINESE.fold(c)
 }
 
-/// Returns what `extract --quotes --json` prints of a reading: a line per character that speaks or is named, then one per quotation.
+/// Returns the JSON lines of `extract --quotes --json`: one per character that speaks or is named, then one per
+/// quotation.
 pub fn lines<'a>(reading: &'a Reading, book: &'a str) -> impl Iterator<Item = serde_json::Value> + 'a {
     let people = reading
         .people
@@ -219,12 +223,12 @@ pub fn lines<'a>(reading: &'a Reading, book: &'a str) -> impl Iterator<Item = se
     people.chain(quotations)
 }
 
-/// Returns an offset as the records hold it.
+/// Converts an offset to the type used in records.
 fn number(offset: usize) -> u32 {
-    u32::try_from(offset).expect("no book has 2^32 characters")
+    u32::try_from(offset).expect("a book has fewer than 2^32 characters")
 }
 
-/// Returns a stretch of text in one line: breaks become blanks, or nothing between Chinese characters.
+/// Joins text into one line: each run of whitespace becomes a space, or nothing between Chinese characters.
 fn flatten(chars: &[char]) -> String {
     let mut line = String::with_capacity(chars.len());
     let mut last: Option<char> = None;
@@ -247,7 +251,7 @@ fn flatten(chars: &[char]) -> String {
     line
 }
 
-/// Whether a character is as wide as a Chinese one: an ideograph or its punctuation.
+/// Whether a character is full-width: a Chinese character or its punctuation.
 const fn wide(c: char) -> bool {
     matches!(c as u32, 0x2E80..=0x9FFF | 0xF900..=0xFAFF | 0xFE30..=0xFE4F | 0xFF00..=0xFF60 | 0x20000..=0x3FFFF)
 }
@@ -256,7 +260,7 @@ const fn wide(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// Checks the speaker of each quotation, by any of his names; `-` for nobody.
+    /// Checks the kind and speaker of each quotation; the speaker may be given by any of its names.
     fn check(text: &str, language: Language, expected: &[(&str, Option<Kind>)]) {
         let reading = read(text, language, false);
         let found: Vec<Option<Kind>> = reading.quotations.iter().map(|quotation| quotation.kind).collect();
@@ -265,7 +269,7 @@ mod tests {
             let person = quotation.speaker.map(|speaker| &reading.people[speaker]);
             let called =
                 person.is_some_and(|person| person.name == *name || person.aliases.iter().any(|alias| alias == name));
-            assert!(called, "`{}` is {name}'s, not {person:?}'s", quotation.text);
+            assert!(called, "`{}`: expected {name}, found {person:?}", quotation.text);
         }
     }
 

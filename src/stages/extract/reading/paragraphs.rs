@@ -1,11 +1,11 @@
-//! Paragraphs: where they begin and end, whether the book wraps its lines or gives each paragraph one line.
+//! Paragraph boundaries, in books with wrapped lines and in books with one line per paragraph.
 //!
-//! Says nothing of chapters: a heading is a border here and no more.
+//! Chapters are not found here: a heading is only marked as a border.
 
 use super::{Paragraph, number};
 use crate::text::{Shape, paragraph_starts};
 
-/// Returns the paragraphs of a book in order, without the blanks around them.
+/// Returns the paragraphs of a book in order, without surrounding whitespace.
 pub(super) fn paragraphs(chars: &[char]) -> Vec<Paragraph> {
     let shapes: Vec<Shape> = chars.split(|&c| c == '\n').map(|line| Shape::of(line.iter().copied())).collect();
     let mut paragraphs: Vec<Paragraph> = Vec::new();
@@ -28,7 +28,7 @@ pub(super) fn paragraphs(chars: &[char]) -> Vec<Paragraph> {
     paragraphs
 }
 
-/// Whether a paragraph parts scenes: a line of stars or rules, or a heading.
+/// Whether a paragraph separates scenes: a line of stars, a rule, or a heading.
 fn border(chars: &[char]) -> bool {
     if chars.len() > 80 {
         return false;

@@ -1,35 +1,35 @@
-//! Who there is: the register that both languages fill, and how it becomes the reading's list of people.
+//! The draft list of characters that both languages fill, and its conversion into the final list.
 
 use std::collections::BTreeMap;
 
 use super::{Gender, Paragraph, Person, Quotation, Reading};
 
-/// Somebody while the book is being read.
+/// A character during attribution.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Draft {
-    /// Forms of the name with how often the book has them.
+    /// Name forms with their counts in the book.
     pub(super) forms: BTreeMap<String, u32>,
-    /// The form to be called by, where it is settled; else the fullest frequent one.
+    /// The main name if decided; else [`Draft::fullest`] chooses it.
     pub(super) name: Option<String>,
-    /// Signs for a woman.
+    /// Count of feminine evidence.
     pub(super) female: u32,
-    /// Signs for a man.
+    /// Count of masculine evidence.
     pub(super) male: u32,
-    /// What a title or kinship word says, which no count of pronouns overrules.
+    /// Gender from a title or kinship noun; pronoun counts do not overrule it.
     pub(super) fixed: Option<Gender>,
-    /// Whether it is known by a role noun only.
+    /// Whether the character is known only by a role noun.
     pub(super) role: bool,
-    /// Index into the people who were given beforehand, where it is one of them.
+    /// Index into the known characters, if it is one of them.
     pub(super) given: Option<usize>,
-    /// Whether its names were given anew, so that a role noun among them means nobody else.
+    /// Whether its names differ from what the rules find, so that a role noun among them refers to no other character.
     pub(super) sure: bool,
 }
 
-/// What speaks for somebody whom a role noun means for sure.
+/// Score for a character to whom a role noun certainly refers.
 pub(super) const SURE: f32 = 12.0;
 
 impl Draft {
-    /// Returns the gender, where the signs are clear.
+    /// Returns the gender, where the evidence is clear.
     pub(super) fn gender(&self) -> Gender {
         if let Some(gender) = self.fixed {
             return gender;
@@ -43,7 +43,7 @@ impl Draft {
         }
     }
 
-    /// Counts one more use of a form.
+    /// Adds to the count of a name form.
     pub(super) fn add(&mut self, form: &str, times: u32) {
         if let Some(count) = self.forms.get_mut(form) {
             *count += times;
@@ -56,8 +56,8 @@ impl Draft {
         self.forms.values().sum()
     }
 
-    /// Returns the form of the most words among those used at least a tenth as often as the most frequent; of one word, the commonest
-    /// in Latin letters and the longest in others.
+    /// Returns the form with the most words among those used at least a tenth as often as the most frequent one. Among
+    /// forms of equally many words, the most frequent one wins in Latin script, the longest in others.
     pub(super) fn fullest(&self) -> String {
         if let Some(name) = &self.name {
             return name.clone();
@@ -75,7 +75,7 @@ impl Draft {
     }
 }
 
-/// Who speaks a quotation, as the rules found it.
+/// The speaker of a quotation, as found by the rules.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Found {
     /// Index into the drafts.
@@ -85,7 +85,8 @@ pub(super) struct Found {
     pub(super) action: Option<String>,
 }
 
-/// Makes the reading: people who are named or speak, sorted by lines, mentions and name, and speakers pointing at them.
+/// Builds the result: drops characters that neither speak nor are named, sorts the rest by quotations, mentions and
+/// name, and renumbers the speakers.
 pub(super) fn settle(cast: Vec<Draft>, mut quotations: Vec<Quotation>, paragraphs: Vec<Paragraph>) -> Reading {
     let mut lines = vec![0_u32; cast.len()];
     for quotation in &quotations {
@@ -115,7 +116,7 @@ pub(super) fn settle(cast: Vec<Draft>, mut quotations: Vec<Quotation>, paragraph
     Reading { people, quotations, letters: Vec::new(), paragraphs }
 }
 
-/// Puts people in order: by lines, then mentions, then name.
+/// Compares by quotations, then mentions (both descending), then name.
 pub(super) fn order(a: &Person, b: &Person) -> std::cmp::Ordering {
     (b.lines, b.mentions).cmp(&(a.lines, a.mentions)).then_with(|| a.name.cmp(&b.name))
 }

@@ -1,37 +1,38 @@
-//! Direct speech: where it begins and ends, whichever marks a book uses.
+//! Quotation boundaries, for all common quotation marks.
 //!
-//! Says nothing of who speaks. Nested speech stays inside the outer one; words in marks that are no speech are left out.
+//! Speakers are not considered here. A nested quotation is part of the outer one; marked words that are not speech are
+//! left out.
 
 use super::dashes;
 use super::tables::{CHINESE, ENGLISH, FAINT, SPEECH};
 use super::{Paragraph, wide};
 use crate::schema::Language;
 
-/// A stretch of direct speech, marks not included.
+/// A passage of direct speech, quotation marks excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Where the opening mark stands.
+    /// Offset of the opening mark.
     pub(super) outer_start: usize,
-    /// After the closing mark, or the end of the paragraph where there is none.
+    /// Offset after the closing mark, or the end of the paragraph if there is none.
     pub(super) outer_end: usize,
     /// Index of its paragraph.
     pub(super) paragraph: usize,
-    /// Whether it goes on with the speech of the span before, which was left open at the end of its paragraph.
+    /// Whether it continues the previous span, which was still open at the end of its paragraph.
     pub(super) continues: bool,
-    /// Whether it is written and not spoken.
+    /// Whether it is writing rather than speech.
     pub(super) written: bool,
 }
 
-/// Which marks set off speech in a book.
+/// The marks that a book uses for speech.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Marks {
     Double,
     Single,
 }
 
-/// Returns the direct speech of a book in order.
+/// Returns the quotations of a book in order.
 pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Language) -> Vec<Span> {
     let (marks, marked) = marks(chars);
     if dashes::custom(chars, paragraphs, marked) {
@@ -39,7 +40,7 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
     }
     let mut spans: Vec<Span> = Vec::new();
     let mut open: Option<usize> = None;
-    // The mark that opened what a line of verse leaves open.
+    // Offset of the mark that opened a quotation still open at the end of a line of verse.
     let mut mark = 0;
     for (index, paragraph) in paragraphs.iter().enumerate() {
         let (start, end) = (paragraph.start as usize, paragraph.end as usize);
@@ -83,7 +84,7 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
     spans
 }
 
-/// Whether a line of verse runs on in the next: each short and indented, with no blank line between.
+/// Whether a line of verse continues in the next: both short and indented, without a blank line between them.
 fn runs_on(chars: &[char], line: &Paragraph, next: &Paragraph) -> bool {
     const LONGEST: u32 = 60;
     let indented = |paragraph: &Paragraph| chars[..paragraph.start as usize].ends_with(&[' ', ' ']);
@@ -95,7 +96,8 @@ fn runs_on(chars: &[char], line: &Paragraph, next: &Paragraph) -> bool {
         && [line, next].into_iter().all(|paragraph| indented(paragraph) && paragraph.end - paragraph.start < LONGEST)
 }
 
-/// Returns where what is sung or recited ends in a line that goes on with it, where to read on, and whether a mark closed it.
+/// Returns where a quotation ends in a line of verse that continues it, where to continue parsing, and whether a mark
+/// closed it.
 fn stanza(chars: &[char], before: usize, line: &Paragraph) -> (usize, usize, bool) {
     let shut = match chars[before] {
         '‘' => '’',
@@ -112,7 +114,7 @@ fn stanza(chars: &[char], before: usize, line: &Paragraph) -> (usize, usize, boo
     (start..end).find(closes).map_or((end, end, false), |i| (i, i + 1, true))
 }
 
-/// Decides between double and single marks by which of them opens words more often; says also how often.
+/// Returns which marks open words more often, double or single, and how often.
 fn marks(chars: &[char]) -> (Marks, usize) {
     let (mut double, mut single) = (0_usize, 0_usize);
     let mut before = '\n';
@@ -128,7 +130,7 @@ fn marks(chars: &[char]) -> (Marks, usize) {
     if single > double * 2 { (Marks::Single, single / 2) } else { (Marks::Double, double / 2) }
 }
 
-/// Whether a mark after this character can open.
+/// Whether a mark after this character may be an opening one.
 fn begins(before: char) -> bool {
     before.is_whitespace()
         || matches!(before, '(' | '[' | '—' | '–' | '-' | '_' | '：' | '，' | '。' | '！' | '？' | '“' | '"')
@@ -139,9 +141,9 @@ fn opens(chars: &[char], at: usize, start: usize, end: usize, marks: Marks) -> b
     let after = if at + 1 < end { chars[at + 1] } else { '\n' };
     match (chars[at], marks) {
         ('“' | '「' | '『' | '«' | '„', _) => true,
-        // Some set guillemets the other way round.
+        // Some typesetters use guillemets the other way round.
         ('»', _) => begins(before) && after.is_alphanumeric() && chars[at..end].contains(&'«'),
-        // A closing mark that nothing opened stands behind a word and before a blank.
+        // A straight mark after a word and before whitespace is a stray closing mark.
         ('"' | '＂', _) => at == start || before.is_whitespace() || !after.is_whitespace(),
         ('‘', Marks::Single) => !elided(chars, at, end) || closing_single(chars, at, end).is_some(),
         ('\'' | '`', Marks::Single) => {
@@ -154,7 +156,7 @@ fn opens(chars: &[char], at: usize, start: usize, end: usize, marks: Marks) -> b
     }
 }
 
-/// Returns where speech opened at `at` ends, where to read on, and whether a mark closed it.
+/// Returns where the quotation opened at `at` ends, where to continue parsing, and whether a mark closed it.
 fn close(chars: &[char], at: usize, end: usize, marks: Marks) -> (usize, usize, bool) {
     let found = match chars[at] {
         '“' => curly(chars, at, end),
@@ -182,7 +184,7 @@ fn paired(chars: &[char], at: usize, end: usize, open: char, shut: char) -> Opti
             }
         }
     }
-    // An inner mark without its partner must not swallow the paragraph.
+    // Without this fallback, an unpaired inner mark would extend the quotation to the end of the paragraph.
     (at + 1..end).find(|&i| chars[i] == shut).map(|i| (i, i + 1))
 }
 
@@ -198,7 +200,8 @@ fn curly(chars: &[char], at: usize, end: usize) -> Option<(usize, usize)> {
                 }
             }
             '“' => {
-                // Two closing marks before the next opening one: nested. Else the first speech was never closed.
+                // Two closing marks before the next opening mark: a nested quotation. Otherwise the first one was never
+                // closed.
                 let mut marks = (i + 1..end).filter(|&k| matches!(chars[k], '“' | '”' | '"'));
                 let nested =
                     marks.next().is_some_and(|k| chars[k] != '“') && marks.next().is_some_and(|k| chars[k] != '“');
@@ -213,7 +216,7 @@ fn curly(chars: &[char], at: usize, end: usize) -> Option<(usize, usize)> {
                 if ends_speech(chars[i - 1]) || i + 1 == end {
                     return Some((i, i + 1));
                 }
-                // Words set off inside the speech: pass over both marks.
+                // Marked words inside the speech: skip both marks.
                 match (i + 1..end.min(i + 20)).find(|&k| matches!(chars[k], '"' | '“' | '”')) {
                     Some(k) if chars[k] == '"' && !ends_speech(chars[k - 1]) => i = k,
                     _ => return Some((i, i + 1)),
@@ -266,7 +269,8 @@ const fn ends_speech(c: char) -> bool {
     )
 }
 
-/// Returns the mark that closes single-marked speech: the first behind punctuation, else the last before speech opens anew.
+/// Returns the closing mark of a quotation in single marks: the first after punctuation, else the last before the next
+/// quotation opens.
 fn closing_single(chars: &[char], at: usize, end: usize) -> Option<usize> {
     let shut = if chars[at] == '‘' { '’' } else { '\'' };
     let mut last = None;
@@ -284,9 +288,9 @@ fn closing_single(chars: &[char], at: usize, end: usize) -> Option<usize> {
     last
 }
 
-/// Whether a mark before a comma or a point closes speech: a verb that hands it over stands near behind.
+/// Whether a mark before a comma or full stop closes speech: a speech verb follows within four words.
 fn handed(chars: &[char], at: usize, end: usize) -> bool {
-    // `goin’, he said` goes on.
+    // In `goin’, he said` the apostrophe does not end the quotation.
     if !matches!(chars.get(at + 1), Some(',' | '.')) || chars[..at].ends_with(&['i', 'n']) {
         return false;
     }
@@ -296,7 +300,7 @@ fn handed(chars: &[char], at: usize, end: usize) -> bool {
     words.any(|word| ENGLISH.is(&word.iter().flat_map(|c| c.to_lowercase()).collect::<String>(), SPEECH))
 }
 
-/// Whether the mark stands for letters left out, as in `'tis`.
+/// Whether the mark is an apostrophe for omitted letters, as in `'tis`.
 fn elided(chars: &[char], at: usize, end: usize) -> bool {
     let word: String = chars[at + 1..end.min(at + 10)]
         .iter()
@@ -306,7 +310,7 @@ fn elided(chars: &[char], at: usize, end: usize) -> bool {
     ENGLISH.elided.contains(word.as_str())
 }
 
-/// Whether marked words are spoken: false for names of things and words held up, where that is clear.
+/// Whether marked words are spoken. False for titles of things and for words cited in a sentence, where that is clear.
 fn speech(chars: &[char], span: &Span, start: usize, end: usize, language: Language) -> bool {
     let words = &chars[span.start..span.end];
     let before = (start..span.outer_start).rev().find(|&i| !chars[i].is_whitespace());
@@ -372,7 +376,7 @@ fn speech(chars: &[char], span: &Span, start: usize, end: usize, language: Langu
     }
 }
 
-/// Whether what stands before a mark gives somebody a name: `江湖人称“……”`, `绰号“……”`.
+/// Whether the text before a mark introduces a name: `江湖人称“……”`, `绰号“……”`.
 fn called(before: &[char]) -> bool {
     const NAMING: [&[char]; 11] = [
         &['人', '称'],
@@ -391,7 +395,7 @@ fn called(before: &[char]) -> bool {
     NAMING.iter().any(|word| tail == *word)
 }
 
-/// Whether words are the name of a thing: several, each with a capital but for the small ones, and no mark of punctuation.
+/// Whether marked words are a title: two or more words, all capitalised except short ones, without punctuation.
 fn titled(words: &[char]) -> bool {
     let (mut capitals, mut others) = (0, 0);
     for word in words.split(|c| c.is_whitespace()) {
@@ -408,7 +412,7 @@ fn titled(words: &[char]) -> bool {
     capitals > 1 && others == 0
 }
 
-/// Whether words without an end of their own are held up in a sentence: `“Here” was all of it`, `what she calls “a cry.”`.
+/// Whether marked words are cited within a sentence: `“Here” was all of it`, `what she calls “a cry.”`.
 fn held(chars: &[char], span: &Span, before: Option<usize>, end: usize) -> bool {
     let words = &chars[span.start..span.end];
     if words.iter().filter(|c| c.is_whitespace()).count() > 3 {
@@ -428,7 +432,7 @@ fn held(chars: &[char], span: &Span, before: Option<usize>, end: usize) -> bool 
     let Some(before) = before.filter(|&before| words[0].is_lowercase() && chars[before].is_alphanumeric()) else {
         return false;
     };
-    // Words that go on with the sentence are said only where it says so.
+    // Words that continue the sentence are speech only after a speech verb.
     let clause: String = chars[before.saturating_sub(40)..=before].iter().flat_map(|c| c.to_lowercase()).collect();
     let said = clause
         .rsplit(|c: char| !c.is_alphabetic())

@@ -1,7 +1,8 @@
-//! Plays and screenplays: names stand before speeches, so that no speaker has to be guessed.
+//! Attribution for plays and screenplays, where the speaker's name precedes each speech.
 //!
-//! Reads Fountain and centred names (a cue on a line of its own) and speeches in the line of the name (`NAME.`, `NAME:`, `名：`,
-//! `名　`); which lines have that form is known to `text::cue`. What several say at once is nobody's.
+//! Parses Fountain, centred names (a cue on its own line) and speeches on the line of the name (`NAME.`, `NAME:`, `名：`,
+//! `名　`). `text::cue` recognises which lines have the form of a cue. Speeches by several speakers at once are reported
+//! as unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,27 +10,27 @@ use super::people::{Draft, settle};
 use super::{Kind, Quotation, Reading, flatten, number, paragraphs::paragraphs};
 use crate::text::{self, CueMark, is_several};
 
-/// Of so many characters a name before a stage direction is at the most.
+/// Maximum length in characters of a name before a stage direction.
 const NAME: usize = 48;
 
-/// Over so many more lines a stage direction behind a name may go on.
+/// Maximum number of further lines that a stage direction after a name may span.
 const WRAPPED: usize = 8;
 
-/// A line without the blanks at its ends.
+/// A line without leading and trailing whitespace.
 #[derive(Clone, Copy)]
 struct Line {
     start: usize,
     end: usize,
 }
 
-/// A line that may hand speech to somebody.
+/// A line that may introduce a speech.
 struct Cue {
-    /// Who speaks, as printed.
+    /// The speaker's name as printed.
     name: String,
     aside: Option<String>,
-    /// Where the speech begins, as an offset into the text; nothing where it stands below.
+    /// Offset of the speech in the text; none if it starts on the next line.
     speech: Option<usize>,
-    /// The last line of it: a stage direction behind the name may be wrapped.
+    /// Index of the last line of the cue; a stage direction after the name may be wrapped.
     last: usize,
     sure: bool,
     mark: CueMark,
@@ -41,18 +42,18 @@ impl Cue {
     }
 }
 
-/// What is gathered while a script is read.
+/// State while a script is parsed.
 struct Play<'a> {
     chars: &'a [char],
     lines: Vec<Line>,
-    /// By line: what hands over speech.
+    /// The cue on each line, if any.
     cues: Vec<Option<Cue>>,
     cast: Vec<Draft>,
     index: BTreeMap<String, usize>,
     quotations: Vec<Quotation>,
 }
 
-/// Reads a script.
+/// Attributes the speeches of a script.
 pub(super) fn read(chars: &[char]) -> Reading {
     let mut lines = Vec::new();
     let mut at = 0;
@@ -83,7 +84,7 @@ pub(super) fn read(chars: &[char]) -> Reading {
     settle(play.cast, play.quotations, paragraphs)
 }
 
-/// Whether a paragraph is a scene heading, a section, or the number of an act or scene.
+/// Whether a paragraph is a scene heading, a section heading, or the number of an act or scene.
 fn heading(chars: &[char]) -> bool {
     let line: String = chars.iter().take(100).collect();
     let upper = line.to_uppercase();
@@ -107,7 +108,7 @@ fn heading(chars: &[char]) -> bool {
         || numbered(&line)
 }
 
-/// The mark that closes a stage direction, by the one that opens it.
+/// Returns the closing bracket of a stage direction for its opening bracket.
 const fn closing(c: char) -> Option<char> {
     match c {
         '(' => Some(')'),
@@ -128,7 +129,7 @@ impl Play<'_> {
         self.lines.get(line).is_none_or(|line| line.start == line.end)
     }
 
-    /// Returns the first line behind the title page.
+    /// Returns the first line after the title page.
     fn title_page(&self) -> usize {
         const KEYS: [&str; 12] = [
             "title",
@@ -152,7 +153,7 @@ impl Play<'_> {
         (0..self.lines.len()).find(|&i| self.blank(i)).unwrap_or(self.lines.len())
     }
 
-    /// Returns what a line hands speech to. A name alone stands between a blank line and a spoken one.
+    /// Parses a cue. A cue without speech on its line must follow a blank line and precede a speech.
     fn cue(&self, line: usize) -> Option<Cue> {
         if self.blank(line) || heading(self.text(line)) {
             return None;
@@ -170,7 +171,7 @@ impl Play<'_> {
             return None;
         }
         let aside = aside.map(|aside| flatten(&aside.chars().collect::<Vec<_>>()));
-        // `HALE (O.S.)` is whoever is heard, and `Hale’s voice` too.
+        // `HALE (O.S.)` and `Hale’s voice` are both Hale.
         let name = ["’s voice", "'s voice", "’S VOICE", "'S VOICE", "的声音", "的聲音", " O.S.", " V.O.", " CONT’D"]
             .iter()
             .find_map(|voice| name.strip_suffix(voice).map(str::to_owned))
@@ -178,7 +179,7 @@ impl Play<'_> {
         Some(Cue { name, aside, speech, last, sure, mark })
     }
 
-    /// Returns the line where the stage directions end that stand right behind what may be a name.
+    /// Returns the last line of the stage directions that follow a possible name.
     fn last_line(&self, line: usize) -> usize {
         let text = self.text(line);
         let Some(open) = text.iter().take(NAME).position(|&c| closing(c).is_some()) else { return line };
@@ -203,7 +204,7 @@ impl Play<'_> {
         last
     }
 
-    /// Takes the list of persons for what it is: it ends with a heading, or where one of its names comes again.
+    /// Drops the cues in the list of characters. The list ends at a heading, or where one of its names recurs.
     fn list_of_persons(&mut self, first: usize) {
         const HEADS: [&str; 14] = [
             "dramatis personae",
@@ -231,7 +232,7 @@ impl Play<'_> {
         let mut end = head + 1;
         while end < self.lines.len() && !heading(self.text(end)) {
             let named = self.cues[end].as_ref().map(Cue::key);
-            // `MARTHA KEEL, a widow` speaks as `MARTHA`.
+            // `MARTHA KEEL, a widow` may speak as `MARTHA`.
             let known =
                 |name: &String| listed.iter().any(|full| full == name || full.split(' ').any(|word| word == name));
             if named.as_ref().is_some_and(known) {
@@ -253,7 +254,7 @@ impl Play<'_> {
         }
     }
 
-    /// Keeps the cues of the form that the script has.
+    /// Keeps only cues of the form that most speeches of the script have.
     fn choose(&mut self) {
         let mut counts: BTreeMap<(String, bool), usize> = BTreeMap::new();
         let mut sure: BTreeSet<String> = BTreeSet::new();
@@ -268,7 +269,7 @@ impl Play<'_> {
             found.map(|(_, count)| count).sum()
         };
         let inline = total(false, false) > total(true, false);
-        // Where names are in capitals, what is not is a sentence.
+        // If names are in capitals, other lines of the same form are sentences.
         let capitals = total(!inline, true) * 10 > total(!inline, false) * 6;
         let known = |cue: &Cue| {
             let again = counts.get(&(cue.key(), !inline)).is_some_and(|count| *count > 1);
@@ -288,7 +289,7 @@ impl Play<'_> {
         let own = |cue: &Cue| (cue.speech.is_some() == inline) && known(cue);
         let names: BTreeSet<String> = self.cues.iter().flatten().filter(|cue| own(cue)).map(Cue::key).collect();
         for cue in &mut self.cues {
-            // A play of names in the line may set a name above verses all the same.
+            // A play with speeches on the cue line may still put a name above verse.
             let stays = |cue: &Cue| own(cue) || inline && names.contains(&cue.key());
             *cue = cue.take().filter(stays);
         }
@@ -309,9 +310,9 @@ impl Play<'_> {
             let start = cue.speech.unwrap_or(self.lines[cue.last].end);
             let mut end = if cue.speech.is_some() { self.lines[cue.last].end } else { start };
             i = cue.last + 1;
-            // A wrapped speech goes on to the next name or blank line.
+            // A wrapped speech ends at the next cue or blank line.
             while !self.blank(i) && (cue.speech.is_none() || !heading(self.text(i)) && self.cues[i].is_none()) {
-                // Brackets alone in the last line tell of the stage and not of whoever speaks.
+                // A bracketed last line describes the stage, not the speaker.
                 let last = self.blank(i + 1) || self.cues[i + 1].is_some();
                 if cue.speech.is_none() || !(last && bracketed(self.text(i))) {
                     end = self.lines[i].end;
@@ -322,7 +323,7 @@ impl Play<'_> {
         }
     }
 
-    /// Returns the person of a cue, called as a name is written and not in capitals; nobody where several speak.
+    /// Returns the character of a cue, with its name in title case; none if several speak.
     fn speaker(&mut self, cue: &Cue, names: &BTreeSet<String>, titles: &BTreeMap<String, String>) -> Option<usize> {
         if joins(&cue.name, names) || is_several(&cue.name) {
             return None;
@@ -335,14 +336,14 @@ impl Play<'_> {
             cast.len() - 1
         });
         self.cast[person].add(&name, 1);
-        // `McPhee` is better than `MCPHEE` written small.
+        // Mixed case as printed is better: title-casing `MCPHEE` would lose the `P` of `McPhee`.
         if cue.name.chars().any(char::is_lowercase) {
             self.cast[person].name = Some(name);
         }
         Some(person)
     }
 
-    /// Adds a speech: one quotation, whatever stage directions part it; these are what the speaker does.
+    /// Adds a speech as one quotation. Stage directions inside it are removed and become the speaker's action.
     fn say(&mut self, speaker: Option<usize>, start: usize, end: usize, mut asides: Vec<String>) {
         let mut words: Vec<char> = Vec::new();
         let (mut first, mut last) = (None, start);
@@ -354,7 +355,7 @@ impl Play<'_> {
                 let inside: String = flatten(&self.chars[at + 1..close]);
                 asides
                     .extend(Some(inside.trim_matches(['_', '*', ' ']).to_owned()).filter(|inside| !inside.is_empty()));
-                // `Well (he bows).` ends in a mark all the same.
+                // After a removed direction, attach the punctuation that follows to the word before: `Well (he bows).`
                 let mark = self.chars.get(close + 1).is_some_and(|c| ".,;:!?…，。；：！？".contains(*c));
                 if mark {
                     let kept = words.iter().rposition(|c| !c.is_whitespace()).map_or(0, |last| last + 1);
@@ -386,7 +387,7 @@ impl Play<'_> {
     }
 }
 
-/// Whether a name is made of those of several: 甲和乙. Somebody may be called 和珅, so that both have to be names by themselves.
+/// Whether a name joins several known names: 甲和乙. Each part must be a known name, as one person may be called 和珅.
 fn joins(name: &str, names: &BTreeSet<String>) -> bool {
     name.match_indices(['和', '与', '與', '同']).any(|(at, joint)| {
         let (one, other) = (&name[..at], &name[at + joint.len()..]);
@@ -394,13 +395,14 @@ fn joins(name: &str, names: &BTreeSet<String>) -> bool {
     })
 }
 
-/// Whether a line is a stage direction and nothing else.
+/// Whether a line is a single stage direction and nothing else.
 fn bracketed(line: &[char]) -> bool {
     let close = line.first().copied().and_then(closing);
     close.is_some_and(|close| line.iter().position(|&c| c == close) == Some(line.len() - 1))
 }
 
-/// Returns by key the names that another one stands for with a title: `ROOKE` for `CAPTAIN ROOKE`, where nobody else is called so.
+/// Returns the short names to use for names with a title, by key: `ROOKE` for `CAPTAIN ROOKE` if no other character is
+/// called Rooke.
 fn titles(names: &BTreeSet<String>) -> BTreeMap<String, String> {
     let mut bearers: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for name in names {
@@ -415,7 +417,7 @@ fn titles(names: &BTreeSet<String>) -> BTreeMap<String, String> {
     one.map(|(bare, mut full)| (full.remove(0), bare)).collect()
 }
 
-/// Whether brackets behind a name say how the voice comes, which is no deed: `(CONT’D)`, `(O.S.)`, `（画外音）`.
+/// Whether brackets after a name are a production note and not an action: `(CONT’D)`, `(O.S.)`, `（画外音）`.
 fn is_technical(aside: &str) -> bool {
     let capitals = aside.chars().all(|c| !c.is_lowercase()) && aside.chars().any(char::is_uppercase);
     capitals
@@ -423,7 +425,7 @@ fn is_technical(aside: &str) -> bool {
         || ["画外音", "畫外音", "旁白", "续", "續", "白"].contains(&aside)
 }
 
-/// Writes a name in capitals as names are written.
+/// Converts a name in capitals to title case.
 fn titled(cue: &str) -> String {
     if cue.chars().any(char::is_lowercase) {
         return cue.to_owned();
@@ -455,7 +457,7 @@ mod tests {
             .quotations
             .iter()
             .map(|quotation| {
-                let speaker = quotation.speaker.expect("every speech has a name before it");
+                let speaker = quotation.speaker.expect("every speech follows a name");
                 (reading.people[speaker].name.clone(), quotation.text.clone(), quotation.action.clone())
             })
             .collect()
@@ -487,7 +489,7 @@ mod tests {
         }
     }
 
-    /// Checks who says what in a play, `name: words [what is done]` for each speech, `-` for several at once.
+    /// Checks the speeches of a play, each as `name: words [action]`, with `-` for several speakers.
     fn plays(text: &str, expected: &[&str]) {
         let reading = read(&text.chars().collect::<Vec<char>>());
         let told: Vec<String> = reading
@@ -565,7 +567,7 @@ mod tests {
             &["Orla: Is it lit?", "Dea: It is.", "Rooke: Who keeps this light?", "-: We do!", "Rooke: It was out."],
         );
         let text = "MR. HALE. Sit.\n\nMRS. HALE. No.\n\nHALE. Sit!\n\nMR. HALE. Sit.\n\nMRS. HALE. No.\n\nHALE. Sit!\n";
-        assert_eq!(read(&text.chars().collect::<Vec<char>>()).people.len(), 3, "either may be Hale");
+        assert_eq!(read(&text.chars().collect::<Vec<char>>()).people.len(), 3, "`HALE` may be either of two characters");
         plays(
             "人物：江守田，孟秋云\n\n江守田：灯点上了么？\n孟秋云：点上了。（笑）\n（丁一上。）\n丁一：谁管这盏灯？\n江守田和孟秋云：我们！\n丁一：灯灭过。\n",
             &["江守田: 灯点上了么？", "孟秋云: 点上了。 [笑]", "丁一: 谁管这盏灯？", "-: 我们！", "丁一: 灯灭过。"],

@@ -1,15 +1,17 @@
-//! Whether a Chinese word that the reading took for a speaker can name one person. Finds no names; `names_somebody` denies what
-//! is doubtful, so it is asked of those alone who hardly speak.
+//! Whether a Chinese word that attribution took for a speaker can name one person.
+//!
+//! Finds no names. `names_somebody` rejects doubtful words, so use it only for speakers with few quotations.
 
 use super::tables::CHINESE;
 
-/// Endings that people are called by and that the tables leave to longer words.
+/// Endings of forms of address that the tables list only as part of longer words.
 const ENDINGS: &str = "儿姐哥嫂娘妈爷婆叔伯姑姨舅爹翁汉妇僧尼匠商兵客";
 
-/// Verbs and signs of manner that a name of two characters does not end in.
+/// Characters (mostly verbs and adverbs) that a name of two characters does not contain after its surname.
 const NO_ENDINGS: &str = "欲要才知便又正即忙只方批放写红绿色心口手内外里道说问笑想见听看到来去上下俱皆都已跑";
 
-/// Whether a word can name one person: a surname with a name of one or two characters, or a word for somebody at its end.
+/// Whether a word can name one person: a surname with a given name of one or two characters, or a word that ends in a
+/// role, title or kinship noun.
 pub(in super::super) fn names_somebody(name: &str) -> bool {
     let chars: Vec<char> = name.chars().map(|c| CHINESE.fold(c)).collect();
     if chars.len() < 2 || CHINESE.common.has(&chars) || CHINESE.several.tail(&chars) > 0 {
@@ -28,7 +30,7 @@ pub(in super::super) fn names_somebody(name: &str) -> bool {
         &CHINESE.roles,
     ];
     let tail = somebody.iter().map(|words| words.tail(&chars)).max().unwrap_or(0);
-    // A role at the end of a long stretch is what somebody was told about, not what somebody is called.
+    // In longer text, a role noun at the end is the object of a verb and not a form of address.
     if tail > 0 && chars.len() <= 6 {
         return true;
     }
@@ -43,7 +45,8 @@ pub(in super::super) fn names_somebody(name: &str) -> bool {
     called || (named && !word) || (chars.len() <= 4 && (ENDINGS.contains(last) || last == '人'))
 }
 
-/// How many characters a stretch begins with that are a surname before what its bearers or their house are called by: 洪老爹, 聂家.
+/// Returns the length of the surname at the start of the text if a title or a word for the family follows it, else 0:
+/// 洪老爹, 聂家.
 pub(in super::super) fn surname_before_call(chars: &[char]) -> usize {
     let surname = CHINESE.surnames.head(chars);
     let call = &chars[surname..];
@@ -53,7 +56,7 @@ pub(in super::super) fn surname_before_call(chars: &[char]) -> usize {
     if is_called { surname } else { 0 }
 }
 
-/// Whether a name is a word of another kind, however often the reading took it for a speaker: 微微, 心内.
+/// Whether a word is certainly no name, however often attribution took it for a speaker: 微微, 心内.
 pub(in super::super) fn is_word(name: &str) -> bool {
     let chars: Vec<char> = name.chars().map(|c| CHINESE.fold(c)).collect();
     let inward = matches!(chars.as_slice(), ['心' | '口' | '腹', '内' | '里' | '中' | '下']);

@@ -1,50 +1,52 @@
-//! Who speaks each turn of a conversation, weighed over the whole conversation at once.
+//! Speaker decoding: the most likely sequence of speakers over a whole conversation.
 //!
-//! The languages gather what points to whom; here the likeliest sequence of speakers is found, so that what a later paragraph says
-//! openly also settles the turns before it. Knows nothing of words.
+//! The language modules score the candidates of each turn. This module finds the best sequence, so that a speaker named
+//! in a later paragraph also settles the turns before it. It is independent of the language.
 
 use std::collections::BTreeMap;
 
 use super::{Gender, Kind};
 
-/// How a turn is handed over.
+/// What the narration says about the speaker of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cue {
-    /// Somebody by name, with a verb of speech.
+    /// A name with a speech verb.
     Named(usize),
-    /// A pronoun of this gender, with a verb of speech.
+    /// A pronoun of this gender with a speech verb.
     Pronoun(Gender),
-    /// A role noun or kinship word with a verb of speech: somebody about of this gender, or the one known by the role alone.
+    /// A role or kinship noun with a speech verb: a character present of this gender, or the one known by the role
+    /// alone.
     Role(Gender, usize),
-    /// Several at once, who are nobody in particular.
+    /// Several speakers at once, which count as no character.
     Several,
-    /// Nothing, or what somebody does beside the speech.
+    /// No speech verb: no narration, or only an action beside the speech.
     None,
 }
 
-/// What one person says in one breath: the quotations that share a speaker beyond doubt.
+/// Consecutive quotations that certainly have the same speaker.
 #[derive(Debug, Clone)]
 pub(super) struct Turn {
-    /// The first quotation.
+    /// Index of the first quotation.
     pub(super) first: usize,
-    /// After the last.
+    /// Index after the last quotation.
     pub(super) end: usize,
     pub(super) cue: Cue,
-    /// A pronoun that acts beside the speech without a verb of speech.
+    /// Gender of a pronoun that acts beside the speech without a speech verb.
     pub(super) acts: Gender,
-    /// Whom the speech calls `sir` or `madam`.
+    /// Gender of the person addressed as `sir` or `madam` in the speech.
     pub(super) hears: Gender,
-    /// People and what speaks for them, or against where negative.
+    /// Scores of candidates; negative scores count against them.
     pub(super) weights: Weights,
     /// Whether a conversation begins here.
     pub(super) fresh: bool,
-    /// What speaks for the speaker of the turn before; negative where a new paragraph takes turns.
+    /// Score for the speaker of the turn before; negative where a new paragraph suggests a change of speaker.
     pub(super) same: f32,
-    /// What speaks for the speaker of the turn before that.
+    /// Score for the speaker two turns before.
     pub(super) alternate: f32,
 }
 
-/// People with what speaks for each, where one may stand several times. A long book has millions: each is kept small.
+/// Scores of candidates; a candidate may occur several times. A long book has millions of entries, so each is kept
+/// small.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Weights(Vec<(u32, f32)>);
 
@@ -61,7 +63,7 @@ impl Weights {
         self.0.iter().map(|&(person, weight)| (person as usize, weight))
     }
 
-    /// Puts others in the place of people.
+    /// Replaces each candidate by another.
     pub(super) fn replace(&mut self, other: impl Fn(usize) -> usize) {
         for (person, _) in &mut self.0 {
             *person = super::number(other(*person as usize));
@@ -76,7 +78,7 @@ impl Extend<(usize, f32)> for Weights {
 }
 
 impl Turn {
-    /// Begins a conversation with it, so that who spoke before says little.
+    /// Makes the turn the first of a conversation, so that earlier speakers count for little.
     pub(super) const fn begin(&mut self) {
         self.fresh = true;
         self.same = -0.3;
@@ -92,25 +94,25 @@ pub(super) struct Verdict {
     pub(super) confidence: f32,
 }
 
-/// At most so many people are weighed for one conversation.
+/// Maximum number of candidates in a conversation, unless more are named.
 const WIDEST: usize = 10;
-/// What speaks against a woman where the turn before says `sir`.
+/// Penalty for candidates whose gender contradicts `sir` or `madam` in the turn before; half for the turn after.
 const POLITE: f32 = 1.5;
-/// The score of a speaker that is ruled out.
+/// Score of a candidate that is ruled out.
 const NEVER: f32 = -40.0;
 
-/// After so many turns a conversation is cut behind the next turn that names its speaker.
+/// After this many turns, a conversation is cut after the next turn that names its speaker.
 const LONGEST: usize = 30;
-/// It is cut after so many whatever stands there.
+/// After this many turns, a conversation is cut in any case.
 const UTMOST: usize = 60;
 
-/// Finds the speakers of all turns. `genders` is by person.
+/// Finds the speakers of all turns. `genders` is indexed by character.
 pub(super) fn decide(turns: &[Turn], genders: &[Gender]) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> = Vec::with_capacity(turns.len());
     let mut start = 0;
     while start < turns.len() {
         let mut end = start + 1;
-        // What is weighed together stays small, so that the candidates are those about, and the cost grows with the book alone.
+        // A short window keeps the candidates to the characters present, and the cost linear in the length of the book.
         while end < turns.len() && !turns[end].fresh && end - start < UTMOST {
             if end - start >= LONGEST && matches!(turns[end - 1].cue, Cue::Named(_)) {
                 break;
@@ -125,7 +127,7 @@ pub(super) fn decide(turns: &[Turn], genders: &[Gender]) -> Vec<Verdict> {
     verdicts
 }
 
-/// Returns who may speak in a conversation, the likeliest first.
+/// Returns the candidate speakers of a conversation, the most likely first.
 fn candidates(turns: &[Turn], before: &[Option<usize>]) -> Vec<usize> {
     let mut totals: BTreeMap<usize, f32> = BTreeMap::new();
     for &person in before.iter().flatten() {
@@ -134,7 +136,7 @@ fn candidates(turns: &[Turn], before: &[Option<usize>]) -> Vec<usize> {
     for turn in turns {
         match turn.cue {
             Cue::Named(person) => *totals.entry(person).or_default() += 100.0,
-            // A noun with a verb of speech is near to a name: whom it may mean must be weighed.
+            // A role noun with a speech verb is nearly as strong as a name, so its referent must be a candidate.
             Cue::Role(_, person) => *totals.entry(person).or_default() += 30.0,
             Cue::Pronoun(_) | Cue::Several | Cue::None => {}
         }
@@ -146,13 +148,13 @@ fn candidates(turns: &[Turn], before: &[Option<usize>]) -> Vec<usize> {
     }
     let mut people: Vec<(usize, f32)> = totals.into_iter().collect();
     people.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    // Whoever is named as speaking stays, however many they are.
+    // Candidates that are named as speakers all stay.
     let named = people.iter().filter(|(_, total)| *total >= 30.0).count();
     people.truncate(WIDEST.max(named));
     people.into_iter().map(|(person, _)| person).collect()
 }
 
-/// Returns what speaks for each candidate at a turn; the last score is that of nobody.
+/// Returns the score of each candidate for a turn; the last score is that of an unknown speaker.
 fn emissions(turn: &Turn, people: &[usize], genders: &[Gender]) -> Vec<f32> {
     let mut scores: Vec<f32> = people
         .iter()
@@ -188,7 +190,7 @@ fn emissions(turn: &Turn, people: &[usize], genders: &[Gender]) -> Vec<f32> {
     scores
 }
 
-/// Weighs down whoever is no man where the turn before or behind says `sir`, and no woman where it says `madam`.
+/// Lowers the scores of candidates whose gender contradicts `sir` or `madam` in the turn before or after.
 fn answer(turns: &[Turn], people: &[usize], genders: &[Gender], emissions: &mut [Vec<f32>]) {
     for (i, turn) in turns.iter().enumerate().filter(|(_, turn)| turn.hears != Gender::Unknown) {
         for (other, weight) in [(i + 1, POLITE), (i.wrapping_sub(1), POLITE * 0.5)] {
@@ -201,7 +203,7 @@ fn answer(turns: &[Turn], people: &[usize], genders: &[Gender], emissions: &mut 
     }
 }
 
-/// Returns the score of a speaker after the two before.
+/// Returns the transition score of a speaker, given the speakers of the two turns before.
 fn transition(turn: &Turn, before: Option<usize>, last: Option<usize>, now: usize, nobody: usize) -> f32 {
     if now == nobody {
         return 0.0;
@@ -221,7 +223,7 @@ fn decode(turns: &[Turn], before: &[Option<usize>], genders: &[Gender], verdicts
     let width = nobody + 1;
     let mut emissions: Vec<Vec<f32>> = turns.iter().map(|turn| emissions(turn, &people, genders)).collect();
     answer(turns, &people, genders, &mut emissions);
-    // States are pairs (speaker before, speaker now); `nobody` stands before the first.
+    // A state is a pair (previous speaker, current speaker); `nobody` precedes the first turn.
     let mut scores = vec![f32::NEG_INFINITY; width * width];
     let place = |back: usize| {
         let person = before.len().checked_sub(back).and_then(|at| before[at]);
@@ -245,7 +247,7 @@ fn decode(turns: &[Turn], before: &[Option<usize>], genders: &[Gender], verdicts
                     }
                 }
                 next[last * width + now] = best.0 + emissions[i][now];
-                from[last * width + now] = u16::try_from(best.1).expect("candidates are few");
+                from[last * width + now] = u16::try_from(best.1).expect("a window of 60 turns has fewer than 2^16 candidates");
             }
         }
         scores = next;
@@ -264,7 +266,7 @@ fn decode(turns: &[Turn], before: &[Option<usize>], genders: &[Gender], verdicts
     }
 }
 
-/// Says how sure a turn's speaker is: by its score against the best other, the neighbours being as they are.
+/// Returns a turn's speaker with its confidence: its score against the next best candidate, the neighbouring turns fixed.
 fn verdict(turns: &[Turn], turn: &Turn, i: usize, path: &[usize], emissions: &[Vec<f32>], people: &[usize]) -> Verdict {
     let nobody = people.len();
     let at = |k: usize| path.get(k).copied();

@@ -1,4 +1,4 @@
-//! The tables of words that the rules need, read once from `words/`.
+//! The word lists used by the rules, loaded once from `words/`.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -6,19 +6,19 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// A verb that hands over speech.
+/// A verb that introduces speech.
 pub(super) const SPEECH: u32 = 1;
-/// A verb of speech that has other uses.
+/// A speech verb that has other common uses.
 pub(super) const FAINT: u32 = 1 << 1;
-/// A verb that only people do.
+/// A verb whose subject is always a person.
 pub(super) const DEED: u32 = 1 << 2;
-/// A pronoun for a woman.
+/// A feminine pronoun.
 pub(super) const SHE: u32 = 1 << 3;
-/// A pronoun for a man.
+/// A masculine pronoun.
 pub(super) const HE: u32 = 1 << 4;
-/// A pronoun for several, or for those who talk.
+/// A plural pronoun, or one for the participants of a conversation.
 pub(super) const THEY: u32 = 1 << 5;
-/// The first person.
+/// The first person singular.
 pub(super) const NARRATOR: u32 = 1 << 6;
 /// An article or demonstrative.
 pub(super) const DETERMINER: u32 = 1 << 7;
@@ -30,43 +30,43 @@ pub(super) const PREPOSITION: u32 = 1 << 9;
 pub(super) const TITLE: u32 = 1 << 10;
 /// A title that a first name may follow.
 pub(super) const TITLE_GIVEN: u32 = 1 << 11;
-/// An adjective that may stand before a name.
+/// An adjective that may precede a name.
 pub(super) const TITLE_LOOSE: u32 = 1 << 12;
-/// A small word inside a name.
+/// A small word inside a name, such as `de`.
 pub(super) const PARTICLE: u32 = 1 << 13;
-/// A word for a relative or companion.
+/// A noun for a relative or companion.
 pub(super) const KIN: u32 = 1 << 14;
-/// A word for a person by what he is.
+/// A role noun: a person by occupation or kind.
 pub(super) const ROLE: u32 = 1 << 15;
-/// Of titles, kin and roles: a woman.
+/// Feminine, of a title, kinship noun or role noun.
 pub(super) const FEMALE: u32 = 1 << 16;
-/// Of titles, kin and roles: a man.
+/// Masculine, of a title, kinship noun or role noun.
 pub(super) const MALE: u32 = 1 << 17;
-/// A capitalised word that names nobody.
+/// A capitalised word that is not a person's name.
 pub(super) const STOP: u32 = 1 << 18;
-/// An animal or thing that is somebody in some books.
+/// An animal or thing that is a character in some books.
 pub(super) const BEAST: u32 = 1 << 19;
-/// A word that makes the name before it a place's.
+/// A word that turns the name before it into a place name.
 pub(super) const PLACE: u32 = 1 << 20;
-/// A word whose point ends no sentence.
+/// A word whose full stop does not end a sentence.
 pub(super) const ABBREVIATION: u32 = 1 << 21;
-/// A given name of women.
+/// A female given name.
 pub(super) const GIVEN_FEMALE: u32 = 1 << 22;
-/// A given name of men.
+/// A male given name.
 pub(super) const GIVEN_MALE: u32 = 1 << 23;
-/// A word that opens a clause within a sentence.
+/// A word that opens a subordinate clause.
 pub(super) const SUBORDINATOR: u32 = 1 << 24;
-/// A word for anybody of a sex or an age, which stands for whoever is about.
+/// A role noun for anyone of a sex or age; it can refer to any character present.
 pub(super) const GENERIC: u32 = 1 << 25;
-/// A noun for what is said.
+/// A noun for something said.
 pub(super) const UTTERANCE: u32 = 1 << 26;
-/// A noun for what is written.
+/// A noun for something written.
 pub(super) const WRITING: u32 = 1 << 27;
-/// A verb that hands over writing.
+/// A verb that introduces writing.
 pub(super) const WRITES: u32 = 1 << 28;
-/// A word that letters greet with.
+/// A word that greetings in letters begin with.
 pub(super) const GREETING: u32 = 1 << 29;
-/// A word that letters end with, behind `your` or `yours`.
+/// A word that follows `your` or `yours` at the end of a letter.
 pub(super) const CLOSING: u32 = 1 << 30;
 
 /// The English tables.
@@ -122,7 +122,7 @@ struct EnglishNamesFile {
     short: String,
 }
 
-/// What English words are.
+/// The classes of English words.
 pub(super) struct English {
     classes: HashMap<String, u32>,
     /// Words that begin with an apostrophe.
@@ -134,9 +134,9 @@ pub(super) struct English {
 impl English {
     fn load() -> Self {
         let file: EnglishFile =
-            toml::from_str(include_str!("../words/english.toml")).expect("the shipped table is valid");
+            toml::from_str(include_str!("../words/english.toml")).expect("word lists are embedded and tested");
         let given: EnglishNamesFile =
-            toml::from_str(include_str!("../words/english_names.toml")).expect("the shipped table is valid");
+            toml::from_str(include_str!("../words/english_names.toml")).expect("word lists are embedded and tested");
         let mut classes = HashMap::new();
         for (words, class) in [
             (&file.speech, SPEECH),
@@ -198,7 +198,7 @@ impl English {
         self.classes.get(word).copied().unwrap_or(0)
     }
 
-    /// Whether a lower-case word is of a class.
+    /// Whether a lower-case word is of any of the given classes.
     pub(super) fn is(&self, word: &str, class: u32) -> bool {
         self.class(word) & class != 0
     }
@@ -241,18 +241,18 @@ struct ChineseFile {
     closings: String,
 }
 
-/// Characters of one script, and in the same order those of the other that they are read as.
+/// Traditional characters, and the simplified character for each at the same position.
 #[derive(Deserialize)]
 struct ScriptsFile {
     traditional: String,
     simplified: String,
 }
 
-/// A set of short words, looked up at the ends of a clause.
+/// A set of short words that is matched against the start or end of a clause.
 pub(super) struct Words {
     set: HashSet<Vec<char>, Table>,
     longest: usize,
-    /// Which characters begin a word, and which end one, so that most look-ups need no hash.
+    /// First and last characters of the words, so that most look-ups need no hash.
     first: Chars,
     last: Chars,
 }
@@ -269,12 +269,12 @@ impl Words {
         Self { set, ..words }
     }
 
-    /// Whether the whole stretch is one of the words.
+    /// Whether the whole text is one of the words.
     pub(super) fn has(&self, word: &[char]) -> bool {
         word.first().is_some_and(|&c| self.first.has(c)) && word.len() <= self.longest && self.set.contains(word)
     }
 
-    /// Returns the length of the longest word that a stretch begins with, 0 for none.
+    /// Returns the length of the longest word that the text starts with, 0 if none.
     pub(super) fn head(&self, chars: &[char]) -> usize {
         if !chars.first().is_some_and(|&c| self.first.has(c)) {
             return 0;
@@ -282,7 +282,7 @@ impl Words {
         (1..=self.longest.min(chars.len())).rev().find(|&n| self.set.contains(&chars[..n])).unwrap_or(0)
     }
 
-    /// Returns the length of the longest word that a stretch ends with, 0 for none.
+    /// Returns the length of the longest word that the text ends with, 0 if none.
     pub(super) fn tail(&self, chars: &[char]) -> usize {
         if !chars.last().is_some_and(|&c| self.last.has(c)) {
             return 0;
@@ -291,8 +291,8 @@ impl Words {
     }
 }
 
-/// Hashes the characters of a table's words. The words are ours, so nothing a book holds can make them collide, and they are looked
-/// up at every character of it.
+/// Fast hasher for the words of a table, which are looked up at every character of a book. The words are shipped with
+/// the program, so no input can force collisions.
 #[derive(Default)]
 struct Mixed(u64);
 
@@ -318,14 +318,14 @@ impl Hasher for Mixed {
     }
 }
 
-/// A set of characters, one bit each for the first 65,536; any beyond those counts as held.
+/// A set of characters: one bit each for the first 65,536 code points; all others count as members.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Chars {
     bits: Vec<u64>,
 }
 
 impl Chars {
-    /// Returns the set of some characters, blanks left out.
+    /// Returns the set of the given characters, whitespace excluded.
     pub(super) fn of(chars: impl Iterator<Item = char>) -> Self {
         let mut set = Self::default();
         chars.filter(|c| !c.is_whitespace()).for_each(|c| set.add(c));
@@ -343,14 +343,15 @@ impl Chars {
         }
     }
 
-    /// Whether the set may hold a character.
+    /// Whether the set may contain a character.
     pub(super) fn has(&self, c: char) -> bool {
         let at = c as usize;
         at >= 0x1_0000 || self.bits.get(at / 64).is_some_and(|bits| bits & (1 << (at % 64)) != 0)
     }
 }
 
-/// What Chinese words are. Every list holds simplified forms; [`Chinese::fold`] brings text to them.
+/// The classes of Chinese words. All lists hold simplified forms; fold text with [`Chinese::fold`] before looking it
+/// up.
 pub(super) struct Chinese {
     pub(super) speech: Words,
     pub(super) manner: Words,
@@ -360,13 +361,13 @@ pub(super) struct Chinese {
     pub(super) he: Words,
     pub(super) narrator: Words,
     pub(super) plural: Words,
-    /// What hands over somebody's own name.
+    /// Words that introduce a character's main name.
     pub(super) named: Words,
-    /// What hands over a name besides that one.
+    /// Words that introduce an additional name.
     pub(super) styled: Words,
-    /// What may stand between either and the name.
+    /// Words that may stand between a naming word and the name.
     pub(super) links: Words,
-    /// What the names of places and things end in.
+    /// Suffixes of names of places and things.
     pub(super) places: Words,
     pub(super) surnames: Words,
     pub(super) titles_female: Words,
@@ -377,38 +378,38 @@ pub(super) struct Chinese {
     pub(super) generic_either: Words,
     pub(super) roles: Words,
     pub(super) never: Words,
-    /// Words of two characters and more that name nobody.
+    /// Words of two or more characters that are no names.
     pub(super) common: Words,
     pub(super) deeds: Words,
     pub(super) classifiers: Words,
     pub(super) several: Words,
-    /// What makes the word before it a place or a part of somebody.
+    /// Words that turn the word before them into a place or a body part.
     pub(super) parts: Words,
-    /// What a paragraph begins with after time has passed.
+    /// Phrases that open a paragraph after time has passed.
     pub(super) times: Words,
-    /// Characters that write the sounds of foreign names.
+    /// Characters used to transcribe foreign names.
     pub(super) sounds: Chars,
-    /// Nouns for what is written.
+    /// Nouns for something written.
     pub(super) writings: Words,
-    /// What a clause ends in that hands over writing.
+    /// Words that end a clause which introduces writing.
     pub(super) writes: Words,
-    /// What letters greet with, before a colon.
+    /// Greetings of letters, before a colon.
     pub(super) greetings: Words,
-    /// What letters end with.
+    /// Closings of letters.
     pub(super) closings: Words,
     simplified: HashMap<char, char>,
     folded: Chars,
 }
 
-/// Marks within a foreign name, read as `·`.
+/// Marks inside a foreign name, folded to `·`.
 const DOTS: [char; 4] = ['•', '・', '‧', '∙'];
 
 impl Chinese {
     fn load() -> Self {
         let file: ChineseFile =
-            toml::from_str(include_str!("../words/chinese.toml")).expect("the shipped table is valid");
+            toml::from_str(include_str!("../words/chinese.toml")).expect("word lists are embedded and tested");
         let scripts: ScriptsFile =
-            toml::from_str(include_str!("../words/scripts.toml")).expect("the shipped table is valid");
+            toml::from_str(include_str!("../words/scripts.toml")).expect("word lists are embedded and tested");
         let chars = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<Vec<char>>();
         let simplified = chars(&scripts.simplified).into_iter().chain(DOTS.map(|_| '·'));
         let simplified: HashMap<char, char> =
@@ -451,12 +452,12 @@ impl Chinese {
         }
     }
 
-    /// Returns the simplified form of a character that the tables know, or the character.
+    /// Returns the simplified form of a character if the tables have it, else the character itself.
     pub(super) fn fold(&self, c: char) -> char {
         if self.folded.has(c) { self.simplified.get(&c).copied().unwrap_or(c) } else { c }
     }
 
-    /// Whether a folded clause ends in a verb of speech, particles aside.
+    /// Whether a folded clause ends in a speech verb, aspect particles ignored.
     pub(super) fn ends_in_speech(&self, clause: &[char]) -> bool {
         let bare = clause.len() - clause.iter().rev().take_while(|c| matches!(c, '着' | '了' | '过')).count();
         self.speech.tail(clause) > 0 || self.speech.tail(&clause[..bare]) > 0
