@@ -1,4 +1,4 @@
-//! Who wrote a book, as its title page says: a name that is nobody's in the story, unless the story shows otherwise.
+//! The author named on a book's title page: no character, unless the story shows otherwise.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,12 @@ use super::super::tables::{PARTICLE, SPEECH};
 use super::names::{run, vocative};
 use super::tokens::{NONE, Tokens};
 
-/// So many paragraphs may stand before a byline, and so many words within its own.
+/// Maximum number of paragraphs before a byline, and of tokens in its own paragraph.
 const BEFORE: usize = 60;
 const WORDS: usize = 40;
 
-/// Returns the words of the names of those who made the book, where none of them speaks in it: in full, and the last alone where
-/// nobody of the story shares it.
+/// Returns the names of the book's authors, translators and the like, as words: full names, and surnames that no one in
+/// the story shares. Names of people who speak in the story are left out.
 pub(super) fn authors(book: &Tokens, chars: &[char]) -> BTreeSet<Vec<u32>> {
     let mut authors: BTreeSet<Vec<u32>> = BTreeSet::new();
     let mut end = 0;
@@ -34,7 +34,7 @@ pub(super) fn authors(book: &Tokens, chars: &[char]) -> BTreeSet<Vec<u32>> {
     }
     let lasts: Vec<Vec<u32>> = authors.iter().filter_map(|words| Some(vec![*words.last()?])).collect();
     authors.extend(lasts);
-    // Whoever speaks or is called, and whoever's family is told of, belongs to the story.
+    // Anyone who speaks or is addressed, and anyone with a relative in the story, belongs to the story.
     let mut at = end;
     while at < book.list.len() {
         let Some((title, words, first, stop)) = run(book, at) else {
@@ -59,7 +59,7 @@ pub(super) fn authors(book: &Tokens, chars: &[char]) -> BTreeSet<Vec<u32>> {
     authors
 }
 
-/// Whether what stands before a token at the head of its line says that the maker of the book comes: `by`, `Translated by`, `Author:`.
+/// Whether the text before a token, at the start of its line, introduces an author: `by`, `Translated by`, `Author:`.
 fn opens(book: &Tokens, chars: &[char], from: usize, at: usize) -> bool {
     let Some(before) = at.checked_sub(1).filter(|&before| before >= from) else { return false };
     let word =
@@ -98,8 +98,8 @@ fn opens(book: &Tokens, chars: &[char], from: usize, at: usize) -> bool {
     }
 }
 
-/// Returns the capitalised words from a token to the end of its line, two to four, and where they end. A heading's capitals are no
-/// names to the rest of the reading, so they are looked at here.
+/// Returns the capitalised words from a token to the end of its line (two to four), and where they end. The usual name
+/// detection ignores the capitalisation of headings.
 fn capitals(book: &Tokens, chars: &[char], at: usize, to: usize) -> Option<(Vec<u32>, usize)> {
     let mut words = Vec::new();
     let mut stop = at;

@@ -1,23 +1,23 @@
-//! English clauses: how somebody stands in a sentence, and who acts in it.
+//! English clauses: the grammatical position of a noun phrase, and the subject of a sentence.
 
 use super::super::tables::{DEED, DETERMINER, PREPOSITION, SPEECH, SUBORDINATOR, TITLE_LOOSE};
 use super::names::Names;
 use super::tags::{Nominal, nominal};
 use super::tokens::{NONE, Tokens};
 
-/// How a phrase for somebody stands in its sentence.
+/// Grammatical position of a noun phrase for a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// Behind a verb or a preposition.
+    /// Object of a verb or preposition.
     Object,
-    /// The subject of a clause that another governs.
+    /// Subject of a subordinate clause.
     Sub,
-    /// The subject of a main clause.
+    /// Subject of a main clause.
     Main,
 }
 
-/// Says how the phrase at a token stands in the sentence that begins at `start`. `last` is where the phrase before it ended, and how
-/// that stood.
+/// Returns the position of the noun phrase at a token in the sentence that begins at `start`. `last` is the end and
+/// position of the previous noun phrase.
 pub(super) fn place(book: &Tokens, at: usize, start: usize, last: Option<(usize, Place)>) -> Place {
     let mut i = at;
     while i > start && book.class(i - 1) & TITLE_LOOSE != 0 && book.class(i - 1) & DETERMINER == 0 {
@@ -34,7 +34,7 @@ pub(super) fn place(book: &Tokens, at: usize, start: usize, last: Option<(usize,
     let (word, class) = (book.text(i - 1), book.class(i - 1));
     if class & SUBORDINATOR != 0 {
         let likened = matches!(word, "than" | "as" | "before" | "after" | "till" | "until" | "since") && !pronoun;
-        // `after Hale` may govern no clause at all.
+        // `after Hale` may be a prepositional phrase rather than a clause.
         let clause =
             !likened || (at..book.list.len().min(at + 6)).any(|k| past(book.text(k)) || auxiliary(book.text(k)));
         return if clause { Place::Sub } else { Place::Object };
@@ -95,7 +95,8 @@ fn adverb(word: &str) -> bool {
         )
 }
 
-/// Returns who acts in `[at, end)`: the one right before `verb`, else the last subject of a main clause, else of any.
+/// Returns the subject in `[at, end)`: the one right before `verb`, else the last subject of a main clause, else of any
+/// clause.
 pub(super) fn subject(book: &Tokens, names: &Names, at: usize, end: usize, verb: Option<usize>) -> Option<Nominal> {
     let mut best: Option<(Place, Nominal)> = None;
     let mut last: Option<(usize, Place)> = None;
@@ -110,14 +111,14 @@ pub(super) fn subject(book: &Tokens, names: &Names, at: usize, end: usize, verb:
         let next = verb.unwrap_or(end);
         let near =
             verb.is_some() && place != Place::Object && after <= next && (after..next).all(|k| adverb(book.text(k)));
-        // `by Hale, who, flying to her, cried`: whoever the relative clause tells of.
+        // `by Hale, who, flying to her, cried`: the subject of the relative clause.
         let told = verb.is_some()
             && (book.text(after) == "who" || book.list[after].word() == NONE && book.text(after + 1) == "who")
             && next - after < 12;
         if near || told {
             return Some(who);
         }
-        // `They had parted when Hale came and said`: whoever is one of them speaks.
+        // `They had parted when Hale came and said`: one of them speaks, so a plural subject does not count.
         if place != Place::Object && who != Nominal::Several && best.as_ref().is_none_or(|(known, _)| place >= *known) {
             best = Some((place, who));
         }
@@ -126,7 +127,7 @@ pub(super) fn subject(book: &Tokens, names: &Names, at: usize, end: usize, verb:
     best.map(|(_, who)| who)
 }
 
-/// Whether a word looks like a verb of the past, so that behind speech and before a subject it hands that speech over.
+/// Whether a word looks like a past-tense verb. Next to speech and before a subject, it is then a speech verb.
 pub(super) fn past(word: &str) -> bool {
     word.len() > 4 && word.ends_with("ed")
 }

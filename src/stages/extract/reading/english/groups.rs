@@ -1,14 +1,14 @@
-//! Sets of names while they are being joined.
+//! Disjoint sets of names, used while names are merged.
 
 use super::super::Gender;
 use super::super::people::Draft;
 
-/// Sets of names that are one person's.
+/// Disjoint sets of names; each set is one person's.
 pub(super) struct Groups {
     parents: Vec<usize>,
-    /// By root: what the titles of the set say, as bits: woman, man, Mrs., Miss.
+    /// By root: the evidence of titles as bits: 1 female, 2 male, 4 Mrs., 8 Miss.
     signs: Vec<u8>,
-    /// By root: pronouns for a woman and for a man.
+    /// By root: counts of feminine and masculine pronouns.
     counts: Vec<(u32, u32)>,
 }
 
@@ -17,7 +17,7 @@ impl Groups {
         Self { parents: (0..signs.len()).collect(), signs, counts }
     }
 
-    /// Returns the gender that titles or, without one, pronouns give a set.
+    /// Returns the gender of a set, by titles or, without one, by pronouns.
     pub(super) fn gender(&mut self, at: usize) -> Gender {
         let root = self.root(at);
         match self.signs[root] & 3 {
@@ -29,7 +29,7 @@ impl Groups {
         Draft { female, male, ..Draft::default() }.gender()
     }
 
-    /// Whether nothing in titles or pronouns tells two sets apart.
+    /// Whether two sets are compatible by titles and pronouns.
     pub(super) fn agree(&mut self, a: usize, b: usize) -> bool {
         let (first, second) = (self.gender(a), self.gender(b));
         let (a, b) = (self.root(a), self.root(b));
@@ -45,7 +45,7 @@ impl Groups {
         at
     }
 
-    /// Joins two sets, unless their titles are of two people.
+    /// Joins two sets, unless their titles contradict each other.
     pub(super) fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         let (a, b) = (a.min(b), a.max(b));

@@ -1,7 +1,7 @@
-//! People who are told of by a noun before the book names them: `the ferryman`, `“I’m Tom Garrick,” said the ferryman`.
+//! Characters that appear by a noun before they are named: `the ferryman`, then `“I’m Tom Garrick,” said the ferryman`.
 //!
-//! A noun and a name are joined by a statement of the name about that noun, and by nothing else. What many may be called by turns,
-//! `the stranger`, is the one named as long as the scene lasts.
+//! A noun and a name are linked only by a statement that connects them. A noun that can mean many people, such as `the
+//! stranger`, means the named one only for the rest of the scene.
 
 use std::collections::BTreeMap;
 
@@ -15,30 +15,30 @@ use super::tags::{Nominal, nominal};
 use super::tokens::NONE;
 use super::turns::Scene;
 
-/// So many words may stand between a noun and `It was Hale.`
+/// Maximum distance in tokens between a noun and `It was Hale.`
 const REACH: usize = 60;
 
-/// Somebody told of by a noun who is given a name.
+/// A character known by a noun who is given a name.
 #[derive(Debug, Clone)]
 pub(super) struct Introduction {
     /// The phrase with the noun.
     pub(super) phrase: String,
-    /// Whose name is given.
+    /// The character with that name.
     pub(super) person: usize,
-    /// The token of the name.
+    /// Token index of the name.
     at: usize,
 }
 
 impl Introduction {
-    /// Whether the noun is anybody's by turns.
+    /// Whether the noun can mean a different person in each scene.
     pub(super) fn is_passing(&self) -> bool {
         ENGLISH.is(self.phrase.rsplit(' ').next().unwrap_or_default(), GENERIC | BEAST | KIN)
     }
 }
 
 impl Scene<'_> {
-    /// Returns who is given a name by the narration: `a woman whose name was Mrs. Hale`, `the clerk’s name was Hale`, `the clerk was
-    /// Hale`, `It was Hale.`
+    /// Returns the introductions in narration: `a woman whose name was Mrs. Hale`, `the clerk’s name was Hale`, `the
+    /// clerk was Hale`, `It was Hale.`
     pub(super) fn named_in_narration(&self) -> Vec<Introduction> {
         let named = self.names.mentions.iter().filter_map(|mention| {
             let person = mention.person.filter(|_| !mention.possessive)?;
@@ -49,7 +49,7 @@ impl Scene<'_> {
         named.collect()
     }
 
-    /// Returns who gives a name as his own: `“I’m Tom Garrick,” said the ferryman`.
+    /// Returns the introductions in which speakers state their own name: `“I’m Tom Garrick,” said the ferryman`.
     pub(super) fn named_in_talk(&self) -> Vec<Introduction> {
         let mut found = Vec::new();
         for turn in &self.turns {
@@ -75,7 +75,7 @@ impl Scene<'_> {
         gender == Gender::Unknown || known == Gender::Unknown || gender == known
     }
 
-    /// Returns the noun that a name in the narration is said to belong to.
+    /// Returns the noun phrase that the narration links to a name.
     fn noun_of(&self, mention: &Mention) -> Option<(String, Gender)> {
         let book = self.book;
         let back = |n: usize| mention.first.checked_sub(n).map_or("", |at| book.text(at));
@@ -83,10 +83,11 @@ impl Scene<'_> {
             return None;
         }
         let verb = mention.first - 1;
-        // `It was Hale who spoke` tells which of those known it was.
+        // `It was Hale who spoke` picks one of the known characters.
         let closed = book.list.get(mention.end).is_none_or(|token| matches!(token.mark(), '.' | '!' | ';' | ','));
         match back(2) {
-            // A doctor hears somebody at the door: only a noun that says nothing is named by what it was.
+            // `It was Hale` may identify someone else than the last noun (someone a doctor hears at the door), so only
+            // generic nouns count.
             "it" if closed && book.opening(mention.first) == verb - 1 => {
                 let general = |phrase: &str| ENGLISH.is(phrase.rsplit(' ').next().unwrap_or_default(), GENERIC);
                 return self.noun_before(verb - 1).filter(|(phrase, _)| general(phrase));
@@ -120,7 +121,7 @@ impl Scene<'_> {
         shown.then(|| (format!("the {owner}"), Gender::Unknown))
     }
 
-    /// Returns the noun whose phrase ends before a token.
+    /// Returns the role phrase that ends right before a token.
     fn noun_until(&self, stop: usize) -> Option<(String, Gender)> {
         (stop.saturating_sub(6)..stop).find_map(|at| {
             let shown = self.book.class(at) & (DETERMINER | POSSESSIVE) != 0 && self.book.list[at].quote == NONE;
@@ -131,7 +132,7 @@ impl Scene<'_> {
         })
     }
 
-    /// Returns the last noun for somebody in the narration before a token, where nobody with a name has acted since.
+    /// Returns the last role phrase in the narration before a token, if no named character has acted since.
     fn noun_before(&self, stop: usize) -> Option<(String, Gender)> {
         let from = stop.saturating_sub(REACH);
         let (at, found) = (from..stop).rev().find_map(|at| {
@@ -149,8 +150,8 @@ impl Scene<'_> {
         (self.names.between(at, stop).iter().filter(acted).count() == 0).then_some(found)
     }
 
-    /// Gives the one named what the noun says in the scene that names him, where nobody else in it is called so and the name was not
-    /// heard before.
+    /// Assigns to an introduced character the turns of its noun in the same scene, unless the noun is given to another
+    /// character nearby or the name was used earlier in the scene.
     pub(super) fn introduce(&mut self, verdicts: &mut [Verdict]) {
         let mut found = self.named_in_narration();
         found.extend(self.named_in_talk());
@@ -190,7 +191,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Gathers what introductions are held against, so that each looks at its own scene alone.
+    /// Builds the look-up tables of introductions, so that the cost of each depends on its own scene only.
     fn index<'f>(&self, found: &'f [Introduction], verdicts: &[Verdict]) -> Index<'f> {
         let mut index = Index {
             borders: (0..self.paragraphs.len()).filter(|&paragraph| self.paragraphs[paragraph].border).collect(),
@@ -220,7 +221,7 @@ impl Scene<'_> {
         index
     }
 
-    /// Returns the turns of the scene that a token stands in, between borders.
+    /// Returns the turns (start, end) of the scene that contains a token, between borders.
     fn scene_of(&self, at: usize, borders: &[usize]) -> (usize, usize) {
         let offset = self.book.list[at].start();
         let paragraph = self.paragraphs.partition_point(|paragraph| paragraph.end as usize <= offset);
@@ -232,19 +233,19 @@ impl Scene<'_> {
     }
 }
 
-/// What introductions are held against.
+/// Look-up tables for introductions.
 struct Index<'f> {
-    /// The paragraphs that are borders.
+    /// Indices of the paragraphs that are borders.
     borders: Vec<usize>,
-    /// By noun: who is introduced under it, in order.
+    /// By noun: the characters introduced under it, in order.
     nouns: BTreeMap<&'f str, Vec<Run>>,
-    /// By person introduced: the turns that name the person as speaking.
+    /// By introduced character: the turns whose tag names it.
     named: BTreeMap<usize, Vec<usize>>,
-    /// By person known by a noun: the turns that are the person's.
+    /// By character known by a noun: its turns.
     spoken: BTreeMap<usize, Vec<usize>>,
 }
 
-/// Introductions of one person under one noun, with none of another's between them: the tokens of the first and the last.
+/// Consecutive introductions of one character under one noun: the tokens of the first and the last.
 struct Run {
     person: usize,
     first: usize,

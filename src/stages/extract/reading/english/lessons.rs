@@ -1,4 +1,4 @@
-//! What the talk teaches of a book: which names are one person's, who tells it, whom roles mean.
+//! Evidence from dialogue: which names belong to one person, who narrates, whom role nouns mean.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,23 +9,23 @@ use super::merging::{companions, shortens};
 use super::narrator::names_of;
 use super::turns::Scene;
 
-/// What one reading of the talk teaches the next.
+/// Evidence from the first pass over the dialogue, for use in the second.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Knowledge {
-    /// Whether the talk has been read before.
+    /// Whether a first pass has been made.
     pub(super) read: bool,
-    /// A name of the one who tells the book.
+    /// A name of the narrator.
     pub(super) narrator: Option<usize>,
-    /// Phrases with a role noun, each with a name of whom they mean.
+    /// Role phrases, each with a name of the character it means.
     pub(super) roles: BTreeMap<String, usize>,
-    /// Phrases with a role noun that speak.
+    /// Role phrases that occur with a speech verb.
     pub(super) phrases: BTreeSet<String>,
-    /// Words for relatives, each with names of those who spoke as such and how much that says.
+    /// Kinship nouns, each with names of those who spoke as such and their share of its votes, 0 to 1.
     pub(super) kin: BTreeMap<String, Vec<(usize, f32)>>,
 }
 
 impl Scene<'_> {
-    /// Returns what the talk teaches: pairs of names that are one person's, and who tells the book.
+    /// Returns pairs of names that belong to one person, and the evidence for the second pass.
     pub(super) fn lessons(&self, verdicts: &[Verdict]) -> (Vec<(usize, usize)>, Knowledge) {
         let mut links = self.links(verdicts);
         links.extend(self.titles(verdicts));
@@ -53,7 +53,7 @@ impl Scene<'_> {
         )
     }
 
-    /// Returns the capitalised roles that mostly stand where one person speaks, each with that person's name.
+    /// Returns capitalised roles whose turns mostly have one speaker, each paired with that speaker's name.
     pub(super) fn titles(&self, verdicts: &[Verdict]) -> Vec<(usize, usize)> {
         let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
         for (turn, verdict) in self.turns.iter().zip(verdicts) {
@@ -84,7 +84,7 @@ impl Scene<'_> {
         pairs
     }
 
-    /// Returns pairs of names that the talk shows to be one person's: who is called by the one answers by the other.
+    /// Returns pairs of names that belong to one person: a character addressed by the first answers under the second.
     pub(super) fn links(&self, verdicts: &[Verdict]) -> Vec<(usize, usize)> {
         let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
         for (i, called) in self.called.iter().enumerate() {
@@ -116,7 +116,7 @@ impl Scene<'_> {
                 (genders[own], genders[person]),
                 (Gender::Female, Gender::Male) | (Gender::Male, Gender::Female)
             );
-            // Whoever speaks under the name is somebody else, unless a word of the names says that they belong together.
+            // A name with speech of its own is another person's, unless the two names share a word.
             let spoken: u32 = self.turns.iter().map(|turn| u32::from(turn.cue == Cue::Named(own))).sum();
             let kindred = self.kindred(name, person);
             let family = self.names.list[name].title.is_some_and(|title| {
@@ -138,7 +138,7 @@ impl Scene<'_> {
         links
     }
 
-    /// Whether somebody is a Mrs. or a Miss, where the book says so.
+    /// Whether a character is a Mrs. (true) or a Miss (false), if the book says so.
     pub(super) fn wed(&self, person: usize) -> Option<bool> {
         let has = |title: &str| self.cast[person].forms.keys().any(|form| form.starts_with(title));
         match (has("Mrs"), has("Miss ")) {
@@ -148,7 +148,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Whether a name shares a word, or the beginning of one, with a form of a person's.
+    /// Whether a name shares a word, or a short form of one, with a name of a character.
     pub(super) fn kindred(&self, name: usize, person: usize) -> bool {
         let own = &self.names.list[name].words;
         self.names.list.iter().zip(&self.names.people).filter(|(_, of)| **of == Some(person)).any(|(other, _)| {
@@ -161,7 +161,7 @@ impl Scene<'_> {
         })
     }
 
-    /// Returns the phrases that mostly stand where one person speaks, each with a name of that person.
+    /// Returns the role phrases whose turns mostly have one speaker, each with a name of that speaker.
     pub(super) fn learn(&self, verdicts: &[Verdict]) -> BTreeMap<String, usize> {
         let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
         for (turn, verdict) in self.turns.iter().zip(verdicts) {
@@ -175,7 +175,7 @@ impl Scene<'_> {
         let mut learnt = BTreeMap::new();
         for (own, speakers) in votes {
             let Some(person) = mostly(speakers).filter(|&person| person != own) else { continue };
-            // `his wife` is as many people as there are husbands, and `the boy` as there are boys.
+            // `his wife` can mean any wife in the book, and `the boy` any boy.
             if let Some(name) = self.names.people.iter().position(|of| *of == Some(person)) {
                 let definite = self.cast[own].forms.keys().filter(|form| form.starts_with("the "));
                 let phrases = definite.filter(|form| !ENGLISH.is(form.rsplit(' ').next().unwrap_or_default(), GENERIC));
@@ -185,7 +185,7 @@ impl Scene<'_> {
         learnt
     }
 
-    /// Adds the phrases of those who give their own name, where one name alone is given by them.
+    /// Adds the role phrases whose speakers state their own name, if all state the same one.
     fn given_names(&self, mut learnt: BTreeMap<String, usize>) -> BTreeMap<String, usize> {
         let mut given: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
         for introduction in self.named_in_talk().into_iter().filter(|introduction| !introduction.is_passing()) {
@@ -202,7 +202,7 @@ impl Scene<'_> {
         learnt
     }
 
-    /// Returns who mostly speaks as somebody's mother, brother and so on, each with a name and how much that says.
+    /// Returns who mostly speaks as someone's mother, brother and so on: names with their share of votes, 0 to 1.
     pub(super) fn relatives(&self, verdicts: &[Verdict]) -> BTreeMap<String, Vec<(usize, f32)>> {
         let mut votes: BTreeMap<&str, BTreeMap<usize, u16>> = BTreeMap::new();
         for (turn, verdict) in self.turns.iter().zip(verdicts) {
@@ -229,7 +229,7 @@ impl Scene<'_> {
     }
 }
 
-/// Returns the one for whom most votes are, three at the least and thrice as many as for any other.
+/// Returns the candidate with the majority of votes, if it has at least three and three times as many as any other.
 fn mostly(votes: BTreeMap<usize, u32>) -> Option<usize> {
     let total: u32 = votes.values().sum();
     let mut best: Vec<(u32, usize)> = votes.into_iter().map(|(person, count)| (count, person)).collect();

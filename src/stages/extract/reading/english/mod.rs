@@ -1,6 +1,8 @@
-//! English: whose each quotation is.
+//! English attribution: the characters of a book and the speaker of each quotation.
 //!
-//! Gathers what names, pronouns, vocatives and deeds say of each turn; the weighing is done in `speakers`.
+//! The submodules collect evidence for each turn from names, pronouns, vocatives and actions; `speakers` decides. The
+//! dialogue of a book is read twice: the first pass shows which names belong together and who narrates, the second uses
+//! that.
 
 mod bylines;
 mod clauses;
@@ -27,7 +29,7 @@ use super::people::{Draft, Found};
 use super::quotations::Span;
 use super::speakers::decide;
 
-/// Finds the people of an English book and the speaker of each quotation.
+/// Finds the characters of an English book and the speaker of each quotation.
 pub(super) fn attribute(
     chars: &[char],
     paragraphs: &[Paragraph],
@@ -41,13 +43,13 @@ pub(super) fn attribute(
     let verdicts = decide(&scene.turns, &scene.genders());
     let (links, knowledge) = scene.lessons(&verdicts);
     drop(scene);
-    // The talk has shown names to be one person's, and who tells the book: read it again with that known.
+    // Second pass, with the names that the dialogue has linked and the narrator's name.
     let cast = names.settle(&book, &links, given);
     let mut scene = Scene::read(chars, paragraphs, spans, &book, &names, cast, knowledge, given);
     let mut verdicts = decide(&scene.turns, &scene.genders());
     scene.introduce(&mut verdicts);
     let told = scene.finish();
-    // The tokens of a long book take as much room as all else.
+    // Free the tokens first: those of a long book take as much memory as everything else.
     drop((names, book));
     told.attribute(verdicts)
 }
@@ -66,7 +68,7 @@ mod tests {
         reading.people.iter().position(|person| person.name == name || person.aliases.iter().any(|alias| alias == name))
     }
 
-    /// Checks who speaks each quotation, by any of his names.
+    /// Checks the speaker of each quotation, which may be given by any of its names.
     fn check(text: &str, expected: &[&str]) {
         let reading = english(text);
         let found: Vec<Option<usize>> = reading.quotations.iter().map(|quotation| quotation.speaker).collect();
@@ -111,7 +113,7 @@ mod tests {
                     “Is it deep?”\n\n“It is, sir,” I answered. I sat down.\n\n“Tell us, Wren,” said Ruth.\n\n“There is little to tell,” \
                     said I.\n\n“He never tells,” said Mr. Hallow.\n";
         let reading = english(text);
-        let wren = person(&reading, "Wren").expect("the narrator is named");
+        let wren = person(&reading, "Wren").expect("the narrator's name is found");
         let own: Vec<bool> = reading.quotations.iter().map(|quotation| quotation.speaker == Some(wren)).collect();
         assert_eq!(own, [false, true, false, false, true, false, true, false], "{:?}", reading.people);
         let plain = english(
@@ -196,12 +198,12 @@ mod tests {
     fn believes_a_given_name_more_than_the_pronouns_near_it() {
         let text = "“Come,” said Mary to the boy, and he came.\n\n".repeat(20);
         let reading = english(&text);
-        let mary = person(&reading, "Mary").expect("she speaks");
+        let mary = person(&reading, "Mary").expect("this character speaks");
         assert_ne!(reading.people[mary].gender, Gender::Male, "{:?}", reading.people);
-        // Pronouns upon pronouns make a girl of Frank all the same.
+        // Many pronouns outweigh the given name: this Frank is female.
         let text = "“Come,” said Frank. She took up her hat, and she put her book into her bag.\n\n".repeat(20);
         let reading = english(&text);
-        let frank = person(&reading, "Frank").expect("she speaks");
+        let frank = person(&reading, "Frank").expect("this character speaks");
         assert_eq!(reading.people[frank].gender, Gender::Female, "{:?}", reading.people);
     }
 
@@ -282,12 +284,12 @@ mod tests {
         ] {
             let preface = "This is the third book of Jane Osgood, and Miss Osgood has said that it is the last.\n\n";
             let reading = english(&format!("{page}{preface}{story}"));
-            let jane = person(&reading, "Jane").expect("she speaks");
+            let jane = person(&reading, "Jane").expect("this character speaks");
             let forms = format!("{} {}", reading.people[jane].name, reading.people[jane].aliases.join(" "));
             assert!(!forms.contains("Osgood") && forms.contains("Jane Hallow"), "{page}{forms}");
             assert!(reading.people.iter().all(|person| !person.name.contains("Osgood")), "{:?}", reading.people);
         }
-        // Who tells his own story stands on the title page too.
+        // The narrator of an autobiography is named on the title page too.
         let own = "MY LIFE\n\nby Peter Wren\n\n“Is it deep?” said Peter Wren.\n\n“It is,” said Ruth Hallow. “Come, Peter Wren.”\n";
         assert!(person(&english(own), "Peter Wren").is_some());
     }
@@ -341,7 +343,7 @@ mod tests {
 
     #[test]
     fn joins_no_noun_that_another_bears() {
-        // The stranger of the next scene is somebody else.
+        // The stranger of the next scene is another person.
         let text = "“Step in,” said the stranger.\n\n“Gladly,” said Ruth Hallow.\n\nThe stranger put back his hood. It was Garrick.\n\n\
                     “Sit down,” said Garrick.\n\n* * *\n\n“Is it late?” said the stranger.\n\n“Very,” said Ruth.\n";
         let reading = english(text);

@@ -1,4 +1,4 @@
-//! English names: where they stand, which of them are people, and which are the same person.
+//! English names: where they occur, which are people, and which belong to the same person.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,67 +17,67 @@ use super::narrator::{addressed, stated};
 
 use super::tokens::{NONE, Token, Tokens};
 
-/// A form of a name, such as `Mr. Hale` or `Margaret`.
+/// A name form, such as `Mr. Hale` or `Margaret`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Name {
-    /// As the book first writes it.
+    /// The form as first printed in the book.
     pub(super) form: String,
-    /// The title's word.
+    /// Word index of the title.
     pub(super) title: Option<u32>,
-    /// The other words.
+    /// Word indices of the other words.
     pub(super) words: Vec<u32>,
     pub(super) count: u32,
     /// Its first mention, as an index into [`Names::mentions`].
     pub(super) first: usize,
-    /// How often it stands within a sentence, where its capital says something.
+    /// Number of mentions within a sentence, where capitalisation is informative.
     pub(super) inner: u32,
-    /// How often narration has it.
+    /// Number of mentions in narration.
     pub(super) narrated: u32,
-    /// How often it stands beside a verb of speech.
+    /// Number of mentions next to a speech verb.
     pub(super) speech: u32,
-    /// How often somebody is called by it.
+    /// Number of mentions as a vocative.
     pub(super) vocative: u32,
-    /// How often a verb that only people do follows it.
+    /// Number of mentions followed by a verb that takes only people as subjects.
     pub(super) deeds: u32,
-    /// How often it stands where places stand: after `in`, `at`, `to`, `from`.
+    /// Number of mentions in positions typical of places: after `in`, `at`, `from` and the like.
     pub(super) local: u32,
     pub(super) female: u32,
     pub(super) male: u32,
 }
 
-/// A name in the text.
+/// An occurrence of a name in the text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mention {
-    /// Its first token.
+    /// Index of the first token.
     pub(super) first: usize,
-    /// After its last token.
+    /// Index after the last token.
     pub(super) end: usize,
     /// Index into [`Names::list`].
     pub(super) name: usize,
     pub(super) possessive: bool,
-    /// Whether somebody is called by it.
+    /// Whether the name is a vocative.
     pub(super) vocative: bool,
-    /// How it stands in its sentence.
+    /// Grammatical position in the sentence.
     pub(super) place: Place,
-    /// Who is meant, where it is somebody.
+    /// The character meant, if the name is a character's.
     pub(super) person: Option<usize>,
 }
 
-/// As many pronouns as a given name weighs at least.
+/// Minimum weight of a gendered given name, in pronouns.
 const GIVEN: u32 = 6;
 
 /// All names of a book.
 pub(super) struct Names {
     pub(super) list: Vec<Name>,
     pub(super) mentions: Vec<Mention>,
-    /// The tokens that mentions begin at.
+    /// The tokens at which mentions begin.
     heads: Heads,
-    /// The person of each name, where it is one.
+    /// The character of each name, if it has one.
     pub(super) people: Vec<Option<usize>>,
 }
 
 impl Names {
-    /// Finds the names of a book and tells the people among them.
+    /// Finds the names of a book and counts the evidence for each.
     pub(super) fn read(book: &Tokens, chars: &[char], given: &Given) -> Self {
         let mut names = Self { list: Vec::new(), mentions: Vec::new(), heads: Heads::default(), people: Vec::new() };
         names.find(book, chars, &Phrases::new(given));
@@ -97,12 +97,12 @@ impl Names {
         &self.mentions[self.heads.rank(from).0..self.heads.rank(to).0]
     }
 
-    /// Returns the person whose name begins at a token.
+    /// Returns the character whose name begins at a token.
     pub(super) fn person(&self, at: usize) -> Option<usize> {
         self.mention(at).and_then(|mention| self.people[mention.name])
     }
 
-    /// Whether a name is a role noun alone: `the Captain` of a book that writes it so.
+    /// Whether a name is only a role noun: `the Captain`, in a book that capitalises it.
     pub(super) fn is_role(&self, book: &Tokens, name: usize) -> bool {
         let name = &self.list[name];
         name.title.is_none() && name.words.len() == 1 && book.words[name.words[0] as usize].class & (ROLE | TITLE) != 0
@@ -144,7 +144,7 @@ impl Names {
             if mention.vocative {
                 name.vocative += 1;
             }
-            // Whoever gives it as his name bears it.
+            // A name that someone states as their own is a person's.
             name.deeds += if stated(book, mention) || name.words.len() > 1 && addressed(book, mention) { 2 } else { 0 };
             if book.list[mention.first].quote != NONE {
                 continue;
@@ -164,13 +164,14 @@ impl Names {
         }
     }
 
-    /// Counts the pronouns that follow a name alone in its sentence, and what a given name says.
+    /// Counts the pronouns that follow a name in its sentence if no other name does, and adds the evidence of given
+    /// names.
     fn genders(&mut self, book: &Tokens) {
         for name in &mut self.list {
             let given = name.words.len() > 1
                 || name.title.is_none_or(|title| book.words[title as usize].class & TITLE_GIVEN != 0);
             let class = name.words.first().map_or(0, |&word| book.words[word as usize].class);
-            // The pronouns near a name are often somebody else's: they take many to tell against it.
+            // The pronouns near a name often refer to someone else, so only many of them outweigh a given name.
             let weight = GIVEN.max(name.count / 2);
             if given && class & GIVEN_FEMALE != 0 {
                 name.female += weight;
@@ -216,7 +217,8 @@ impl Names {
         }
     }
 
-    /// Decides which names are people and which are the same; `links` are pairs that the talk itself has shown to be one.
+    /// Decides which names are characters and which belong to the same one. `links` are pairs of names that the
+    /// dialogue shows to belong together.
     pub(super) fn settle(&mut self, book: &Tokens, links: &[(usize, usize)], given: &Given) -> Vec<Draft> {
         let person =
             |name: &Name| !given.ignores(&name.form) && (is_person(book, name) || given.owner(&name.form).is_some());
@@ -271,7 +273,7 @@ impl Names {
         drafts
     }
 
-    /// Says whom each mention means: whoever is called by a name of several is the one named last.
+    /// Resolves each mention to a character. A vocative that several characters share means the one mentioned last.
     fn resolve(&mut self, shared: &BTreeMap<usize, Vec<usize>>) {
         let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
         let bearers: BTreeSet<usize> = shared.values().flatten().copied().collect();
@@ -289,7 +291,7 @@ impl Names {
     }
 }
 
-/// Whether the book shows a name to be somebody's.
+/// Whether the book shows that a name is a person's.
 fn is_person(book: &Tokens, name: &Name) -> bool {
     if name.words.is_empty() {
         return false;
@@ -304,7 +306,7 @@ fn is_person(book: &Tokens, name: &Name) -> bool {
     if let [word] = name.words[..] {
         let word = &book.words[word as usize];
         let doubled = word.text.split_once('-').is_some_and(|(a, b)| b.starts_with(a));
-        // `Papa` is as many people as there are children; a cry stands at the head of its sentence.
+        // `Papa` may be a different person for each child, and an exclamation occurs only at the start of a sentence.
         if doubled || word.class & KIN != 0 && name.speech + name.deeds < 3 || name.narrated == 0 && name.inner == 0 {
             return false;
         }
@@ -313,7 +315,7 @@ fn is_person(book: &Tokens, name: &Name) -> bool {
     name.speech > 0 || name.vocative > 1 || name.deeds > 0
 }
 
-/// Returns the name that begins at a token and was given beforehand, as `run` does, unless that finds as much.
+/// Returns the known-character name that begins at a token, in the format of [`run`], unless `run` finds one as long.
 fn phrase(book: &Tokens, phrases: &Phrases, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)> {
     let token = book.list[at];
     if token.word() == NONE {
@@ -380,7 +382,7 @@ pub(super) fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, us
         }
         let own_title = title.is_some() && i == start;
         let word = &book.words[next.word() as usize];
-        // `Will` within a sentence is nobody's verb.
+        // `Will` within a sentence is a name and not a verb.
         let given = word.class & (GIVEN_FEMALE | GIVEN_MALE) != 0
             && !next.initial()
             && (i == 0 || book.class(i - 1) & POSSESSIVE == 0);
@@ -412,7 +414,8 @@ pub(super) fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, us
     if title.is_none() && words.len() == 1 {
         let class = book.class(start);
         let determined = start > 0 && book.class(start - 1) & (DETERMINER | POSSESSIVE) != 0;
-        // `the doctor` is a role; in a book that always writes `the Doctor` he is somebody, as a beast with a capital is.
+        // `the doctor` is a role. In a book that always writes `the Doctor` it is a name, like that of an animal with a
+        // capital.
         let word = &book.words[book.list[start].word() as usize];
         let called = class & (ROLE | TITLE) != 0
             && class & KIN == 0
@@ -428,7 +431,7 @@ pub(super) fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, us
     Some((title, words, first, i))
 }
 
-/// Returns a name as printed, in one line; capitals throughout become a capital each.
+/// Returns a name as printed, in one line. All-capital words become capitalised ones.
 fn form(chars: &[char], book: &Tokens, first: usize, end: usize) -> String {
     let mut form = String::new();
     for i in first..end {
@@ -452,7 +455,7 @@ fn form(chars: &[char], book: &Tokens, first: usize, end: usize) -> String {
     form
 }
 
-/// Whether somebody is called by the words at these tokens: set off by marks within speech.
+/// Whether the words at these tokens are a vocative: set off by punctuation within speech.
 pub(super) fn vocative(book: &Tokens, first: usize, end: usize) -> bool {
     let quote = book.list[first].quote;
     if quote == NONE {
@@ -476,13 +479,13 @@ pub(super) fn vocative(book: &Tokens, first: usize, end: usize) -> bool {
     let whole = before.is_none_or(|(token, _)| token.quote != quote)
         && after
             .is_none_or(|token| token.quote != quote || book.list.get(end + 1).is_none_or(|next| next.quote != quote));
-    // A full stop on both sides answers a question; it calls nobody, unless it is a cry.
+    // A name as a complete utterance is the answer to a question, not a vocative, unless it is an exclamation.
     opens && closes && (!whole || after.is_some_and(|token| token.mark() == '!'))
 }
 
 pub(super) fn title_gender(book: &Tokens, title: u32) -> Gender {
     let class = book.words[title as usize].class;
-    // A word may be in both lists; then it says nothing.
+    // A word in both lists gives no gender.
     match (class & FEMALE != 0, class & MALE != 0) {
         (true, false) => Gender::Female,
         (false, true) => Gender::Male,

@@ -1,4 +1,4 @@
-//! The first person: who says `I` in the narration, where the book names him.
+//! The first-person narrator: finds the name of the `I` of the narration.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use super::super::speakers::{Cue, Turn, Verdict};
 use super::names::{Mention, Names};
 use super::tokens::{NONE, Tokens};
 
-/// As many answers to a name as one plain statement of it weighs.
+/// Number of answers to a name that one explicit statement of it is worth.
 const STATED: u32 = 4;
 
-/// Whether what begins at a token is said by whoever speaks, and as a fact: not `if I’m Hale`, and not what another is told to say.
+/// Whether the clause at a token is the speaker's own assertion: not `if I’m Hale`, and not a nested quotation.
 fn plain(book: &Tokens, at: usize) -> bool {
     const LEADS: [&str; 16] = [
         "and", "but", "for", "so", "then", "yes", "no", "well", "why", "now", "oh", "sir", "because", "indeed", "here",
@@ -20,8 +20,8 @@ fn plain(book: &Tokens, at: usize) -> bool {
     opens && !book.list[at].nested()
 }
 
-/// Whether somebody gives the name as his own: `my name is Hale`, `I am Hale`, `call me Hale`, `what a
-/// clever Toad I am`.
+/// Whether a name is stated as the speaker's own: `my name is Hale`, `I am Hale`, `call me Hale`, `what a clever Toad I
+/// am`.
 pub(super) fn stated(book: &Tokens, mention: &Mention) -> bool {
     if mention.possessive {
         return false;
@@ -39,12 +39,12 @@ pub(super) fn stated(book: &Tokens, mention: &Mention) -> bool {
     if quote != NONE && one && on(0) == "i" && on(1) == "am" {
         return true;
     }
-    // So many words before the name the statement begins.
+    // The argument is how many tokens before the name the statement begins.
     let plain = |n: usize| plain(book, mention.first - n);
     match back(1) {
         "i'm" => plain(1),
         "name's" => true,
-        // `I am the Toad`, of those whom a book calls by what they are.
+        // `I am the Toad`, for characters known by what they are.
         "the" => quote != NONE && back(2) == "am" && back(3) == "i" && plain(3),
         "am" => back(2) == "i" && plain(2),
         "is" | "was" => back(2) == "name" && back(3) == "my" && plain(3),
@@ -53,7 +53,7 @@ pub(super) fn stated(book: &Tokens, mention: &Mention) -> bool {
     }
 }
 
-/// Whether somebody is told that the name is his: `you must be Hale`, `you’re Hale`.
+/// Whether the addressee is told that the name is theirs: `you must be Hale`, `you’re Hale`.
 pub(super) fn addressed(book: &Tokens, mention: &Mention) -> bool {
     let quote = book.list[mention.first].quote;
     if mention.possessive || quote == NONE {
@@ -71,8 +71,8 @@ pub(super) fn addressed(book: &Tokens, mention: &Mention) -> bool {
     }
 }
 
-/// Returns the names that the one who tells the book answers to, the surest first. `own` is the person that stands for him, and
-/// `heard` gives the names in a turn.
+/// Returns the names that the narrator answers to, the most certain first. `own` is the narrator's character; `heard`
+/// returns the mentions in a turn.
 pub(super) fn names_of<'a>(
     book: &Tokens,
     names: &Names,
@@ -117,7 +117,7 @@ pub(super) fn names_of<'a>(
             *votes.entry(mention.name).or_default() += STATED;
         }
     }
-    // Whoever the narration tells of by name is somebody else.
+    // A name used by the narration is another character's.
     let mut people: BTreeMap<usize, u32> = BTreeMap::new();
     votes.retain(|&name, count| {
         let Some(person) = names.people[name] else { return false };

@@ -1,4 +1,4 @@
-//! People by what they are: roles, titles and kinship, and whom they stand for.
+//! Characters referred to by role nouns, titles and kinship nouns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,15 +13,15 @@ use super::tags::{Nominal, nominal};
 use super::tokens::{NONE, Token};
 use super::turns::Scene;
 
-/// What speaks for the only one who ever speaks as a relative of that kind.
+/// Maximum score for a character who has spoken as a relative of that kind before; scaled by their share.
 const RELATED: f32 = 2.5;
 
-/// Stands for no name in a mention of somebody by a role.
+/// Placeholder for the name in a mention by role.
 pub(super) const ROLE_ONLY: usize = usize::MAX;
 
 impl Scene<'_> {
-    /// Returns what people are said to be: `Hale, the old clerk`; `Hale, who was a clerk`; `Captain Hale` of `the captain`. Then
-    /// which capitalised roles are somebody's name, as pairs of names.
+    /// Returns the role phrases that the text links to a character: `Hale, the old clerk`; `Hale, who was a clerk`;
+    /// `Captain Hale` for `the captain`. Also returns pairs of names of which one is a capitalised role of the other.
     pub(super) fn appositions(&self) -> (BTreeMap<String, usize>, Vec<(usize, usize)>) {
         let mut votes: BTreeMap<String, BTreeMap<usize, u32>> = BTreeMap::new();
         let mut ranks: BTreeMap<String, BTreeMap<usize, u32>> = BTreeMap::new();
@@ -59,7 +59,7 @@ impl Scene<'_> {
             at += usize::from(book.text(at) == "who");
             let copula = matches!(book.text(at), "was" | "is");
             at += usize::from(copula);
-            // `Hale, the clerk, and the boy` are three people.
+            // `Hale, the clerk, and the boy` is a list of three people.
             let listed = mention.first > 0
                 && (book.list[mention.first - 1].mark() == ',' || book.text(mention.first - 1) == "and");
             if !comma && !copula || comma && listed || book.class(at) & DETERMINER == 0 {
@@ -72,7 +72,7 @@ impl Scene<'_> {
                 continue;
             }
             match who {
-                // `the boy` is every boy of the book by turns.
+                // `the boy` may mean any boy of the book.
                 Nominal::Role(phrase, _, false)
                     if !ENGLISH.is(phrase.rsplit(' ').next().unwrap_or_default(), GENERIC | BEAST | KIN) =>
                 {
@@ -87,7 +87,7 @@ impl Scene<'_> {
         for introduction in self.named_in_narration().into_iter().filter(|introduction| !introduction.is_passing()) {
             *votes.entry(introduction.phrase).or_default().entry(introduction.person).or_default() += 2;
         }
-        // Whoever bears the word as a title is meant rather than whom a list puts beside it.
+        // A character with the word as a title takes precedence over one that an apposition links to it.
         votes.extend(ranks);
         let known = votes.into_iter().filter_map(|(phrase, people)| Some((phrase, clear(people)?))).collect();
         let pairs = roles
@@ -101,7 +101,8 @@ impl Scene<'_> {
         (known, pairs)
     }
 
-    /// Returns the role that a name is given to: `the boy they called Hale`, `a clerk named Hale`, `the clerk, Mr. Hale;`.
+    /// Returns the role that a name is given to: `the boy they called Hale`, `a clerk named Hale`, `the clerk, Mr.
+    /// Hale;`.
     fn christened(&self, mention: &Mention) -> Option<String> {
         let book = self.book;
         let comma = mention.first.checked_sub(1).filter(|&at| book.list[at].mark() == ',');
@@ -126,7 +127,7 @@ impl Scene<'_> {
         })
     }
 
-    /// Returns the person that a phrase stands for where no named one fits.
+    /// Returns the character for a role phrase: the one linked to it, else one known only by the role.
     pub(super) fn role(&mut self, phrase: &str, gender: Gender) -> usize {
         if let Some(&person) = self.known.get(phrase) {
             self.cast[person].add(phrase, 1);
@@ -143,7 +144,7 @@ impl Scene<'_> {
         person
     }
 
-    /// Returns the last name before an offset that bears a title: `Captain Hale` for `captain`.
+    /// Returns the last mention before an offset that has a title: `Captain Hale` for `captain`.
     pub(super) fn titled(&self, noun: &str, before: usize) -> Option<Mention> {
         if !ENGLISH.is(noun, TITLE) {
             return None;
@@ -157,15 +158,15 @@ impl Scene<'_> {
         recent.copied().find(|mention| bears(&mention))
     }
 
-    /// Whether somebody who is known by a role alone is one among many no more.
+    /// Whether a character known only by a role has a role that is specific to one person.
     pub(super) fn specific(&self, person: usize) -> bool {
         self.cast[person].forms.keys().any(|form| singular(form))
     }
 
-    /// Weighs who may be `her mother` or `his wife`: the nearest with the fitting title, above all one who shares a surname with
-    /// somebody about.
+    /// Scores who may be `her mother` or `his wife`: recent characters with a fitting title, above all those who share
+    /// a surname with another recent one.
     pub(super) fn kin(&self, turn: &mut Turn, phrase: &str, gender: Gender) {
-        // `my mother` is one person, whoever tells the book.
+        // `my mother` is one person, related to the narrator.
         if phrase.starts_with("my ") {
             return;
         }
@@ -225,17 +226,17 @@ impl Scene<'_> {
         }
     }
 
-    /// Returns the last name of a person, where a form of the name shows it.
+    /// Returns the surname of a character, if one of its names shows it.
     pub(super) fn surname(&self, person: usize) -> Option<u32> {
         self.surnames.get(&person).copied()
     }
 
-    /// Returns the phrases by which those who have no name are told of.
+    /// Returns the phrases for characters that have no name.
     pub(super) fn phrases(&self) -> BTreeSet<String> {
         self.roles.keys().chain(self.known.keys()).filter(|phrase| singular(phrase)).cloned().collect()
     }
 
-    /// Notes where the narration tells of somebody by a role that speaks.
+    /// Adds the mentions in narration of roles that occur with a speech verb.
     pub(super) fn roles_about(&mut self) {
         if self.knowledge.phrases.is_empty() {
             return;
@@ -263,7 +264,7 @@ impl Scene<'_> {
     }
 }
 
-/// Whether a phrase with a role noun means one person for a while: `the miller’s boy` and `my mother`, and not `the boy`.
+/// Whether a role phrase means the same person for a while: `the miller’s boy` and `my mother`, but not `the boy`.
 fn singular(phrase: &str) -> bool {
     let mut words = phrase.rsplit(' ');
     phrase.starts_with("my ")
@@ -272,7 +273,7 @@ fn singular(phrase: &str) -> bool {
                 || words.next().is_some_and(|word| word.ends_with("’s")))
 }
 
-/// Returns the one for whom nearly all votes are, where there is more than one vote.
+/// Returns the candidate with more than three quarters of the votes, if it has at least two.
 fn clear(votes: BTreeMap<usize, u32>) -> Option<usize> {
     let total: u32 = votes.values().sum();
     let (person, count) = votes.into_iter().max_by_key(|&(person, count)| (count, std::cmp::Reverse(person)))?;

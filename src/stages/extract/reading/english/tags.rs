@@ -1,4 +1,4 @@
-//! English tags: the words beside speech that say whose it is.
+//! English speech tags: the narration beside speech that shows who speaks.
 
 use super::super::Gender;
 use super::super::tables::{
@@ -8,21 +8,21 @@ use super::clauses::{past, subject};
 use super::names::Names;
 use super::tokens::{NONE, Tokens};
 
-/// Somebody as a phrase of narration has him.
+/// A noun phrase that refers to a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Nominal {
-    /// Index of the mention's name.
+    /// A name, as an index into [`Names::list`].
     Name(usize),
     Pronoun(Gender),
-    /// Several at once.
+    /// Several people.
     Several,
-    /// The one who tells the book.
+    /// The narrator.
     Narrator,
-    /// A role or kinship word: its phrase and gender, and whether it is kinship.
+    /// A role or kinship noun: phrase, gender, and whether it is a kinship noun.
     Role(String, Gender, bool),
 }
 
-/// Returns the phrase for a person that begins at a token, and where it ends.
+/// Returns the noun phrase for a person that begins at a token, and its end.
 pub(super) fn nominal(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
     if at >= end {
         return None;
@@ -47,7 +47,7 @@ pub(super) fn nominal(book: &Tokens, names: &Names, at: usize, end: usize) -> Op
     None
 }
 
-/// A name, or what is somebody's: `Hale’s sister`.
+/// A name, or a noun phrase with a possessive name: `Hale’s sister`.
 fn named(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
     let mention = names.mention(at)?;
     if mention.end > end {
@@ -67,7 +67,7 @@ fn named(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nominal
     Some((Nominal::Role(phrase, gender(class), class & KIN != 0), after))
 }
 
-/// A phrase with an article or possessive: `the old clerk`, `her mother`, `the astonished Hale`.
+/// A noun phrase with an article or possessive pronoun: `the old clerk`, `her mother`, `the astonished Hale`.
 fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
     for i in at + 1..end.min(at + 5) {
         if names.person(i).is_some() && names.mention(i).is_some_and(|mention| !mention.possessive) {
@@ -113,7 +113,7 @@ fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nom
     None
 }
 
-/// Returns the last noun of a run of nouns for people from a token on, and where the run ends.
+/// Returns the last noun of a run of role or kinship nouns from a token on, and the end of the run.
 fn head(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(usize, usize)> {
     let mut head = None;
     for i in at..end.min(at + 4) {
@@ -137,16 +137,16 @@ fn gender(class: u32) -> Gender {
     }
 }
 
-/// What narration beside speech says of the speaker.
+/// What narration beside speech shows about the speaker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tag {
-    /// A verb of speech and its subject.
+    /// The subject of a speech verb.
     Says(Nominal),
-    /// Somebody who does something.
+    /// The subject of another verb.
     Acts(Nominal),
 }
 
-/// Reads the narration `[at, end)` behind speech. `comma` says that the speech ended without a full stop.
+/// Parses the narration `[at, end)` after speech. `comma` says that the speech did not end in a full stop.
 pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma: bool) -> Option<Tag> {
     let mut i = at;
     while i < end
@@ -191,7 +191,7 @@ pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma:
     Some(Tag::Acts(who))
 }
 
-/// Returns whose words `Hale’s reply`, `his answer` or `the reply of Hale` are.
+/// Returns whose utterance `Hale’s reply`, `his answer` or `the reply of Hale` is.
 fn uttered(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<Nominal> {
     if at >= end {
         return None;
@@ -210,7 +210,7 @@ fn uttered(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<Nomina
     }
 }
 
-/// Reads the narration `[at, end)` before speech. `open` says that the speech stands in the same paragraph.
+/// Parses the narration `[at, end)` before speech. `open` says that the speech is in the same paragraph.
 pub(super) fn before(book: &Tokens, names: &Names, at: usize, end: usize, open: bool) -> Option<Tag> {
     if at >= end {
         return None;
@@ -244,13 +244,13 @@ pub(super) fn before(book: &Tokens, names: &Names, at: usize, end: usize, open: 
         let who = subject(book, names, start, stop, None)?;
         return Some(if last.mark() == ':' { Tag::Says(who) } else { Tag::Acts(who) });
     };
-    // `thus accosted by Hale`: the one who speaks stands behind the verb.
+    // `thus accosted by Hale`: the speaker follows the verb.
     if book.text(verb + 1) == "by"
         && let Some((who, _)) = nominal(book, names, verb + 2, stop)
     {
         return Some(Tag::Says(who));
     }
-    // `said Hale:` names the speaker behind the verb where nobody stands before it.
+    // `said Hale:` has the speaker after the verb, if no one precedes it.
     subject(book, names, start, verb, Some(verb))
         .or_else(|| (verb + 1..stop.min(verb + 3)).find_map(|i| nominal(book, names, i, stop)).map(|(who, _)| who))
         .map(Tag::Says)

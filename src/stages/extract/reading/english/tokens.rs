@@ -1,4 +1,4 @@
-//! English text as tokens: words with what the tables and the book itself say of them, and marks of punctuation.
+//! English text as tokens: words, with their classes and counts, and punctuation marks.
 
 use std::collections::HashMap;
 
@@ -8,37 +8,37 @@ use super::super::tables::{
     ABBREVIATION, DETERMINER, ENGLISH, FAINT, GIVEN_FEMALE, GIVEN_MALE, POSSESSIVE, ROLE, SPEECH, STOP,
 };
 
-/// Stands for no word, or no quotation.
+/// Placeholder for no word or no quotation.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The longest word, in characters; what is longer is several.
+/// Maximum length of a word in characters; longer ones are split.
 const LONGEST: usize = u8::MAX as usize;
 
-/// The bits of a token's sign: what tells a mark from a word, and what is known of a word.
+/// Flags in [`Token::sign`]: the kind of token, and properties of a word.
 const MARK: u32 = 1 << 31;
 const CAPITAL: u32 = 1 << 30;
 const INITIAL: u32 = 1 << 29;
 const OWNER: u32 = 1 << 28;
 const NESTED: u32 = 1 << 27;
-/// The bits of the sign that are the mark, or the index of the word. No book has 2^27 words.
+/// The part of [`Token::sign`] that is the mark or the word index. No book has 2^27 words.
 const INDEX: u32 = NESTED - 1;
 
-/// So many characters share a step of [`Tokens::steps`].
+/// Number of characters per entry of [`Tokens::steps`].
 const STEP: usize = 256;
 
-/// A word or a mark. A long book has millions: each is kept small.
+/// A word or a mark. A long book has millions, so each is kept small.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
-    /// Where it begins, in characters.
+    /// Start, in characters.
     start: u32,
-    /// The mark, or an index into [`Tokens::words`], with bits that say which and how it stands.
+    /// The mark, or an index into [`Tokens::words`], combined with the flags above.
     sign: u32,
-    /// The quotation that it stands in, or [`NONE`] in narration.
+    /// Index of the quotation that contains it, or [`NONE`] in narration.
     pub(super) quote: u32,
 }
 
 impl Token {
-    /// Where it begins, in characters.
+    /// Start, in characters.
     pub(super) const fn start(&self) -> usize {
         self.start as usize
     }
@@ -53,17 +53,17 @@ impl Token {
         if self.sign & MARK == 0 { '\0' } else { char::from_u32(self.sign & INDEX).unwrap_or('\0') }
     }
 
-    /// Whether it is a word with a capital that says something, not one of a heading.
+    /// Whether it is a capitalised word outside headings, where capitalisation is informative.
     pub(super) const fn capital(&self) -> bool {
         self.sign & CAPITAL != 0
     }
 
-    /// Whether it opens a sentence, so that its capital says nothing.
+    /// Whether it opens a sentence, where capitalisation is not informative.
     pub(super) const fn initial(&self) -> bool {
         self.sign & INITIAL != 0
     }
 
-    /// Whether a mark of quotation within speech opens before it.
+    /// Whether a nested quotation mark opens right before it.
     pub(super) const fn nested(&self) -> bool {
         self.sign & NESTED != 0
     }
@@ -74,19 +74,19 @@ impl Token {
     }
 }
 
-/// A word of the book in lower case.
+/// A distinct word of the book, in lower case.
 #[derive(Debug, Clone)]
 pub(super) struct Word {
     pub(super) text: String,
-    /// Its characters.
+    /// Length in characters.
     length: u8,
-    /// Bits of the tables.
+    /// Classes from the tables, as bits.
     pub(super) class: u32,
-    /// How often it is capitalised within a sentence.
+    /// Number of capitalised occurrences within a sentence.
     pub(super) inner: u32,
-    /// How often it is capitalised at a sentence's beginning.
+    /// Number of capitalised occurrences at the start of a sentence.
     pub(super) first: u32,
-    /// How often it is in lower case.
+    /// Number of other occurrences.
     pub(super) lower: u32,
 }
 
@@ -94,14 +94,14 @@ pub(super) struct Word {
 pub(super) struct Tokens {
     pub(super) list: Vec<Token>,
     pub(super) words: Vec<Word>,
-    /// The first token of each paragraph; one more stands at the end.
+    /// The first token of each paragraph, plus the total number of tokens at the end.
     pub(super) starts: Vec<usize>,
-    /// By so many characters each: the first token that begins there or behind.
+    /// By block of [`STEP`] characters: the first token that begins in it or later.
     steps: Vec<u32>,
 }
 
 impl Tokens {
-    /// Reads a book.
+    /// Tokenizes a book.
     pub(super) fn read(chars: &[char], paragraphs: &[Paragraph], spans: &[Span]) -> Self {
         let list = Vec::with_capacity(chars.len() / 5);
         let mut book = Self { list, words: Vec::new(), starts: Vec::new(), steps: Vec::new() };
@@ -139,7 +139,7 @@ impl Tokens {
                 } else {
                     book.words.push(Word {
                         text: buffer.clone(),
-                        length: u8::try_from(stop - at).expect("no word is longer"),
+                        length: u8::try_from(stop - at).expect("words are at most 255 characters long"),
                         class: ENGLISH.class(&buffer),
                         inner: 0,
                         first: 0,
@@ -150,7 +150,7 @@ impl Tokens {
                     word
                 };
                 let initial = book.opens_sentence(first, place);
-                // A heading capitalises what it likes.
+                // Capitalisation in headings is ignored.
                 let capital = c.is_uppercase() && !paragraph.border;
                 let counts = &mut book.words[word as usize];
                 if !paragraph.border {
@@ -172,7 +172,7 @@ impl Tokens {
                     } else {
                         0
                     };
-                // The point of an abbreviation ends no sentence.
+                // The full stop of an abbreviation ends no sentence.
                 if short && at < end && chars[at] == '.' {
                     at += 1;
                 }
@@ -188,7 +188,7 @@ impl Tokens {
         book
     }
 
-    /// Takes for people the nouns that no table knows and that hand over speech: `said the notary`, `the notary said`.
+    /// Adds to the role nouns the unknown nouns that occur with a speech verb: `said the notary`, `the notary said`.
     fn learn(&mut self) {
         let mut nouns: Vec<u32> = Vec::new();
         for i in 1..self.list.len() {
@@ -238,7 +238,7 @@ impl Tokens {
         }
     }
 
-    /// Returns the first token that begins at an offset or behind.
+    /// Returns the first token that begins at or after an offset.
     pub(super) fn from(&self, offset: usize) -> usize {
         let step = offset / STEP;
         let Some(&from) = self.steps.get(step) else { return self.list.len() };
@@ -246,14 +246,14 @@ impl Tokens {
         from as usize + self.list[from as usize..to].partition_point(|token| token.start() < offset)
     }
 
-    /// Returns where a token ends, in characters.
+    /// Returns the end of a token, in characters.
     pub(super) fn end(&self, at: usize) -> usize {
         let token = self.list[at];
         let length = self.words.get(token.word() as usize).map_or(1, |word| usize::from(word.length));
         token.start() + length
     }
 
-    /// Returns where the sentence of a token begins, as far as it is not too long to matter.
+    /// Returns the first token of a token's sentence, at most 60 tokens back.
     pub(super) fn opening(&self, at: usize) -> usize {
         let quote = self.list[at].quote;
         (at.saturating_sub(60)..at)
@@ -263,21 +263,21 @@ impl Tokens {
             .unwrap_or(at)
     }
 
-    /// Returns the bits of a token's word, 0 for a mark.
+    /// Returns the classes of a token's word, as bits; 0 for a mark.
     pub(super) fn class(&self, at: usize) -> u32 {
         self.list
             .get(at)
             .map_or(0, |token| if token.word() == NONE { 0 } else { self.words[token.word() as usize].class })
     }
 
-    /// Returns a token's word in lower case, empty for a mark.
+    /// Returns a token's word in lower case; empty for a mark.
     pub(super) fn text(&self, at: usize) -> &str {
         self.list
             .get(at)
             .map_or("", |token| if token.word() == NONE { "" } else { &self.words[token.word() as usize].text })
     }
 
-    /// Whether a capitalised word may be a name: not in the list of others, and capitalised within sentences too.
+    /// Whether a capitalised word may be a name: not a stop word, and capitalised within sentences too.
     pub(super) fn nameable(&self, word: u32) -> bool {
         let word = &self.words[word as usize];
         word.class & STOP == 0
@@ -287,12 +287,12 @@ impl Tokens {
     }
 }
 
-/// Returns the lower case of a letter as one letter, so that a word is as long however it is written.
+/// Lower-cases a character to exactly one character, so that the length of a word does not depend on its case.
 fn lower(c: char) -> char {
     if c == '’' { '\'' } else { c.to_lowercase().next().unwrap_or(c) }
 }
 
-/// Whether a mark between two letters joins them to one word.
+/// Whether a mark between two letters joins them into one word.
 fn joins(chars: &[char], at: usize, end: usize) -> bool {
     matches!(chars[at], '\'' | '’' | '-')
         && at + 1 < end
@@ -300,7 +300,7 @@ fn joins(chars: &[char], at: usize, end: usize) -> bool {
         && chars[at + 1].is_alphanumeric()
 }
 
-/// Cuts a possessive ending off a word and says whether there was one.
+/// Removes a possessive ending from a word; returns whether there was one.
 fn possessive(chars: &[char], start: usize, stop: &mut usize) -> bool {
     let mark = |c: char| matches!(c, '\'' | '’');
     if *stop - start > 2
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_token_stays_small() {
-        // A book has one for five of its characters: four bytes more are eight tenths of the book.
+        // About one token per five characters: each 4 bytes more per token add 0.8 bytes per character of the book.
         assert_eq!(size_of::<Token>(), 12);
         let (chars, book) = tokens(&"“İ ’tis Ruth’s,” said Tom — twice.\n\n".repeat(40));
         assert!(book.steps.len() <= chars.len() / STEP + 1);

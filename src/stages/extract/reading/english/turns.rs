@@ -1,4 +1,4 @@
-//! English turns: what the narration and the talk around each piece of speech say of its speaker.
+//! English turns: the evidence for the speaker of each, from narration and dialogue around it.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use super::narrator::{addressed, stated};
 use super::tags::{Nominal, Tag, before, behind};
 use super::tokens::{NONE, Tokens};
 
-/// What speaks for a role that names one alone to be its own person.
+/// Score for a specific role (`the clerk`) to be a character of its own.
 const SPECIFIC: f32 = 4.0;
 
-/// A stretch of narration, as tokens.
+/// A passage of narration, as token indices (start, end).
 pub(super) type Stretch = (usize, usize);
 
-/// The turns of a book, with what they are made of.
+/// The turns of a book and the evidence they are built from.
 pub(super) struct Scene<'a> {
     pub(super) chars: &'a [char],
     pub(super) paragraphs: &'a [Paragraph],
@@ -29,26 +29,26 @@ pub(super) struct Scene<'a> {
     pub(super) names: &'a Names,
     pub(super) cast: Vec<Draft>,
     pub(super) knowledge: Knowledge,
-    /// Phrases with a role noun, each with the person that it stands for where no named one fits.
+    /// Role phrases, each with the character that it means if no named one fits.
     pub(super) roles: BTreeMap<String, usize>,
-    /// Phrases with a role noun that the book sets beside a name, each with that person.
+    /// Role phrases that the text links to a name, each with that character.
     pub(super) known: BTreeMap<String, usize>,
-    /// Names that the narration shows to be one person's.
+    /// Pairs of names that the narration shows to be one person's.
     pub(super) same: Vec<(usize, usize)>,
-    /// Who is told of by a role that speaks.
+    /// Mentions of characters by a role that occurs with a speech verb.
     pub(super) told: Vec<Mention>,
-    /// The last name of each person that has one.
+    /// The surname of each character that has one.
     pub(super) surnames: BTreeMap<usize, u32>,
     pub(super) turns: Vec<Turn>,
-    /// By turn: who is called by name in it, as (name, person).
+    /// By turn: the names called in it, as (name, character).
     pub(super) called: Vec<Vec<(usize, usize)>>,
-    /// By quotation: what the speaker does beside it.
+    /// By quotation: an action of the speaker beside it.
     pub(super) actions: BTreeMap<usize, String>,
 }
 
 impl<'a> Scene<'a> {
-    /// Gathers the turns.
-    #[expect(clippy::too_many_arguments, reason = "each is read by another rule, and none belongs to another")]
+    /// Builds the turns of a book.
+    #[expect(clippy::too_many_arguments, reason = "the arguments are independent inputs, each used by different rules")]
     pub(super) fn read(
         chars: &'a [char],
         paragraphs: &'a [Paragraph],
@@ -114,13 +114,13 @@ impl<'a> Scene<'a> {
         scene
     }
 
-    /// Returns the gender of everybody.
+    /// Returns the gender of each character.
     pub(super) fn genders(&self) -> Vec<Gender> {
         self.cast.iter().map(Draft::gender).collect()
     }
 
-    /// Returns the stretches of narration before, between and behind the quotations `[first, end)` of a paragraph, as far as those
-    /// that are written.
+    /// Returns the narration before, between and after the quotations `[first, end)` of a paragraph, up to any quoted
+    /// writing next to them.
     pub(super) fn stretches(&self, first: usize, end: usize) -> Vec<Stretch> {
         let paragraph = self.spans[first].paragraph;
         let (from, to) = (self.book.starts[paragraph], self.book.starts[paragraph + 1]);
@@ -141,7 +141,7 @@ impl<'a> Scene<'a> {
         stretches
     }
 
-    /// Returns the narration at the end of the paragraph before one, unless a border stands there.
+    /// Returns the narration at the end of the previous paragraph, unless that paragraph is a border.
     fn tail(&self, paragraph: usize) -> Option<Stretch> {
         let before = paragraph.checked_sub(1)?;
         if self.paragraphs[before].border {
@@ -181,7 +181,7 @@ impl<'a> Scene<'a> {
             used = false;
             match behind(self.book, self.names, at, to, comma) {
                 Some(Tag::Says(who)) => {
-                    // A sentence that leads to the next speech is left to it.
+                    // A sentence that introduces the next quotation belongs to that one.
                     let leads = !comma && k + 2 < stretches.len() && self.book.list[to - 1].mark() == ',';
                     if !leads || says[k].is_none() && k == 0 {
                         says[k] = Some(who);
@@ -204,7 +204,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Whether a piece of speech is somebody else's than those before it in the paragraph.
+    /// Whether a quotation has another speaker than those before it in the paragraph.
     fn apart(&self, before: &[Option<Nominal>], now: Option<&Nominal>) -> bool {
         let Some(now) = now else { return false };
         let person = |who: &Nominal| match who {
@@ -229,7 +229,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Adds the turn of the quotations `first + start .. first + end`, or joins it to the one that it goes on with.
+    /// Adds the turn of quotations `first + start .. first + end`, or appends it to the turn that it continues.
     fn turn(
         &mut self,
         first: usize,
@@ -270,7 +270,7 @@ impl<'a> Scene<'a> {
                 _ => {}
             }
         }
-        // `he said` is never the one who tells the book.
+        // `he said` never means the narrator.
         if let Some(&narrator) = self.roles.get("I")
             && (matches!(turn.cue, Cue::Pronoun(_) | Cue::Role(..)) || turn.acts != Gender::Unknown)
         {
@@ -302,7 +302,7 @@ impl<'a> Scene<'a> {
                 self.kin(&mut turn, phrase, *gender);
             }
         }
-        // A song may tell of its singer: whom a line of it names says nothing.
+        // Names within a song are no evidence: it may be about its singer.
         let sung = span.continues && span.start == span.outer_start;
         let called = if sung { Vec::new() } else { self.talk(&mut turn) };
         if span.continues
@@ -324,12 +324,12 @@ impl<'a> Scene<'a> {
         self.called.push(called);
     }
 
-    /// Makes one cue of the tags of a turn.
+    /// Returns the strongest cue among the tags of a turn.
     fn cue(&mut self, says: &[Option<Nominal>]) -> Cue {
         let mut cue = Cue::None;
         for who in says.iter().flatten() {
             let found = match who {
-                // A role may turn out to be somebody who has a name.
+                // In the first pass, a role may still turn out to belong to a named character.
                 Nominal::Name(name) if !self.knowledge.read && self.names.is_role(self.book, *name) => {
                     self.names.people[*name].map_or(Cue::None, |own| Cue::Role(self.cast[own].gender(), own))
                 }
@@ -354,7 +354,7 @@ impl<'a> Scene<'a> {
         cue
     }
 
-    /// Weighs the names within the speech; returns who is called by name.
+    /// Scores the names within the speech; returns those that are vocatives.
     fn talk(&self, turn: &mut Turn) -> Vec<(usize, usize)> {
         let mut called = Vec::new();
         for quote in turn.first..turn.end {
@@ -375,7 +375,8 @@ impl<'a> Scene<'a> {
         called
     }
 
-    /// Notes who is called by a title alone, `Captain, sit down`, and whether a man or a woman is: `sir`, `ma’am`.
+    /// Adds vocatives that are a title alone (`Captain, sit down`), and sets the addressee's gender from `sir` and
+    /// `ma’am`.
     fn titles_called(&self, span: Span, turn: &mut Turn, called: &mut Vec<(usize, usize)>) {
         for at in self.book.from(span.start)..self.book.from(span.end) {
             let class = self.book.class(at);
@@ -401,7 +402,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Whether a name alone answers who somebody is.
+    /// Whether a name alone answers a question about identity: `Who are you?`
     fn introduced(&self, mention: &Mention) -> bool {
         const ASKED: [&[&str]; 5] = [
             &["who", "are", "you"],
@@ -421,7 +422,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Keeps what the speaker does beside the speech, where a sentence of narration stands alone in the paragraph.
+    /// Records the speaker's action beside the speech, if it is a separate sentence of narration in the paragraph.
     fn action(&mut self, first: usize, end: usize, stretches: &[Stretch], pieces: (usize, usize)) {
         for k in pieces.0..pieces.1 {
             let (at, to) = stretches[k + 1];
@@ -438,13 +439,13 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Returns all that outlives the tokens of the book.
+    /// Returns the data that must outlive the tokens of the book.
     pub(super) fn finish(self) -> Told {
         Told { quotations: self.spans.len(), cast: self.cast, turns: self.turns, actions: self.actions }
     }
 }
 
-/// The turns of a book when it has been read.
+/// The turns of a book, without references to its tokens.
 pub(super) struct Told {
     cast: Vec<Draft>,
     turns: Vec<Turn>,
@@ -453,7 +454,7 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// Returns everybody and whose each quotation is.
+    /// Returns the characters, and the speaker of each quotation.
     pub(super) fn attribute(mut self, verdicts: Vec<Verdict>) -> (Vec<Draft>, Vec<Found>) {
         let mut found = vec![Found::default(); self.quotations];
         for (turn, verdict) in self.turns.iter().zip(verdicts) {

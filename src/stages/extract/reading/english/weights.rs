@@ -1,4 +1,4 @@
-//! What speaks for whom at a turn: who is named before it, who acts, who is about.
+//! Scores for the candidates of a turn: who is named before it, who acts, who is present.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,35 +11,35 @@ use super::roles::ROLE_ONLY;
 use super::tokens::NONE;
 use super::turns::{Scene, Stretch};
 
-/// How much more a name in the narration before counts for a pronoun than for speech without a tag.
+/// Factor for names in the preceding narration if the tag is a pronoun rather than missing.
 const PRONOUN: f32 = 1.6;
 
-/// Narration of more words and marks than this between two turns parts conversations.
+/// Maximum narration in tokens between two turns of one conversation.
 const APART: usize = 300;
 
-/// What speaks against somebody of whom only the talk has ever told.
+/// Penalty for characters that only dialogue mentions.
 const HEARSAY: f32 = 1.5;
 
-/// What speaks for the last subject in the narration where a pronoun speaks.
+/// Score for the last subject in the narration if the tag is a pronoun.
 const FOCUS: f32 = 2.5;
 
-/// What speaks for whoever was called by name in the turn before, and for whoever was asked.
+/// Score for a character addressed in the turn before, and for one who was asked a question.
 const CALLED: f32 = 1.6;
 const ASKED: f32 = 2.4;
 
-/// What taking turns says, of speech without a tag, behind a call to a third and to one of those who spoke.
+/// Alternation score of a turn without a tag, after a vocative to a third person and to one of the two speakers.
 const CALLED_IN: f32 = 0.0;
 const CALLED_BACK: f32 = 0.7;
 
-/// Of whom so many characters of text have told lately is about.
+/// Maximum distance in characters to narration that shows a character to be present.
 const LATELY: usize = 1500;
 
-/// What speaks for somebody who is known to speak a few turns away, and so many turns away at the most.
+/// Score for a character who is named as a speaker a few turns away, and the maximum distance in turns.
 const NEAR: f32 = 0.8;
 const HEARD: usize = 10;
 
 impl<'a> Scene<'a> {
-    /// Weighs what stands before a turn: the turn before, the narration since, a border.
+    /// Scores the context before a turn: the previous turn, the narration since, a border.
     pub(super) fn surroundings(&self, turn: &mut Turn, paragraph: usize, start: usize, stretches: &[Stretch]) {
         let from = self.spans[turn.first].outer_start;
         let Some(last) = self.turns.last() else {
@@ -62,7 +62,7 @@ impl<'a> Scene<'a> {
             } else if start == 0 && stretches[0].1 > stretches[0].0 {
                 turn.same = -1.5;
             }
-            // A song breaks off the talk: it is often sung by whoever has just spoken.
+            // A song interrupts the dialogue; its singer is often the previous speaker.
             let sung =
                 self.spans.get(turn.first + 1).is_some_and(|next| next.continues && next.start == next.outer_start);
             if sung {
@@ -74,10 +74,10 @@ impl<'a> Scene<'a> {
                 return;
             }
         }
-        // Who was called is likely to answer.
+        // A character who was addressed is likely to answer.
         if let Some(called) = self.called.last() {
             let asked = self.chars[self.spans[last.end - 1].end - 1] == '?';
-            // Where the last word is a call, taking turns says little: a third may have been called in.
+            // After a final vocative, alternation says little: it may have brought in a third speaker.
             let decides = turn.cue == Cue::None && self.ends_on_call(last_span);
             let named = |turn: &Turn| if let Cue::Named(person) = turn.cue { Some(person) } else { None };
             let two: BTreeSet<usize> = self.turns.iter().rev().take(4).filter_map(named).collect();
@@ -94,7 +94,7 @@ impl<'a> Scene<'a> {
         self.narrated(turn, last_span.outer_end, from, share);
     }
 
-    /// Weighs who is named in the paragraphs before a conversation's beginning.
+    /// Scores the characters named in the paragraphs before the start of a conversation.
     pub(super) fn about(&self, turn: &mut Turn, paragraph: usize, from: usize) {
         let mut since = paragraph;
         while since > 0 && paragraph - since < 6 && !self.paragraphs[since - 1].border {
@@ -104,7 +104,7 @@ impl<'a> Scene<'a> {
         self.narrated(turn, self.paragraphs[since].start as usize, from, share);
     }
 
-    /// Weighs who is named in narration between two offsets: the nearer, the more; who acts, the more.
+    /// Scores the characters named between two offsets: recent mentions and subjects score higher.
     pub(super) fn narrated(&self, turn: &mut Turn, start: usize, end: usize, share: f32) {
         let mut weights: BTreeMap<usize, f32> = BTreeMap::new();
         let (from, to) = (self.book.from(start), self.book.from(end));
@@ -132,7 +132,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Returns whom the pronoun of a turn most likely means: the last subject of its gender in the narration before.
+    /// Returns the most likely referent of a turn's pronoun: the last subject of its gender in the narration before.
     fn focus<'m>(&self, turn: &Turn, latest: impl Iterator<Item = &'m Mention>) -> Option<(usize, Place)> {
         let gender = match turn.cue {
             Cue::Pronoun(gender) => gender,
@@ -155,7 +155,7 @@ impl<'a> Scene<'a> {
         Some(fit.take(2).find(|(_, place)| *place == Place::Main).unwrap_or(last))
     }
 
-    /// Returns who is named between two tokens or told of by a role that speaks, the last first.
+    /// Returns the mentions between two tokens, by name or by a role that speaks, latest first.
     fn latest(&self, from: usize, to: usize) -> impl Iterator<Item = &Mention> {
         let first = self.told.partition_point(|mention| mention.first < from);
         let last = first + self.told[first..].partition_point(|mention| mention.first < to);
@@ -167,13 +167,13 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Weighs who is known to speak near each turn of a conversation.
+    /// Scores the characters who are named as speakers near each turn of a conversation.
     pub(super) fn presence(&mut self) {
         for at in 0..self.turns.len() {
             let mut best: BTreeMap<usize, f32> = BTreeMap::new();
             let before = (0..at).rev().zip((1..=at).rev());
             let behind = (at + 1..self.turns.len()).zip(at + 1..);
-            // `later` is the later of two turns that follow upon one another.
+            // `later` is the later of two adjacent turns; a conversation ends before a fresh turn.
             let turns = &self.turns;
             for (near, (other, _)) in before
                 .take(HEARD)
@@ -190,7 +190,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Weighs down whom nobody but the talk knows.
+    /// Lowers the scores of characters that only dialogue mentions.
     pub(super) fn hearsay(&mut self) {
         let mut known = vec![0_u32; self.cast.len()];
         for (name, person) in self.names.list.iter().zip(&self.names.people) {
@@ -203,7 +203,7 @@ impl<'a> Scene<'a> {
                 known[person] += 3;
             }
         }
-        // Whoever is called and was told of a while before is there.
+        // An addressee who was recently mentioned in narration is present.
         let here: Vec<Vec<usize>> = (0..self.turns.len()).map(|turn| self.called_to(turn)).collect();
         for (turn, here) in self.turns.iter_mut().zip(here) {
             let people: BTreeSet<usize> = turn.weights.iter().map(|(person, _)| person).collect();
@@ -216,7 +216,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Whether the last words of speech call somebody by name: `Come here, Dorcas.`
+    /// Whether speech ends in a vocative: `Come here, Dorcas.`
     fn ends_on_call(&self, span: Span) -> bool {
         self.mentions(span.start, span.end).last().is_some_and(|mention| {
             let end = self.book.end(mention.end - 1);
@@ -226,7 +226,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Returns who was called in the turn before one and stands in the narration not long before.
+    /// Returns the characters addressed in the previous turn that the narration has recently mentioned.
     fn called_to(&self, turn: usize) -> Vec<usize> {
         let Some(called) = turn.checked_sub(1).map(|before| &self.called[before]) else { return Vec::new() };
         let end = self.spans[self.turns[turn].first].outer_start;
@@ -234,7 +234,7 @@ impl<'a> Scene<'a> {
         called.iter().map(|&(_, person)| person).filter(|&person| !fresh && self.told_lately(person, end)).collect()
     }
 
-    /// Whether the narration told of somebody not long before an offset.
+    /// Whether the narration mentions a character shortly before an offset.
     fn told_lately(&self, person: usize, end: usize) -> bool {
         let told = |mention: &Mention| mention.person == Some(person) && self.book.list[mention.first].quote == NONE;
         self.mentions(end.saturating_sub(LATELY), end).iter().any(told)
