@@ -1,4 +1,4 @@
-//! Known characters: a list, supplied by the user or a model, of which names belong to which character.
+//! Known characters: a supplied list of which names belong to which character.
 //!
 //! The language modules find and merge names as usual; this module then splits and merges them according to the list.
 //! If no list is given, every function is a no-op.
@@ -317,7 +317,11 @@ mod tests {
 
     /// Returns the character with a name.
     fn of<'a>(aliases: &'a mut Aliases, name: &str) -> &'a mut Known {
-        aliases.people.iter_mut().find(|person| person.forms().any(|form| form == name)).expect("the list has this name")
+        aliases
+            .people
+            .iter_mut()
+            .find(|person| person.forms().any(|form| form == name))
+            .expect("the list has this name")
     }
 
     #[test]
@@ -358,7 +362,11 @@ mod tests {
             (Language::Zh, ZH, "孟秋云", "秋云", ["二 七", "四"]),
         ] {
             let mut aliases = aliases(text, language);
-            of(&mut aliases, whole).aliases.as_mut().expect("`Aliases::of` lists every alias").retain(|alias| alias != part);
+            of(&mut aliases, whole)
+                .aliases
+                .as_mut()
+                .expect("`Aliases::of` lists every alias")
+                .retain(|alias| alias != part);
             aliases.people.push(known(part, Some(&[])));
             for (name, expected) in [whole, part].into_iter().zip(lines_of) {
                 assert_eq!(lines(text, language, &aliases, name), expected, "{name}");
@@ -389,7 +397,11 @@ mod tests {
             assert_eq!(lines(text, language, &aliases, others.0), others.1);
             // An alias can also be left out by itself.
             let mut aliases = self::aliases(text, language);
-            let Some(alias) = of(&mut aliases, others.0).aliases.as_mut().expect("`Aliases::of` lists every alias").pop() else { continue };
+            let Some(alias) =
+                of(&mut aliases, others.0).aliases.as_mut().expect("`Aliases::of` lists every alias").pop()
+            else {
+                continue;
+            };
             assert_eq!(alias, "Hale");
             assert_eq!(lines(text, language, &aliases, others.0), "One Five");
         }
@@ -405,7 +417,11 @@ mod tests {
             aliases.ignore.push(name.to_owned());
             assert_eq!(aliases.faults(), []);
             let reading = read_with(text, language, false, &aliases);
-            let quotation = reading.quotations.iter().find(|quotation| quotation.text == line).expect("the text contains this quotation");
+            let quotation = reading
+                .quotations
+                .iter()
+                .find(|quotation| quotation.text == line)
+                .expect("the text contains this quotation");
             assert_ne!(quotation.kind, Some(Kind::Explicit), "{quotation:?}");
             assert!(reading.people.iter().all(|person| person.name != name));
         }
@@ -486,7 +502,11 @@ mod tests {
         let play = "INT. ROOM\n\nRUTH\nOne.\n\nMISS HALLOW\nTwo.\n\nCHORUS\nThree.\n";
         let mut aliases = Aliases::of(&read(play, Language::En, true));
         aliases.people.retain(|person| person.name == "Ruth");
-        of(&mut aliases, "Ruth").aliases.as_mut().expect("`Aliases::of` lists every alias").push("Miss Hallow".to_owned());
+        of(&mut aliases, "Ruth")
+            .aliases
+            .as_mut()
+            .expect("`Aliases::of` lists every alias")
+            .push("Miss Hallow".to_owned());
         let reading = read_with(play, Language::En, true, &aliases);
         let kinds: Vec<Option<Kind>> = reading.quotations.iter().map(|quotation| quotation.kind).collect();
         assert_eq!(kinds, [Some(Kind::Script), Some(Kind::Script), None]);

@@ -567,7 +567,11 @@ mod tests {
             &["Orla: Is it lit?", "Dea: It is.", "Rooke: Who keeps this light?", "-: We do!", "Rooke: It was out."],
         );
         let text = "MR. HALE. Sit.\n\nMRS. HALE. No.\n\nHALE. Sit!\n\nMR. HALE. Sit.\n\nMRS. HALE. No.\n\nHALE. Sit!\n";
-        assert_eq!(read(&text.chars().collect::<Vec<char>>()).people.len(), 3, "`HALE` may be either of two characters");
+        assert_eq!(
+            read(&text.chars().collect::<Vec<char>>()).people.len(),
+            3,
+            "`HALE` may be either of two characters"
+        );
         plays(
             "人物：江守田，孟秋云\n\n江守田：灯点上了么？\n孟秋云：点上了。（笑）\n（丁一上。）\n丁一：谁管这盏灯？\n江守田和孟秋云：我们！\n丁一：灯灭过。\n",
             &["江守田: 灯点上了么？", "孟秋云: 点上了。 [笑]", "丁一: 谁管这盏灯？", "-: 我们！", "丁一: 灯灭过。"],

@@ -247,7 +247,8 @@ fn decode(turns: &[Turn], before: &[Option<usize>], genders: &[Gender], verdicts
                     }
                 }
                 next[last * width + now] = best.0 + emissions[i][now];
-                from[last * width + now] = u16::try_from(best.1).expect("a window of 60 turns has fewer than 2^16 candidates");
+                from[last * width + now] =
+                    u16::try_from(best.1).expect("a window of 60 turns has fewer than 2^16 candidates");
             }
         }
         scores = next;

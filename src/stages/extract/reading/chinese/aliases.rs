@@ -1,7 +1,7 @@
-//! Chinese names: which of them are one person's, and what they say of gender.
+//! Merges Chinese names that belong to one person, and determines their gender.
 //!
-//! Joins on evidence only: a name and a piece of it, a title that first stands where its bearer was just named, a name given to another.
-//! A surname that two share is none.
+//! Only evidence counts: a name and a part of it, a title that occurs soon after the full name, a statement of the
+//! book. A shared surname is no evidence.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -14,16 +14,16 @@ use super::names::Names;
 use super::namings::{Alias, Naming};
 use super::words::{rank, role, title};
 
-/// So many mentions of a title say whose it is.
+/// Maximum number of mentions of a title that are used to find its bearer.
 const VOTES: usize = 12;
 
-/// A title stands for somebody of that surname who was named no further back than this.
+/// Maximum distance in characters between a title and the last mention of its bearer.
 const NEAR: usize = 1200;
 
-/// What is heard less than once for so many mentions of somebody says nothing of whether that is a man or a woman.
+/// A title used less than once per this many mentions of a character is no evidence of its gender.
 const RARE: u32 = 50;
 
-/// Titles that are put behind a name and leave the person the same; 嫂 or 妈 make another of it.
+/// Titles that refer to the same person when added to a name; 嫂 and 妈 do not.
 const SAME: [&str; 25] = [
     "老人",
     "老人家",
@@ -53,7 +53,7 @@ const SAME: [&str; 25] = [
 ];
 
 impl Names {
-    /// Decides which forms are one person's.
+    /// Decides which names belong to one character.
     pub(super) fn settle(&mut self, given: &Given) -> Vec<Draft> {
         let count = self.list.len();
         let mut groups = Groups::new(count);
@@ -88,7 +88,7 @@ impl Names {
             let name = &self.list[i];
             let draft = &mut drafts[place];
             let told = told.get(name.form.as_slice());
-            // A name may stand in its statement alone, and there in two pieces.
+            // A name may occur only in the statement that gives it, there in two parts.
             let printed = told.filter(|_| name.count == 0).map_or(&name.printed, |form| &form.printed);
             if !printed.is_empty() {
                 draft.add(printed, name.count.max(u32::from(told.is_some())));
@@ -98,7 +98,7 @@ impl Names {
             draft.female += name.female;
             draft.male += name.male;
             draft.role |= role(&name.form);
-            // Surname and given name are what somebody is called by, whatever title the book prefers.
+            // Surname and given name become the main name, even if a title is more frequent.
             if full(&name.form).is_some()
                 && (name.count > 2 || own)
                 && draft.name.as_ref().is_none_or(|other| {
@@ -109,12 +109,12 @@ impl Names {
                 draft.name = Some(printed.clone());
             }
             match self.titled_gender(i) {
-                // A title that somebody is hardly ever given may have been meant for another.
+                // A rare title may have been meant for someone else.
                 gender if gender != Gender::Unknown && name.count * RARE >= heard[&root] => draft.fixed = Some(gender),
                 _ => {}
             }
         }
-        // Whatever nouns join them later, people are called by their names.
+        // Fix the names now, so that nouns added later cannot replace them.
         for draft in &mut drafts {
             if draft.name.is_none() {
                 let most = draft.forms.values().copied().max().unwrap_or(0);
@@ -128,9 +128,9 @@ impl Names {
         drafts
     }
 
-    /// Joins the names that the book itself says to be one person's, unless another person goes by one of them.
+    /// Merges the names that a statement of the book gives to one person, unless someone else has one of them.
     fn told(&self, groups: &mut Groups) {
-        // By name: those who are given it.
+        // By name: the characters it is given to.
         let mut bearers: BTreeMap<&[char], BTreeSet<usize>> = BTreeMap::new();
         for naming in &self.namings {
             let Some(first) = self.index_of(naming.first()) else { continue };
@@ -138,7 +138,7 @@ impl Names {
                 bearers.entry(&form.form).or_default().insert(first);
             }
         }
-        // By person: the full names that the book uses.
+        // By character: the full names that occur in the book.
         let mut fulls: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (i, _) in self.list.iter().enumerate().filter(|(_, name)| name.count > 0 && full(&name.form).is_some()) {
             fulls.entry(groups.root(i)).or_default().push(i);
@@ -162,7 +162,7 @@ impl Names {
         }
     }
 
-    /// Whether somebody's full names let the statement be about him: it has them, or what stands behind their surnames.
+    /// Whether a statement can be about a character: it contains all of their full names, or at least the given names.
     fn agree(&self, fulls: Option<&Vec<usize>>, naming: &Naming) -> bool {
         let said =
             |name: &[char]| naming.forms.iter().any(|form| form.form == name) || naming.bearer.as_deref() == Some(name);
@@ -176,14 +176,14 @@ impl Names {
     fn joins(&self) -> Vec<(usize, usize)> {
         let forms: HashMap<&[char], usize> =
             self.list.iter().enumerate().map(|(i, name)| (name.form.as_slice(), i)).collect();
-        // A name of another house, borne by somebody who goes by a second one, says nothing of titles.
+        // Another family's name, borne by someone with a second name, is no evidence for titles.
         let mut strange: HashSet<&[char]> = HashSet::new();
         for naming in &self.namings {
             let Some(bearer) = naming.bearer.as_deref().filter(|bearer| full(bearer).is_some()) else { continue };
             let others = naming.forms.iter().filter(|told| told.own && told.form[0] != bearer[0]);
             strange.extend(others.map(|told| told.form.as_slice()));
         }
-        // By what stands behind the surname: the given name, or a numbered title.
+        // By what follows the surname: a given name or a numbered title.
         let mut given: HashMap<&[char], Vec<usize>> = HashMap::new();
         let mut fulls: HashMap<&[char], Vec<usize>> = HashMap::new();
         for (i, name) in self.list.iter().enumerate() {
@@ -199,14 +199,14 @@ impl Names {
                 fulls.entry(&name.form[..surname]).or_default().push(i);
             }
         }
-        // By each part of a foreign name: the names that hold it.
+        // By part of a foreign name: the names that contain it.
         let mut parts: HashMap<&[char], Vec<usize>> = HashMap::new();
         for (i, name) in self.list.iter().enumerate().filter(|(_, name)| name.form.contains(&'·') && name.count > 0) {
             for part in name.form.split(|&c| c == '·') {
                 parts.entry(part).or_default().push(i);
             }
         }
-        // By name: its first mentions.
+        // By name: the offsets of its first mentions.
         let mut early: Vec<Vec<usize>> = vec![Vec::new(); self.list.len()];
         for mention in &self.mentions {
             if early[mention.name].len() < VOTES {
@@ -247,7 +247,8 @@ impl Names {
         joins
     }
 
-    /// Returns the one full name that a given name belongs to: the only one, or the one far ahead of the others.
+    /// Returns the full name that a given name belongs to: the only one, or one more than three times as frequent as
+    /// any other.
     fn bearer(&self, name: usize, others: &[usize]) -> Option<usize> {
         let mut others: Vec<usize> = others.iter().copied().filter(|&other| other != name).collect();
         others.sort_by_key(|&other| (std::cmp::Reverse(self.list[other].count), other));
@@ -258,8 +259,8 @@ impl Names {
         }
     }
 
-    /// Returns the full name whose bearer a surname with a title, or with 老, means: whoever of that surname is mostly the last to be
-    /// named before it.
+    /// Returns the full name that a surname with a title or with 老 refers to: the one that is mostly mentioned last
+    /// before it.
     fn titled(&self, at: usize, fulls: &HashMap<&[char], Vec<usize>>, early: &[usize]) -> Option<usize> {
         let name = &self.list[at];
         let (surname, gender) = match name.form[..] {
@@ -269,18 +270,18 @@ impl Names {
                 (&name.form[..length], title(&name.form[length..])?)
             }
         };
-        // 张和尚 is what one man is called, and no title of another.
+        // 张和尚 is a name of its own rather than another person's title.
         let called = matches!(&name.form[surname.len()..], ['和', '尚'] | ['道', '士' | '人'] | ['婆', '子']);
         if surname.is_empty() || name.count == 0 || called {
             return None;
         }
         let others = fulls.get(surname)?;
-        // Each time the form stands, the last of that surname to be named before it has a vote.
+        // Each use of the form is a vote for the last person with that surname mentioned before it.
         let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
         let mut whole = surname.to_vec();
         for &start in early {
             let window = self.between(start.saturating_sub(NEAR), start);
-            // Who is named is meant by the full name, or by what stands behind the surname.
+            // A person is mentioned by the full name or by the given name.
             let bearer = window.iter().rev().find_map(|mention| {
                 whole.truncate(surname.len());
                 whole.extend(&self.list[mention.name].form);
@@ -294,7 +295,7 @@ impl Names {
         let (&other, &most) = votes.iter().max_by_key(|&(&other, &count)| (count, std::cmp::Reverse(other)))?;
         let own = self.own_gender(other);
         let fits = match gender {
-            // A wife's title goes by her husband's surname as often as by her own.
+            // A wife's title is used with her husband's surname as often as with her own.
             Gender::Female => own == Gender::Female || own == Gender::Unknown && maiden(&name.form[surname.len()..]),
             Gender::Male => own == Gender::Male || own == Gender::Unknown && self.often(at, other, surname),
             Gender::Unknown => true,
@@ -302,7 +303,7 @@ impl Names {
         (fits && most * 5 >= early.len() * 3).then_some(other)
     }
 
-    /// Whether a title is heard often enough beside a full name to say of its bearer what that leaves open.
+    /// Whether a title is used often enough, relative to a full name, to determine its gender.
     fn often(&self, title: usize, full: usize, surname: &[char]) -> bool {
         let full = &self.list[full].form;
         let names = [self.index_of(full), self.index_of(&full[surname.len()..])];
@@ -332,14 +333,15 @@ impl Names {
     }
 }
 
-/// Whether a title is said of girls, who bear their own surname.
+/// Whether a title applies to unmarried women, who have their own surname.
 fn maiden(title: &[char]) -> bool {
     [['姑', '娘'], ['小', '姐'], ['妹', '妹'], ['姐', '姐'], ['丫', '头'], ['女', '侠'], ['女', '士']]
         .iter()
         .any(|word| title == word)
 }
 
-/// Whether what stands behind a surname tells people of one house apart by age or kin, or says what they are: `老娘`, `二姐`.
+/// Whether the text after a surname distinguishes members of one family by age, kinship or appearance, or is a role:
+/// `老娘`, `二姐`.
 fn kin(tail: &[char]) -> bool {
     const AGES: &str = "老大小二三四五六七八九十";
     const KIN: &str = "娘爷姐妹哥弟叔伯姑姨嫂婶婆公太爹妈舅奶";
@@ -349,7 +351,7 @@ fn kin(tail: &[char]) -> bool {
     aged || title(tail).is_some() || rank(tail) || tail.len() > 1 && CHINESE.roles.has(tail)
 }
 
-/// Returns the length of the surname where a form is surname and given name.
+/// Returns the length of the surname if a form is a surname with a given name.
 pub(super) fn full(form: &[char]) -> Option<usize> {
     let surname = CHINESE.surnames.head(form);
     let given = form.len() - surname;

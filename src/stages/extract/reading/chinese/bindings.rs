@@ -1,4 +1,4 @@
-//! Chinese nouns that a book ties to names: `弓兵X`, `这女子叫X`, and the titles that names end in.
+//! Chinese nouns that a book links to names: `弓兵X`, `这女子叫X`, and the titles that names end in.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use super::clauses::{clause_end, sentence_end};
 use super::names::{Mention, Names};
 use super::words::{rank, role};
 
-/// By noun: where it stands for somebody, and for whom.
+/// By noun: the offsets where it refers to a character, and the character.
 pub(super) type Places = BTreeMap<Vec<char>, Vec<(usize, usize)>>;
 
-/// Returns the nouns that the book sets right before names, or gives names to.
+/// Returns the nouns that directly precede names, or to which names are given.
 pub(super) fn bound(text: &[char], names: &Names) -> Places {
     let mut bound: Places = BTreeMap::new();
     let mut last = 0;
     for mention in &names.mentions {
-        // `江太守孟秋云`: the noun is the end of somebody else's name.
+        // `江太守孟秋云`: the noun is the end of another name.
         let another = last == mention.start;
         let form = &names.list[mention.name].form;
         let person = names.people[mention.name];
@@ -29,7 +29,8 @@ pub(super) fn bound(text: &[char], names: &Names) -> Places {
         }
         let before = &text[mention.start.saturating_sub(4)..mention.start];
         let length = CHINESE.roles.tail(before);
-        // `弓兵X`; not `丫鬟X`, of whom there are many, unless that noun is said of one alone.
+        // `弓兵X`. A noun such as `丫鬟`, of which there are many, is filtered later, unless it is used for one character
+        // only.
         let surname = CHINESE.surnames.head(form);
         if length > 1 && !another && ((1..form.len()).contains(&surname) || matches!(form[0], '老' | '小' | '阿')) {
             bound.entry(before[before.len() - length..].to_vec()).or_default().push((mention.start, person));
@@ -38,7 +39,7 @@ pub(super) fn bound(text: &[char], names: &Names) -> Places {
     bound
 }
 
-/// Returns by person the noun and the name together that the book sets most often: `伙计阿福`.
+/// Returns, by character, the most frequent phrase of a noun and a name: `伙计阿福`.
 pub(super) fn phrases(text: &[char], chars: &[char], names: &Names, bound: &Places) -> BTreeMap<usize, (String, u32)> {
     let mut counts: BTreeMap<(usize, String), u32> = BTreeMap::new();
     for (noun, places) in bound {
@@ -64,7 +65,7 @@ pub(super) fn phrases(text: &[char], chars: &[char], names: &Names, bound: &Plac
     most
 }
 
-/// Returns the nouns that are the ends of names, with where those names stand.
+/// Returns the nouns that names end in, with the mentions of those names.
 pub(super) fn titled(names: &Names) -> Places {
     let mut titled: Places = BTreeMap::new();
     let ends: Vec<Option<usize>> = names
@@ -86,7 +87,7 @@ pub(super) fn titled(names: &Names) -> Places {
     titled
 }
 
-/// Returns the noun that a name is given to: `那女子叫X`, `一个老汉……便是X`; `given` says that a statement ends in the name here.
+/// Returns the noun that a name is given to: `那女子叫X`, `一个老汉……便是X`. `given` says that a statement ends in the name here.
 pub(super) fn introduced(text: &[char], at: usize, given: bool) -> Option<Vec<char>> {
     const NAMED: [&[char]; 6] = [&['名', '叫'], &['名', '唤'], &['叫', '做'], &['唤', '作'], &['自', '称'], &['叫']];
     const EQUALS: [&[char]; 8] = [

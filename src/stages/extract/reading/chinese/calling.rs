@@ -1,4 +1,4 @@
-//! Chinese names: the forms that show themselves by their make, surname and title or 老 and surname, wherever they stand.
+//! Chinese names that are recognised by their form alone: a surname with a title, or 老, 小, 阿 before a character.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,7 +6,7 @@ use super::super::tables::{CHINESE, Chars};
 use super::clauses::clause_end;
 use super::words::{rank, role, title};
 
-/// Returns names that show themselves where clauses begin: surname and title, or 老, 小, 阿 before a character.
+/// Returns names recognised at the start of clauses: a surname with a title, or 老, 小, 阿 before a character.
 pub(super) fn familiar(text: &[char]) -> BTreeMap<Vec<char>, u32> {
     let mut found: BTreeMap<Vec<char>, (u32, BTreeMap<char, u32>)> = BTreeMap::new();
     let mut wives: HashSet<Vec<char>> = HashSet::new();
@@ -55,16 +55,16 @@ pub(super) fn familiar(text: &[char]) -> BTreeMap<Vec<char>, u32> {
         .collect()
 }
 
-/// Whether 老, 小 or 阿 begins a word here that is nobody's name: `小弟`, `小名`.
+/// Whether 老, 小 or 阿 begins a word that is no name: `小弟`, `小名`.
 fn worded(word: &[char]) -> bool {
     rank(word) || CHINESE.styled.has(word) || CHINESE.common.has(word)
 }
 
-/// Returns foreign names in Chinese characters, with a point between their parts, and those of the parts that stand alone as well.
+/// Returns transliterated foreign names (with `·` between their parts), and those of their parts that also occur alone.
 pub(super) fn translated(text: &[char]) -> BTreeMap<Vec<char>, u32> {
     const POINT: char = '·';
     const LONGEST: usize = 8;
-    // `彼得`, and no other word with 得.
+    // `得` is used only in `彼得`.
     let sound = |i: usize| CHINESE.sounds.has(text[i]) || text[i] == '得' && i > 0 && text[i - 1] == '彼';
     let mut found: BTreeMap<Vec<char>, u32> = BTreeMap::new();
     let mut parts: BTreeMap<Vec<char>, u32> = BTreeMap::new();
@@ -93,7 +93,7 @@ pub(super) fn translated(text: &[char]) -> BTreeMap<Vec<char>, u32> {
     if found.is_empty() {
         return found;
     }
-    // A part that stands alone has no sound of a longer name beside it.
+    // A part stands alone if no transliteration character is next to it.
     let mut alone: BTreeMap<Vec<char>, u32> = BTreeMap::new();
     let firsts = Chars::of(parts.keys().map(|part| part[0]));
     for i in 0..text.len() {
@@ -109,8 +109,8 @@ pub(super) fn translated(text: &[char]) -> BTreeMap<Vec<char>, u32> {
     found
 }
 
-/// Returns the other forms that a full name may go by, with how often the book has them: surname and title, 老 and surname, the
-/// given name alone.
+/// Returns the other forms that full names may take, with their counts: surname with title, 老 with surname, given name
+/// alone.
 pub(super) fn called(text: &[char], forms: &BTreeMap<Vec<char>, u32>) -> BTreeMap<Vec<char>, u32> {
     let mut surnames: HashSet<&[char]> = HashSet::new();
     let mut given: HashSet<&[char]> = HashSet::new();

@@ -1,8 +1,8 @@
-//! Chinese clauses: where they end, which of them hand over speech, and what of a clause is its subject.
+//! Chinese clauses: their boundaries, whether they introduce speech, and their subjects.
 
 use super::super::tables::CHINESE;
 
-/// Where a clause begins and ends.
+/// Start and end of a clause.
 pub(super) type Clause = (usize, usize);
 
 /// Whether a character ends a clause.
@@ -15,7 +15,7 @@ pub(super) const fn sentence_end(c: char) -> bool {
     matches!(c, '。' | '．' | '！' | '？' | '!' | '?' | '…' | '”' | '"' | '」' | '』')
 }
 
-/// Returns the clauses of a stretch.
+/// Returns the clauses in `[at, end)`.
 pub(super) fn clauses(text: &[char], at: usize, end: usize) -> Vec<Clause> {
     let mut clauses = Vec::new();
     let mut start = None;
@@ -51,7 +51,7 @@ pub(super) fn first_sentence<'a>(text: &[char], clauses: &'a [Clause]) -> &'a [C
     &clauses[..end]
 }
 
-/// Whether the narration `[at, end)` hands over the speech behind it: where its last clause then ends.
+/// Returns the end of the last clause of the narration `[at, end)` if it introduces the speech after it.
 pub(super) fn lead(text: &[char], at: usize, end: usize) -> Option<usize> {
     let mut stop = end;
     let mut colon = false;
@@ -69,7 +69,7 @@ pub(super) fn lead(text: &[char], at: usize, end: usize) -> Option<usize> {
     (colon || !point && spoken).then_some(stop)
 }
 
-/// Cuts the one spoken to off a clause's end: `问他`.
+/// Removes the addressee from the end of a clause: `问他`.
 pub(super) fn unaddressed(clause: &[char]) -> &[char] {
     let several = usize::from(clause.ends_with(&['们']));
     let bare = &clause[..clause.len() - several];
@@ -79,7 +79,7 @@ pub(super) fn unaddressed(clause: &[char]) -> &[char] {
     }
 }
 
-/// Cuts what leads up to a subject off the front.
+/// Removes the words that may precede a subject.
 pub(super) fn head(mut clause: &[char]) -> &[char] {
     loop {
         let blank = clause.iter().take_while(|c| c.is_whitespace()).count();
@@ -91,7 +91,8 @@ pub(super) fn head(mut clause: &[char]) -> &[char] {
     }
 }
 
-/// Lays a subject bare: openings off the front; verb, object and manner off the end.
+/// Isolates the subject of a clause that ends in a speech verb: removes openings at the front; verb, addressee and
+/// manner at the end.
 pub(super) fn bare(clause: &[char]) -> Option<Vec<char>> {
     let clause = unaddressed(clause);
     let particle = clause.iter().rev().take_while(|c| matches!(c, '着' | '了' | '过')).count();
@@ -107,7 +108,7 @@ pub(super) fn bare(clause: &[char]) -> Option<Vec<char>> {
             return None;
         }
     }
-    // `X向Y`, `X又问Y`: the subject ends before the word that brings in the other.
+    // `X向Y`, `X又问Y`: the subject ends before the word that governs the other name.
     for at in 1..rest.len() {
         let length = CHINESE.objects.head(&rest[at..]);
         let monk = rest[at] == '和' && rest.get(at + 1) == Some(&'尚');
@@ -118,7 +119,7 @@ pub(super) fn bare(clause: &[char]) -> Option<Vec<char>> {
     }
     loop {
         let verb = CHINESE.speech.tail(rest);
-        // A lone 道 may end a title, as in 学道, and a lone 云 a name.
+        // A final 道 may belong to a title, as in 学道, and a final 云 to a name.
         let verb = if rest.len() > 1 && !rest.ends_with(&['道']) && !rest.ends_with(&['云']) { verb } else { 0 };
         let cut = CHINESE.manner.tail(rest).max(verb);
         if cut == 0 || cut > rest.len() {

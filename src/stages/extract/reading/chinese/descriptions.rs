@@ -1,6 +1,6 @@
-//! Chinese descriptions: `那老者`, `一个花白胡子的人`, `内中一个客人`.
+//! Chinese descriptions of people: `那老者`, `一个花白胡子的人`, `内中一个客人`.
 //!
-//! Reads the noun with what stands before it; whom it means is for `referents` to say.
+//! Parses the noun with its modifiers; `referents` decides whom it means.
 
 use super::super::Gender;
 use super::super::tables::CHINESE;
@@ -9,37 +9,37 @@ use super::names::Names;
 use super::nominals::{Nominal, Noun, Owner, follower, owned};
 use super::words::{begins_with, gender, rank, role};
 
-/// What brings in one of several, behind them and before him.
+/// Words between a group and the member of it that is introduced.
 const WITHIN: [&str; 7] = ["内中有", "内中", "内有", "内", "中有", "中", "里有"];
-/// The same at a clause's beginning.
+/// The same at the start of a clause.
 const INNER: [&str; 5] = ["内中", "其中", "就中", "内有", "中有"];
 /// Words for more than one.
 const MANY: [&str; 11] = ["许多", "几", "众", "诸", "各", "些", "数", "一群", "一班", "一伙", "一干"];
-/// What of somebody is heard before he is seen.
+/// Words for a voice, which may stand for its owner.
 const HEARD: [&str; 4] = ["的声音", "的嗓音", "的口音", "的喉咙"];
 
-/// What stands before a description.
+/// The determiner of a description.
 pub(super) struct Determiner {
-    /// Where it ends; where it was looked for, if there is none.
+    /// Its end; the start of the description if there is none.
     pub(super) end: usize,
-    /// Whether it brings somebody in.
+    /// Whether it introduces a person.
     pub(super) new: bool,
-    /// Whether it points back.
+    /// Whether it is a demonstrative.
     pub(super) shown: bool,
-    /// Whether it counts several.
+    /// Whether it is plural.
     pub(super) several: bool,
 }
 
-/// A noun for people with what describes it: `那老者`, `一个花白胡子的人`, `内中一个客人`.
+/// Returns the described noun phrase that begins at an offset, and its end: `那老者`, `一个花白胡子的人`, `内中一个客人`.
 pub(super) fn described(text: &[char], names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
     let limit = end.min(at + 18);
     let mut lead = determiner(text, at, end);
     let from = at;
-    // `一个是镖师，一个是书生`: the copula is no part of what they are.
+    // `一个是镖师，一个是书生`: the copula is not part of the description.
     if lead.new && lead.end > at && text[lead.end..end].first() == Some(&'是') {
         lead.end += 1;
     }
-    // What begins with a preposition or an adverb describes nobody.
+    // Text that begins with a preposition or an adverb is no description.
     let rest = &text[at..end];
     if lead.end == at
         && noun(text, at, at, end).is_none()
@@ -52,7 +52,7 @@ pub(super) fn described(text: &[char], names: &Names, at: usize, end: usize) -> 
     }
     let mut i = lead.end;
     while i < limit && !clause_end(text[i]) {
-        // `坐在后排的一个人`: what counts begins behind 的.
+        // `坐在后排的一个人`: the determiner follows 的.
         if i > lead.end && text[i - 1] == '的' {
             let inner = determiner(text, i, end);
             if inner.end > i {
@@ -111,7 +111,7 @@ pub(super) fn described(text: &[char], names: &Names, at: usize, end: usize) -> 
     counted(text, from, &lead, end)
 }
 
-/// `X内中一个人`: one of them.
+/// `X内中一个人`: a member of a group.
 fn one_of(text: &[char], names: &Names, from: usize, at: usize, end: usize) -> Option<(Nominal, usize)> {
     let inner = WITHIN.iter().find(|word| begins_with(&text[at..end], word))?;
     let after = at + inner.chars().count();
@@ -125,7 +125,7 @@ fn one_of(text: &[char], names: &Names, from: usize, at: usize, end: usize) -> O
     }
 }
 
-/// `又一个道`, `那个道`: counted, and no noun at all.
+/// `又一个道`, `那个道`: a determiner without a noun.
 fn counted(text: &[char], from: usize, lead: &Determiner, end: usize) -> Option<(Nominal, usize)> {
     let to = lead.end;
     let counts = to > from + 1 && matches!(text[to - 1], '个' | '位' | '名');
@@ -135,7 +135,7 @@ fn counted(text: &[char], from: usize, lead: &Determiner, end: usize) -> Option<
     Some((Nominal::Role(Noun { new: lead.new, shown: lead.shown, ..Noun::plain(from, to) }), to))
 }
 
-/// Reads what may stand before a description.
+/// Parses the determiner that may precede a description.
 pub(super) fn determiner(text: &[char], at: usize, end: usize) -> Determiner {
     let mut i = at;
     let mut shown = false;
@@ -173,14 +173,14 @@ pub(super) fn determiner(text: &[char], at: usize, end: usize) -> Determiner {
     Determiner { end: if shown { i } else { at }, new: false, shown, several: false }
 }
 
-/// Returns the length of the noun for people at `i` of a description that begins at `base`.
+/// Returns the length of the role noun at `i`, in a description that begins at `base`.
 fn noun(text: &[char], base: usize, i: usize, end: usize) -> Option<usize> {
     let rest = &text[i..end.min(i + 5)];
     let linked = i > base && text[i - 1] == '的';
     let near = i <= base + 4 && shown_before(text, base) && !(base..i).any(|k| CHINESE.objects.has(&text[k..=k]));
     let known = |word: &[char]| role(word) || rank(word);
     let length = (1..=4.min(rest.len())).rev().find(|&n| known(&rest[..n])).unwrap_or(0);
-    // A longer word may begin inside: 丫鬟 before 媳妇.
+    // A second noun may follow directly: 丫鬟 before 媳妇.
     if length > 1 && (i == base || linked || near) {
         let next = (2..=rest.len() - length).rev().find(|&n| known(&rest[length..length + n]));
         return Some(length + next.unwrap_or(0));
@@ -193,7 +193,7 @@ fn noun(text: &[char], base: usize, i: usize, end: usize) -> Option<usize> {
     (person && bears && (linked || i > base || follower(&rest[1..]) || shown_before(text, base))).then_some(1)
 }
 
-/// Whether a demonstrative or a count stands right before.
+/// Whether a demonstrative or numeral phrase directly precedes.
 fn shown_before(text: &[char], base: usize) -> bool {
     base > 0
         && matches!(

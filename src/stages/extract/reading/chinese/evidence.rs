@@ -1,54 +1,56 @@
-//! Chinese names: what shows that a stretch of characters is a name, and what shows that it is none.
+//! Decides whether a sequence of Chinese characters is a name.
 //!
-//! Judges one stretch at a time, by its own characters and by how the book uses it.
+//! Judges one sequence at a time, by its own characters and by how the book uses it.
 
 use super::super::tables::CHINESE;
 use super::clauses::clause_end;
 use super::words::{rank, role, title};
 
-/// What the book shows of a stretch.
+/// Counts of how the book uses a sequence.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Signs {
-    /// How often a verb of speech follows it, with no more between than the manner of speaking.
+    /// Occurrences before a speech verb, with only adverbs of manner between.
     pub(super) says: u32,
-    /// How often it leads a clause of the sentence that hands over speech.
+    /// Occurrences at the start of a clause in a sentence that introduces speech.
     pub(super) leads: u32,
-    /// How often it stands anywhere, a word for kin right behind it aside.
+    /// Occurrences anywhere, except directly before a kinship noun.
     pub(super) total: u32,
-    /// How often what follows can follow a subject: a verb of speech, of manner, of what people do, or a clause's end.
+    /// Occurrences before something that can follow a subject: a verb of speech or of human action, an adverb of
+    /// manner, the end of a clause.
     pub(super) stops: u32,
-    /// How often a verb of what people do follows it where it begins a clause, or a word that is said of people stands before it.
+    /// Occurrences at the start of a clause before a verb of speech or human action, or after a word that governs
+    /// people.
     pub(super) proof: u32,
-    /// The first few characters that follow it, with how often each.
+    /// The first few distinct characters that follow it, with their counts.
     pub(super) followers: Vec<(char, u32)>,
 }
 
-/// Whether a character cannot be in a name.
+/// Whether a character cannot be part of a name.
 pub(super) fn ends_name(c: &[char]) -> bool {
     let common = CHINESE.never.has(c) && !NUMERALS.contains(&c[0]) && !SOFT.contains(c[0]) && c[0] != '的';
     !c[0].is_alphabetic() || c[0].is_ascii() || common
 }
 
-/// Characters that seldom are in names, and then behind a surname.
+/// Characters that are rare in names, and then follow a surname.
 const SOFT: &str = "日天年月前后中时知见未无之与其可能以因半两云";
 
-/// Numbers, which names hold and nouns follow.
+/// Numerals, which occur in names but are usually followed by nouns.
 const NUMERALS: [char; 12] = ['一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '两', '天'];
 
-/// Returns the length of a word that follows a subject, 0 for none.
+/// Returns the length of a word that can follow a subject, 0 if none.
 pub(super) fn follows(rest: &[char]) -> usize {
     CHINESE.speech.head(rest).max(CHINESE.deeds.head(rest)).max(CHINESE.manner.head(rest))
 }
 
-/// What the characters of a stretch make of it.
+/// Properties of a sequence by its characters.
 struct Shape {
-    /// Where a title at its end begins.
+    /// Start of a title at its end.
     ending: Option<usize>,
-    /// Whether it is a surname and one or two characters more.
+    /// Whether it is a surname followed by one or two characters.
     named: bool,
-    /// Whether it ends in a title, and is not that title alone.
+    /// Whether it ends in a title, and has more than the title.
     titled: bool,
-    /// Whether it begins as pet names do, 老, 小, 阿, or ends as village names do behind a number: `二愣子`.
+    /// Whether it has the form of a familiar name: 老, 小 or 阿 at the start, or a numeral with a rural nickname: `二愣子`.
     pet: bool,
 }
 
@@ -66,7 +68,7 @@ impl Shape {
     }
 }
 
-/// Whether a stretch is a name.
+/// Whether a sequence is a name.
 pub(super) fn name(form: &[char], signs: &Signs) -> bool {
     let shape = Shape::of(form);
     !worded(form)
@@ -77,12 +79,12 @@ pub(super) fn name(form: &[char], signs: &Signs) -> bool {
         && used(form, signs, &shape)
 }
 
-/// Whether a stretch is a word of the tables, or begins with one that is no part of a name.
+/// Whether a sequence is a word in the tables, or begins with one that cannot be part of a name.
 fn worded(form: &[char]) -> bool {
     const BEFORE: &str = "老小大女男新胖瘦黑白矮高少众诸各那这此";
     let known = [&CHINESE.never, &CHINESE.opening, &CHINESE.manner].iter().any(|words| words.has(form));
     let noun = role(form) || rank(form) || BEFORE.contains(form[0]) && role(&form[1..]);
-    // A noun for people with what he does.
+    // A role noun followed by its verb.
     let longer = (2..form.len()).rev().find(|&length| role(&form[..length]) || pronoun(&form[..length]));
     known
         || noun
@@ -93,15 +95,15 @@ fn worded(form: &[char]) -> bool {
         || longer.is_some_and(|at| title(&form[at..]).is_none())
 }
 
-/// Whether its beginning may be a name's: not what begins as a verb, an adverb or a preposition does, unless that is a surname and the
-/// whole holds together.
+/// Whether its start may be that of a name: not a verb, an adverb or a preposition, unless that is a surname and the
+/// whole is used as a name.
 fn begins(form: &[char], signs: &Signs, shape: &Shape) -> bool {
     let lead = follows(form).max(CHINESE.objects.head(form)).max(CHINESE.opening.head(form));
     let together = firm(signs) || signs.says > 0 && follows(&form[1..]) == 0 && form.len() < 4;
     lead == 0 || lead == 1 && (shape.pet || CHINESE.surnames.has(&form[..1]) && together)
 }
 
-/// Whether no character of it speaks against a name: numbers are in names, and much more often before nouns.
+/// Whether all its characters may be in a name: numerals may, but are much more common before nouns.
 fn holds(form: &[char], signs: &Signs, shape: &Shape) -> bool {
     let stem = &form[..shape.ending.unwrap_or(form.len())];
     let soft = stem.iter().any(|c| CHINESE.never.has(&[*c]) && !NUMERALS.contains(c));
@@ -113,7 +115,7 @@ fn holds(form: &[char], signs: &Signs, shape: &Shape) -> bool {
     !(numeral && (classified(form) || counts))
 }
 
-/// Whether its end may be a name's: a last character that is an adverb or a verb is seldom part of one.
+/// Whether its end may be that of a name: the last character is seldom an adverb or a verb.
 fn ends(form: &[char], signs: &Signs, shape: &Shape) -> bool {
     let last = &form[form.len() - 1..];
     let verb = CHINESE.manner.tail(form) > 0 || CHINESE.speech.has(last) || CHINESE.objects.has(last);
@@ -125,16 +127,16 @@ fn ends(form: &[char], signs: &Signs, shape: &Shape) -> bool {
     usual && (firm(signs) || shape.named && (signs.says > 0 || led)) || shape.named && firm(signs)
 }
 
-/// Whether one character nearly always follows it, so that it is a piece of something longer.
+/// Whether the same character nearly always follows it, so that it is part of something longer.
 fn piece(form: &[char], signs: &Signs) -> bool {
     signs.followers.iter().max_by_key(|(c, count)| (*count, *c)).is_some_and(|&(c, count)| {
         let always = !clause_end(c) && signs.total > 1 && count * 20 >= signs.total * 19;
-        // No adverb stands behind somebody every time.
+        // No adverb follows a name every time.
         always && (signs.says == 0 || form.len() < 3 && (follows(&[c]) == 0 || signs.total > 5))
     })
 }
 
-/// Whether the book uses it as a name often enough for what it looks like.
+/// Whether the book uses it as a name often enough, given its form.
 fn used(form: &[char], signs: &Signs, shape: &Shape) -> bool {
     let likely = shape.named || shape.titled || shape.pet;
     let whole = shape.named && form.len() == CHINESE.surnames.head(form) + 2;
@@ -148,12 +150,12 @@ fn used(form: &[char], signs: &Signs, shape: &Shape) -> bool {
     leads && (likely && signs.stops * 3 >= signs.total || signs.proof > 0 && signs.stops * 2 >= signs.total)
 }
 
-/// Whether it is the subject of verbs of speech again and again.
+/// Whether it is repeatedly the subject of speech verbs.
 fn firm(signs: &Signs) -> bool {
     signs.says > 1 && signs.total > 3 && signs.stops * 2 > signs.total
 }
 
-/// Whether a stretch is a number and what village children are called by.
+/// Whether a sequence is a numeral with a rural nickname.
 fn village(form: &[char]) -> bool {
     const CALLED: [[char; 2]; 10] = [
         ['愣', '子'],
@@ -172,12 +174,12 @@ fn village(form: &[char]) -> bool {
         && CALLED.iter().any(|call| form[1..] == *call)
 }
 
-/// Whether a stretch is a pronoun.
+/// Whether a sequence is a pronoun.
 pub(super) fn pronoun(form: &[char]) -> bool {
     CHINESE.she.has(form) || CHINESE.he.has(form) || CHINESE.narrator.has(form) || CHINESE.plural.has(form)
 }
 
-/// Whether a numeral counts something here: `三个`, `一声`.
+/// Whether a numeral is followed by a classifier: `三个`, `一声`.
 fn classified(form: &[char]) -> bool {
     let numerals = form.iter().take_while(|c| NUMERALS[..11].contains(c) || matches!(c, '几' | '百' | '千' | '万'));
     let at = numerals.count();
@@ -206,6 +208,6 @@ mod tests {
         {
             assert!(!judge(form, 2, 3, 6, 5), "{form}");
         }
-        assert!(!judge("鹤年听", 0, 2, 2, 0), "what follows it never follows a subject");
+        assert!(!judge("鹤年听", 0, 2, 2, 0), "what follows it cannot follow a subject");
     }
 }

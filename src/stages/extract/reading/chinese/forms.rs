@@ -1,7 +1,8 @@
-//! Chinese names: which stretches of characters are names of people at all.
+//! Chinese names: which character sequences are names of people.
 //!
-//! Nothing marks a name in Chinese. What shows one is its use: it leads clauses that hand over speech, verbs that only people do follow
-//! it, and what follows it changes while its own characters stay together. Joins nothing: that is the work of `aliases`.
+//! Names are not marked in Chinese, but their use shows them: they are subjects of clauses that introduce speech, verbs
+//! with human subjects follow them, and what follows varies while the sequence itself stays the same. `aliases` merges
+//! the names.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,17 +12,18 @@ use super::clauses::{Clause, bare, clause_end, clauses, head, last_sentence, lea
 use super::evidence::{Signs, ends_name, follows, name, pronoun};
 use super::words::{apposed, role, title, trade};
 
-/// The longest form looked for.
+/// Maximum length of a form, in characters.
 const LONGEST: usize = 5;
 
-/// A stretch that may be a name, packed to be a key: 21 bits a character.
+/// A form packed into an integer, 21 bits per character, for use as a hash key.
 type Key = u128;
 
 fn key(form: &[char]) -> Key {
     form.iter().fold(0, |key, &c| key << 21 | c as Key)
 }
 
-/// Returns full names of which the last character alone is the subject of verbs of speech, as 霆 for a 罗霆, each with how often.
+/// Returns the full names whose last character alone is the subject of speech verbs, such as 霆 for 罗霆, with the count
+/// of that.
 fn shortened(text: &[char], spans: &[Span]) -> Vec<(Vec<char>, u32)> {
     let mut singles: BTreeMap<char, u32> = BTreeMap::new();
     for (i, span) in spans.iter().enumerate() {
@@ -58,7 +60,7 @@ fn shortened(text: &[char], spans: &[Span]) -> Vec<(Vec<char>, u32)> {
         .collect()
 }
 
-/// Returns the forms of names, each with how often it is the subject of a verb of speech.
+/// Returns the forms of names, with how often each is the subject of a speech verb.
 pub(super) fn find(text: &[char], spans: &[Span]) -> BTreeMap<Vec<char>, u32> {
     let mut signs = subjects(text, spans);
     count(text, &mut signs);
@@ -74,7 +76,7 @@ pub(super) fn find(text: &[char], spans: &[Span]) -> BTreeMap<Vec<char>, u32> {
             let shorter = &signs[&key(&form[..length])].1;
             let tail = &form[length..];
             let titled = title(tail).is_some() || tail == ['儿'];
-            // Two names side by side, or a name with what its bearer does now and then.
+            // Two adjacent names, or a name with an occasional adverb or verb.
             let two = accepted.contains_key(tail);
             let adverb = CHINESE.manner.has(&tail[tail.len() - 1..]);
             let share = if adverb { 9 } else { 3 };
@@ -88,7 +90,7 @@ pub(super) fn find(text: &[char], spans: &[Span]) -> BTreeMap<Vec<char>, u32> {
         }
         accepted.insert(form.clone(), own.says);
     }
-    // `见X`, `X听`: a better-known name with the word before it.
+    // `见X`, `X听`: a better-known name after another word.
     let total = |form: &[char]| signs.get(&key(form)).map_or(0, |(_, signs)| signs.total);
     let longer: Vec<Vec<char>> = accepted
         .keys()
@@ -114,7 +116,7 @@ pub(super) fn find(text: &[char], spans: &[Span]) -> BTreeMap<Vec<char>, u32> {
     accepted
 }
 
-/// Gathers what leads the clauses beside speech.
+/// Collects candidates from the starts of the clauses next to speech.
 fn subjects(text: &[char], spans: &[Span]) -> HashMap<Key, (Vec<char>, Signs)> {
     let mut signs: HashMap<Key, (Vec<char>, Signs)> = HashMap::new();
     for (i, span) in spans.iter().enumerate() {
@@ -133,7 +135,7 @@ fn subjects(text: &[char], spans: &[Span]) -> HashMap<Key, (Vec<char>, Signs)> {
             if let Some(&clause) = all.first().filter(|_| begins) {
                 add(&mut signs, text, clause);
             }
-            // Whoever does something right before speech without a tag.
+            // The subject of an action right before speech without a tag.
             let all = clauses(text, from.max(span.outer_start.saturating_sub(60)), span.outer_start);
             let near = all.last().is_some_and(|&(_, end)| !text[end..span.outer_start].contains(&'\n'));
             if let Some(&clause) = last_sentence(text, &all).first().filter(|_| near) {
@@ -153,14 +155,14 @@ fn add(signs: &mut HashMap<Key, (Vec<char>, Signs)>, text: &[char], (from, to): 
         _ => subject,
     });
     lead_with(signs, body, subject.as_deref());
-    // `伙计阿福`: what the noun leaves is a name, or nothing.
+    // `伙计阿福`: the rest after the role noun may be a name.
     let noun = apposed(body);
     if noun > 0 {
         lead_with(signs, &body[noun..], subject.as_deref().and_then(|subject| subject.get(noun..)));
     }
 }
 
-/// Notes a subject and what a clause begins with as candidates.
+/// Records a subject and the possible prefixes of a clause as candidates.
 fn lead_with(signs: &mut HashMap<Key, (Vec<char>, Signs)>, body: &[char], subject: Option<&[char]>) {
     if let Some(subject) = subject
         && subject.len() > 1
@@ -177,14 +179,14 @@ fn lead_with(signs: &mut HashMap<Key, (Vec<char>, Signs)>, body: &[char], subjec
         }
         let entry = &mut signs.entry(key(form)).or_insert_with(|| (form.to_vec(), Signs::default())).1;
         entry.leads += 1;
-        // A word of two characters or more that cannot be in a name ends it.
+        // A word of two or more characters that follows subjects ends the name.
         if follows(&body[length..]) > 1 {
             break;
         }
     }
 }
 
-/// Counts the candidates wherever they stand.
+/// Counts the candidates everywhere in the text.
 fn count(text: &[char], signs: &mut HashMap<Key, (Vec<char>, Signs)>) {
     let mut firsts = Chars::default();
     for (form, _) in signs.values() {
@@ -207,7 +209,7 @@ fn count(text: &[char], signs: &mut HashMap<Key, (Vec<char>, Signs)>) {
             found = found << 21 | c as Key;
             let Some((_, signs)) = signs.get_mut(&found) else { continue };
             let rest = &text[i + length..text.len().min(i + length + 4)];
-            // A kinship word behind it makes somebody else of it, who is counted for himself.
+            // With a kinship noun after it, it is part of another person's name, which is counted separately.
             if CHINESE.titles_female.head(rest) > 0 {
                 continue;
             }
@@ -229,7 +231,7 @@ fn count(text: &[char], signs: &mut HashMap<Key, (Vec<char>, Signs)>) {
             if let Some((_, count)) = signs.followers.iter_mut().find(|(other, _)| *other == next) {
                 *count += 1;
             } else if signs.followers.len() < 8 {
-                // Enough to tell a name from a piece of one.
+                // Eight followers are enough to tell a name from a part of one.
                 signs.followers.push((next, 1));
             }
         }

@@ -1,17 +1,17 @@
-//! Sets of names while they are being joined.
+//! Disjoint sets of names, used while names are merged.
 
-/// Sets of names that are one person's; each goes by the first name in it.
+/// Disjoint sets of names; each set is one person's, and its root is its first name.
 pub(super) struct Groups {
     parents: Vec<usize>,
 }
 
 impl Groups {
-    /// Returns a set for each of so many names.
+    /// Returns `count` sets of one name each.
     pub(super) fn new(count: usize) -> Self {
         Self { parents: (0..count).collect() }
     }
 
-    /// Returns the name that the set of a name goes by.
+    /// Returns the root of a name's set.
     pub(super) fn root(&mut self, mut at: usize) -> usize {
         while self.parents[at] != at {
             self.parents[at] = self.parents[self.parents[at]];
@@ -20,7 +20,7 @@ impl Groups {
         at
     }
 
-    /// Makes one set of the sets of two names.
+    /// Joins the sets of two names.
     pub(super) fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         self.parents[a.max(b)] = a.min(b);

@@ -1,6 +1,7 @@
-//! Chinese: whose each quotation is.
+//! Chinese attribution: the characters of a book and the speaker of each quotation.
 //!
-//! Works on text folded to the characters of the tables, character for character, so that offsets and printed names stay the book's.
+//! Works on text folded to simplified characters, one to one, so that offsets and printed names still refer to the
+//! original.
 
 mod aliases;
 mod bindings;
@@ -29,7 +30,7 @@ use super::quotations::Span;
 use super::speakers::decide;
 use super::tables::CHINESE;
 
-/// Finds the people of a Chinese book and the speaker of each quotation.
+/// Finds the characters of a Chinese book and the speaker of each quotation.
 pub(super) fn attribute(
     chars: &[char],
     paragraphs: &[Paragraph],
@@ -49,20 +50,20 @@ mod tests {
     use super::super::{Gender, Reading, read};
     use crate::schema::Language;
 
-    /// Returns whether somebody goes by a name.
+    /// Whether a character has a name or alias.
     fn bears(reading: &Reading, person: usize, name: &str) -> bool {
         let person = &reading.people[person];
         person.name == name || person.aliases.iter().any(|alias| alias == name)
     }
 
-    /// Checks the speaker of each quotation, by any of his names; `-` for nobody.
+    /// Checks the speaker of each quotation, which may be given by any of its names; `-` for an unknown speaker.
     fn check(text: &str, speakers: &[&str]) {
         let reading = read(text, Language::Zh, false);
         assert_eq!(reading.quotations.len(), speakers.len(), "{text}");
         for (quotation, name) in reading.quotations.iter().zip(speakers) {
             let right = quotation.speaker.map_or(*name == "-", |speaker| bears(&reading, speaker, name));
             let found = quotation.speaker.map(|speaker| &reading.people[speaker]);
-            assert!(right, "`{}` is {name}'s, not {found:?}'s, in {text}", quotation.text);
+            assert!(right, "`{}`: expected {name}, found {found:?}, in {text}", quotation.text);
         }
     }
 
@@ -124,7 +125,7 @@ mod tests {
         let text = "六两坐着抽烟。六两嫂骂道：“懒骨头！”六两说：“歇一歇。”六两嫂放下饭篮，说：“吃罢。”六两道：“不饿。”六两嫂笑了。";
         check(text, &["六两嫂", "六两", "六两嫂", "六两"]);
         let reading = read(text, Language::Zh, false);
-        let wife = reading.people.iter().find(|person| person.name == "六两嫂").expect("she speaks");
+        let wife = reading.people.iter().find(|person| person.name == "六两嫂").expect("this character speaks");
         assert!(wife.gender == Gender::Female && wife.aliases.is_empty());
     }
 
@@ -222,9 +223,9 @@ mod tests {
         let plain = "罗阿莲道：“起风了。”罗阿莲又道：“收罢。”沈小满道：“收了。”".repeat(60);
         let text = plain.clone() + "罗阿莲走了。罗大哥道：“开船。”";
         let reading = read(&text, Language::Zh, false);
-        let lotus = reading.people.iter().find(|person| person.name == "罗阿莲").expect("she speaks");
+        let lotus = reading.people.iter().find(|person| person.name == "罗阿莲").expect("this character speaks");
         assert!(lotus.gender == Gender::Unknown && lotus.aliases.iter().all(|alias| alias != "罗大哥"), "{lotus:?}");
-        // Somebody hardly better known than the title may well bear it.
+        // A character mentioned hardly more often than the title may well have it.
         let reading =
             read("罗守田道：“起风了。”罗守田又道：“收罢。”罗大哥笑道：“走！”罗大哥道：“开船。”", Language::Zh, false);
         assert!(bears(&reading, 0, "罗大哥") && bears(&reading, 0, "罗守田"), "{:?}", reading.people);

@@ -1,6 +1,7 @@
-//! Chinese names: where they stand in the text.
+//! Chinese names: where they occur in the text.
 //!
-//! Which stretches are names says `forms`, which of them are one person's `aliases`; here they are completed and looked up.
+//! `forms` decides which character sequences are names, and `aliases` which names belong to one person. This module
+//! completes the names and indexes their mentions.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,27 +15,27 @@ use super::forms;
 use super::namings::{Naming, namings, proven};
 use super::words::{role, title, trade};
 
-/// A form of a name.
+/// A name form.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Name {
-    /// Folded to the characters of the tables.
+    /// The form in simplified characters.
     pub(super) form: Vec<char>,
-    /// As the book first writes it.
+    /// The form as first printed in the book.
     pub(super) printed: String,
-    /// How often it is the subject of a verb of speech.
+    /// Number of times that it is the subject of a speech verb.
     pub(super) says: u32,
     pub(super) count: u32,
     pub(super) female: u32,
     pub(super) male: u32,
-    /// Where it first stands.
+    /// Offset of the first mention.
     pub(super) first: usize,
-    /// How many other characters than the most frequent follow it, to tell a name from a piece of one.
+    /// The characters that follow it with their counts, to tell a name from a part of one.
     followers: HashMap<char, u32>,
-    /// Surnames that stand before it.
+    /// The surnames that precede it, with their counts.
     before: BTreeMap<Vec<char>, u32>,
 }
 
-/// A name in the text.
+/// An occurrence of a name in the text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mention {
     pub(super) start: usize,
@@ -42,12 +43,12 @@ pub(super) struct Mention {
     pub(super) name: usize,
 }
 
-/// Where the names with one first character stand in the list, which is in the order of their forms.
+/// The names with one first character: a range of the name list, which is sorted by form.
 #[derive(Debug, Default)]
 struct Rack {
     start: usize,
     end: usize,
-    /// Of how many characters they are, the longest first.
+    /// Their lengths in characters, longest first.
     lengths: Vec<usize>,
 }
 
@@ -57,11 +58,11 @@ pub(super) struct Names {
     pub(super) mentions: Vec<Mention>,
     index: HashMap<char, Rack>,
     firsts: Chars,
-    /// Last characters of full names, which stand for them alone in the old novels.
+    /// Last characters of full names, which stand for the whole name in old novels.
     shorts: Chars,
-    /// The person of each name.
+    /// The character of each name.
     pub(super) people: Vec<usize>,
-    /// What the book says of whose names they are.
+    /// The statements of the book that give names to characters.
     pub(super) namings: Vec<Naming>,
 }
 
@@ -74,7 +75,7 @@ impl Names {
         }
         let mut namings = namings(text, chars, &Self::of(forms.clone()));
         let told = proven(text, &mut namings, &forms);
-        // What begins with a name that the book gives and goes on with no title is that name with a word behind it.
+        // A name given by a statement, followed by text that is no title, is that name plus another word.
         let mut places: HashMap<&[char], usize> = HashMap::new();
         for (place, name) in told.iter().enumerate() {
             places.entry(name).or_insert(place);
@@ -95,7 +96,7 @@ impl Names {
             forms.entry(form).or_default();
         }
         let foreign = translated(text);
-        // What the rules found within a part of a foreign name is a piece of it.
+        // A form found inside a part of a foreign name is no name by itself.
         let parts = foreign.keys().flat_map(|form| form.split(|&c| c == '·')).filter(|part| part.len() > 2);
         let pieces: HashSet<&[char]> =
             parts.flat_map(|part| (2..part.len()).flat_map(|length| part.windows(length))).collect();
@@ -122,7 +123,7 @@ impl Names {
         names
     }
 
-    /// Returns the forms with the rest of those that are pieces, with their surnames and with the titles behind them.
+    /// Returns the forms, with parts extended to whole names, and with surnames and following titles added.
     fn completed(&self, text: &[char]) -> BTreeMap<Vec<char>, u32> {
         let mut forms: BTreeMap<Vec<char>, u32> = BTreeMap::new();
         for name in &self.list {
@@ -130,7 +131,7 @@ impl Names {
                 continue;
             }
             let mut form = name.form.clone();
-            // A piece that one character always follows is a piece of a longer name.
+            // A form that is nearly always followed by the same character is part of a longer name.
             let most = name.followers.iter().max_by_key(|&(c, count)| (*count, *c));
             if let Some((&c, &count)) = most
                 && !clause_end(c)
@@ -175,7 +176,7 @@ impl Names {
         forms
     }
 
-    /// Takes out what is a noun for people and a name that the book has alone as well: `女警方晴`.
+    /// Removes forms that consist of a role noun and a name that also occurs alone: `女警方晴`.
     fn unprefixed(&self, forms: &mut BTreeMap<Vec<char>, u32>) {
         let counts: HashMap<&[char], u32> =
             self.list.iter().map(|name| (name.form.as_slice(), name.count + name.says)).collect();
@@ -189,7 +190,7 @@ impl Names {
         forms.retain(|form, _| !longer(form));
     }
 
-    /// Makes the index of some forms, which stand nowhere yet.
+    /// Builds the index of some forms, without mentions.
     pub(super) fn of(forms: BTreeMap<Vec<char>, u32>) -> Self {
         let mut names = Self {
             list: Vec::new(),
@@ -218,7 +219,7 @@ impl Names {
         names
     }
 
-    /// Returns the longest name that begins here.
+    /// Returns the longest name at the start of the text.
     pub(super) fn at(&self, text: &[char]) -> Option<usize> {
         let first = *text.first()?;
         if !self.firsts.has(first) {
@@ -228,23 +229,23 @@ impl Names {
         rack.lengths.iter().find_map(|&length| self.on(rack, text.get(..length)?))
     }
 
-    /// Returns the name of exactly this form.
+    /// Returns the name with exactly this form.
     pub(super) fn index_of(&self, form: &[char]) -> Option<usize> {
         self.on(self.index.get(form.first()?)?, form)
     }
 
-    /// Returns the name of a form among those with its first character.
+    /// Returns the name with this form among those with its first character.
     fn on(&self, rack: &Rack, form: &[char]) -> Option<usize> {
         let found = self.list[rack.start..rack.end].binary_search_by(|name| name.form.as_slice().cmp(form));
         Some(rack.start + found.ok()?)
     }
 
-    /// Whether a character may stand for a full name that it ends.
+    /// Whether a character can stand for a full name that ends in it.
     pub(super) fn short(&self, c: char) -> bool {
         self.shorts.has(c)
     }
 
-    /// Returns the longest name that a stretch ends with.
+    /// Returns the longest name at the end of the text.
     pub(super) fn ending(&self, text: &[char]) -> Option<usize> {
         (2..=text.len().min(6)).rev().find_map(|length| {
             let tail = &text[text.len() - length..];
@@ -277,7 +278,7 @@ impl Names {
                 *entry.followers.entry(c).or_default() += 1;
             }
             for length in [2, 1] {
-                // The end of `伙计` before 阿福 is no surname.
+                // In `伙计阿福`, the end of the role noun is no surname.
                 if i >= length
                     && CHINESE.surnames.has(&text[i - length..i])
                     && trade(&text[i.saturating_sub(4)..i]) == 0
@@ -291,7 +292,8 @@ impl Names {
         }
     }
 
-    /// Counts the pronouns in the rest of a sentence that names one person, where the book tells she from he.
+    /// Counts the pronouns that follow a mention up to the next one, in books that distinguish 她 from 他; also counts
+    /// gendered words next to names.
     fn genders(&mut self, text: &[char], spans: &[Span]) {
         // `他女儿X`, `X姑娘`.
         for mention in &self.mentions {
@@ -319,7 +321,7 @@ impl Names {
                 continue;
             }
             let limit = self.mentions.get(i + 1).map_or(text.len(), |next| next.start).min(mention.end + 60);
-            // Only a pronoun that opens a clause is sure to mean the one just named.
+            // Only a pronoun at the start of a clause certainly refers to the last name.
             for i in mention.end + 1..limit {
                 if matches!(text[i], '\n' | '“' | '"' | '「') {
                     break;
@@ -335,7 +337,7 @@ impl Names {
     }
 }
 
-/// Whether a book tells she from he, so that 他 is a man.
+/// Whether a book distinguishes 她 from 他, so that 他 is masculine.
 pub(super) fn tells_she(text: &[char]) -> bool {
     let (she, he) = text.iter().fold((0_usize, 0_usize), |(she, he), c| match c {
         '她' | '伊' => (she + 1, he),

@@ -1,7 +1,7 @@
-//! Chinese statements that give somebody names, over the clauses that belong together: `姓沈名固，字子坚，号听涛`.
+//! Chinese statements that name a character, across adjacent clauses: `姓沈名固，字子坚，号听涛`.
 //!
-//! Says which names are one person's by the book's own word, and to which name that the rules find it gives them. Whatever is not
-//! surely about the nearest subject is left alone.
+//! Returns which names belong to one person according to the book, and which known name they belong to. Statements that
+//! are not certainly about the nearest subject are left untied.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,54 +12,54 @@ use super::names::Names;
 use super::statements::{Kind, Told, hints, told, trimmed};
 use super::words::{begins_with, role, title};
 
-/// A name that a statement gives.
+/// A name given by a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Alias {
-    /// Folded to the characters of the tables.
+    /// The name in simplified characters.
     pub(super) form: Vec<char>,
-    /// As the book writes it.
+    /// The name as printed.
     pub(super) printed: String,
-    /// Where its last part begins.
+    /// Offset of its last part.
     pub(super) at: usize,
-    /// Whether it is the bearer's own name.
+    /// Whether it is the main name of the person.
     pub(super) own: bool,
-    /// Whether people only say it to somebody, so that it counts if it is a name elsewhere.
+    /// Whether it is only how people address someone; it counts only if it occurs as a name elsewhere.
     weak: bool,
 }
 
-/// The names that one person is given at once.
+/// The names that a statement gives to one person.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Naming {
     /// The names, in order.
     pub(super) forms: Vec<Alias>,
-    /// The name of the person who is given them, where the statement is tied to one.
+    /// The name by which the person is already known, if the statement is tied to one.
     pub(super) bearer: Option<Vec<char>>,
-    /// Whether a noun for a person stands before it.
+    /// Whether a role noun precedes it.
     noun: bool,
     surname: Option<(usize, usize)>,
-    /// Where its last clause ends.
+    /// End of its last clause.
     end: usize,
 }
 
-/// What stands before a statement within its clause.
+/// What precedes a statement within its clause.
 enum Before {
-    /// Nothing that says whose the name is.
+    /// Nothing that shows whose name it is.
     Nothing,
-    /// Whoever was spoken of last.
+    /// A pronoun or demonstrative for the person mentioned last.
     Pointer,
     /// A name.
     Name(Vec<char>),
-    /// Somebody else, or the speaker.
+    /// Another person, or the speaker.
     Other,
 }
 
-/// How far apart the clauses of one statement may stand.
+/// Maximum distance in characters between the clauses of one statement.
 const APART: usize = 24;
 
-/// How many names anybody is given at once.
+/// Maximum number of names from one statement.
 const MOST: usize = 16;
 
-/// Reads all statements of a book; `names` are those that the rules have found so far.
+/// Parses all naming statements of a book. `names` are the names found so far.
 pub(super) fn namings(text: &[char], chars: &[char], names: &Names) -> Vec<Naming> {
     let mut found: Vec<Naming> = Vec::new();
     let mut done = 0;
@@ -72,7 +72,7 @@ pub(super) fn namings(text: &[char], chars: &[char], names: &Names) -> Vec<Namin
         done = end;
         let open = found.last().is_some_and(|last| last.surname.is_some_and(|(_, to)| to + 1 == from));
         let list = told(text, names, (from, end), open);
-        // `使唤`: a clause that gives no name leaves the statement before it where it ended.
+        // `使唤`: a clause that gives no name does not extend the previous statement.
         if list.is_empty() {
             continue;
         }
@@ -93,7 +93,7 @@ pub(super) fn namings(text: &[char], chars: &[char], names: &Names) -> Vec<Namin
                 };
                 found.push(naming);
             }
-            let naming = found.last_mut().expect("one was there or has been added");
+            let naming = found.last_mut().expect("a naming is pushed above unless this one continues the last");
             naming.take(text, chars, *told);
             (naming.end, start) = (told.end, told.end);
         }
@@ -112,12 +112,12 @@ pub(super) fn namings(text: &[char], chars: &[char], names: &Names) -> Vec<Namin
 }
 
 impl Naming {
-    /// Returns the bearer's own name, or the first that is given.
+    /// Returns the main name, or the first one given.
     pub(super) fn own(&self) -> &Alias {
         self.forms.iter().find(|form| form.own).unwrap_or(&self.forms[0])
     }
 
-    /// Returns the name by which the rules know the bearer.
+    /// Returns the name by which the person is already known, else the main name.
     pub(super) fn first(&self) -> &[char] {
         self.bearer.as_deref().unwrap_or(&self.own().form)
     }
@@ -143,7 +143,7 @@ impl Naming {
     }
 }
 
-/// Whether a clause goes on giving names to the one whom the statement before is about.
+/// Whether a clause continues the previous statement, with further names for the same person.
 fn continues(text: &[char], names: &Names, last: &Naming, from: usize, first: &Told, before: &Before) -> bool {
     let gap = if first.marker > last.end && last.end >= from { &[] } else { &text[last.end..from.max(last.end)] };
     if gap.len() >= APART || gap.iter().any(|&c| sentence_end(c) && !"”」』".contains(c) || c == '\n') {
@@ -156,13 +156,13 @@ fn continues(text: &[char], names: &Names, last: &Naming, from: usize, first: &T
         Before::Name(name) => last.bearer.as_ref() == Some(name) || last.forms.iter().any(|form| form.form == *name),
         Before::Other => false,
     };
-    // Somebody has one own name, unless the second is said to be another kind of it.
+    // A person has one main name, unless the second is explicitly another kind of it.
     let again = first.kind == Kind::Own && last.forms.iter().any(|form| form.own) || first.kind == Kind::Surname;
     let kinds = ["本名", "原名", "大名", "学名", "官名", "真名"];
     !other && tied && (!again || kinds.iter().any(|word| begins_with(&text[first.marker..], word)))
 }
 
-/// Reads what stands before the words that hand over a name, from the clause's beginning or from the name before on.
+/// Classifies the text before a naming word, from the start of the clause or the previous name.
 fn before(text: &[char], names: &Names, from: usize, told: &Told, within: bool) -> Before {
     const POINTERS: [&str; 11] = ["他", "她", "伊", "此人", "这人", "其人", "那人", "此公", "此女", "这位", "那位"];
     let marker = told.marker;
@@ -185,14 +185,14 @@ fn before(text: &[char], names: &Names, from: usize, told: &Told, within: bool) 
     } else if POINTERS.contains(&spoken.as_str()) {
         Before::Pointer
     } else if told.kind == Kind::Called || begins_with(&text[marker..], "人称") || said(&text[marker..]) {
-        // `村里人都叫他`: those who say it.
+        // `村里人都叫他`: the subject is who uses the name.
         Before::Nothing
     } else {
         Before::Other
     }
 }
 
-/// Whether a statement is about a place or a thing: `这镇子别名水乡`, `有一座山，又名青螺`.
+/// Whether a statement is about a place or thing: `这镇子别名水乡`, `有一座山，又名青螺`.
 fn thing(text: &[char], names: &Names, from: usize, marker: usize) -> bool {
     let is_thing = |words: &[char]| {
         let bare = words.strip_suffix(&['子']).unwrap_or(words);
@@ -208,18 +208,18 @@ fn thing(text: &[char], names: &Names, from: usize, marker: usize) -> bool {
     counted && is_thing(&text[start..to])
 }
 
-/// Whether a stretch is a surname with a title: `林校长`.
+/// Whether the text is a surname with a title: `林校长`.
 fn titled(words: &[char]) -> bool {
     let surname = CHINESE.surnames.head(words);
     surname > 0 && words.len() > surname + 1 && title(&words[surname..]).is_some()
 }
 
-/// Whether people say the name: `都唤他作`.
+/// Whether the words are about what people call someone: `都唤他作`.
 fn said(words: &[char]) -> bool {
     matches!(words, ['叫' | '唤' | '称' | '呼', '他' | '她' | '其' | '之' | '我' | '伊' | '作' | '做' | '为', ..])
 }
 
-/// Whether a stretch stands within speech.
+/// Whether an offset is within speech.
 fn spoken(text: &[char], at: usize) -> bool {
     let mark = (at.saturating_sub(300)..at).rev().map(|k| text[k]).find(|c| "“「『”」』\n".contains(*c));
     mark.is_some_and(opens)
@@ -229,13 +229,14 @@ const fn opens(c: char) -> bool {
     matches!(c, '“' | '「' | '『')
 }
 
-/// Whether a stretch holds a noun for a person.
+/// Whether the text contains a role noun.
 fn person(words: &[char]) -> bool {
     (0..words.len()).any(|i| (2..=4).any(|length| words.get(i..i + length).is_some_and(role)))
         || words.last().is_some_and(|c| "人妻女子妾婢僧尼汉".contains(*c))
 }
 
-/// Returns whom the clauses before a statement in its sentence are about: their one name, and whether a noun stands for somebody.
+/// Returns the only name that the clauses before a statement in its sentence are about, and whether they contain a role
+/// noun.
 fn subject(text: &[char], names: &Names, from: usize, kind: Kind) -> (Option<Vec<char>>, bool) {
     let start =
         (from.saturating_sub(60)..from).rev().find(|&k| sentence_end(text[k]) || opens(text[k]) || text[k] == '\n');
@@ -257,19 +258,19 @@ fn subject(text: &[char], names: &Names, from: usize, kind: Kind) -> (Option<Vec
     let Some(name) = names.at(words) else { return (None, noun) };
     let form = names.list[name].form.clone();
     let rest = &words[form.len()..];
-    // Whoever is brought in behind the name is the one who is given names: `X家有个丫头，名叫Y`.
+    // A person introduced after the name is the one who is named: `X家有个丫头，名叫Y`.
     let others = (0..rest.len()).any(|k| names.at(&rest[k..]).is_some()) || person(rest);
     let brings = rest.iter().any(|c| "有养生娶收买个位只匹条头座把家".contains(*c));
     let copular =
         rest.is_empty() || ["是", "乃", "系", "原是", "本是", "原系", "者"].iter().any(|word| begins_with(rest, word));
     let born = copular && !rest.iter().any(|c| "养娶收买".contains(*c));
-    // `X手下，绰号Y`, `X恨他，人称Y`, `X骑了黑马，绰号Y` speak of others in the end.
+    // `X手下，绰号Y`, `X恨他，人称Y`, `X骑了黑马，绰号Y` end with another person or thing.
     let another = rest.ends_with(&['手', '下']) || rest.last().is_some_and(|c| "他她它们們马馬狗刀剑劍酒".contains(*c));
     let fits = if matches!(kind, Kind::Style | Kind::Called) { born || !others && !brings && !another } else { born };
     (fits.then_some(form), noun)
 }
 
-/// Returns the one name that the sentence before is about.
+/// Returns the only name that the previous sentence is about.
 fn pointed(text: &[char], names: &Names, from: usize) -> Option<Vec<char>> {
     let stop = from.checked_sub(1).filter(|_| !spoken(text, from))?;
     let start = (stop.saturating_sub(80)..stop).rev().find(|&k| sentence_end(text[k]) || text[k] == '\n')? + 1;
@@ -280,7 +281,7 @@ fn pointed(text: &[char], names: &Names, from: usize) -> Option<Vec<char>> {
     (!others && !person(rest)).then_some(form)
 }
 
-/// Keeps of the names given those that the book shows to be somebody's, and returns those that are to be looked for in the text.
+/// Drops statements without confirmation; returns the names to be searched for in the text.
 pub(super) fn proven(text: &[char], namings: &mut Vec<Naming>, known: &BTreeMap<Vec<char>, u32>) -> Vec<Vec<char>> {
     let mut uses: BTreeMap<&[char], (u32, u32)> = BTreeMap::new();
     let mut firsts = Chars::default();
@@ -305,11 +306,11 @@ pub(super) fn proven(text: &[char], namings: &mut Vec<Naming>, known: &BTreeMap<
         }
     }
     let seen = |form: &Alias| uses.get(form.form.as_slice()).copied();
-    // Three characters are seldom anything else; two have to act as people do.
+    // Three characters are seldom anything but a name; two must also be used like one.
     let shown = |form: &Alias| {
         seen(form).is_none_or(|(total, acts)| total > 1 && (form.form.len() > 2 || acts > 0 && acts * 4 >= total))
     };
-    // Of a statement that is about nobody known, a name does what people do: `这镇子别名芦花荡`.
+    // A name from an untied statement must be used like a person's: `这镇子别名芦花荡`.
     let acts = |form: &Alias| seen(form).is_none_or(|(_, acts)| acts > 0);
     let mut told: Vec<Vec<char>> = Vec::new();
     for naming in namings.iter() {
@@ -338,7 +339,7 @@ mod tests {
         read(text, Language::Zh, false)
     }
 
-    /// Checks that each list of names is one person's, and that no two lists are the same person's.
+    /// Checks that each list of names belongs to one person, and that no two lists belong to the same one.
     fn check(text: &str, people: &[&[&str]]) {
         let reading = of(text);
         let mut found: Vec<usize> = Vec::new();
@@ -348,7 +349,7 @@ mod tests {
                     .people
                     .iter()
                     .position(|person| person.name == **name || person.aliases.iter().any(|alias| alias == *name));
-                who.unwrap_or_else(|| panic!("nobody is {name} in {text}: {:?}", reading.people))
+                who.unwrap_or_else(|| panic!("no character is called {name} in {text}: {:?}", reading.people))
             };
             let first = bears(&names[0]);
             assert!(names.iter().all(|name| bears(name) == first), "{names:?} in {text}: {:?}", reading.people);

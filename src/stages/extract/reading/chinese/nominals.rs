@@ -1,4 +1,4 @@
-//! Chinese nouns for people as the head of a clause has them: a name, a pronoun, or a noun with what describes it.
+//! Chinese noun phrases for people at the start of a clause: a name, a pronoun, or a noun with its description.
 
 use super::super::Gender;
 use super::super::tables::CHINESE;
@@ -6,61 +6,61 @@ use super::descriptions::described;
 use super::names::Names;
 use super::words::gender;
 
-/// Whose relation a noun names.
+/// The possessor in a noun phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// Nobody's.
+    /// None.
     Nobody,
-    /// A pronoun's, or that of another noun.
+    /// A pronoun or another noun.
     Pronoun,
-    /// The bearer's of a name.
+    /// A name, by index.
     Name(usize),
 }
 
-/// A noun for somebody who has no name here.
+/// A noun phrase without a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Noun {
-    /// Where the phrase begins.
+    /// Start of the phrase.
     pub(super) from: usize,
-    /// Where what stands before the description ends: `一个`, `那`.
+    /// End of its determiner: `一个`, `那`.
     pub(super) bare: usize,
-    /// Where the head noun begins.
+    /// Start of the head noun.
     pub(super) head: usize,
-    /// After the phrase.
+    /// End of the phrase.
     pub(super) to: usize,
     pub(super) gender: Gender,
-    /// Whether it brings in somebody: `一个`, `又一个`.
+    /// Whether it introduces a person: `一个`, `又一个`.
     pub(super) new: bool,
-    /// Whether it points back: `那`, `这`.
+    /// Whether it has a demonstrative: `那`, `这`.
     pub(super) shown: bool,
-    /// Whose relation it is.
+    /// Its possessor.
     pub(super) owner: Owner,
-    /// Whether it stands for several people at once.
+    /// Whether it is plural.
     pub(super) several: bool,
 }
 
 impl Noun {
-    /// Returns a plain noun for one person.
+    /// Returns an undescribed noun for one person.
     pub(super) const fn plain(from: usize, to: usize) -> Self {
         let (gender, owner) = (Gender::Unknown, Owner::Nobody);
         Self { from, bare: from, head: from, to, gender, new: false, shown: false, owner, several: false }
     }
 }
 
-/// Somebody as a clause has him.
+/// A noun phrase for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Nominal {
-    /// Index of the name, and where it begins.
+    /// Index of the name, and its offset.
     Name(usize, usize),
-    /// A pronoun, and whether it stands for several.
+    /// Gender of a pronoun, and whether it is plural.
     Pronoun(Gender, bool),
-    /// The one who tells the book.
+    /// The narrator.
     Narrator,
     /// A noun.
     Role(Noun),
 }
 
-/// Returns the noun for a person that begins at an offset, and where it ends.
+/// Returns the noun phrase for a person that begins at an offset, and its end.
 pub(super) fn nominal(text: &[char], names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
     if at >= end {
         return None;
@@ -81,7 +81,7 @@ pub(super) fn nominal(text: &[char], names: &Names, at: usize, end: usize) -> Op
     // `霆曰`, `霆大笑`: the given name alone.
     let rest = &text[at + 1..end];
     let c = text[at];
-    // `心下想道`: the heart thinks for whoever has it.
+    // `心下想道`: a thought, whose subject is elsewhere.
     let inward = matches!(text[at..end], ['心' | '口' | '腹' | '肚', '下' | '中' | '里' | '内' | '想', ..]);
     let acts = CHINESE.speech.head(rest).max(CHINESE.deeds.head(rest)).max(CHINESE.manner.head(rest)) > 0;
     let word =
@@ -117,14 +117,14 @@ fn named(text: &[char], names: &Names, name: usize, at: usize, end: usize) -> (N
     (Nominal::Name(name, at), to)
 }
 
-/// Whether a clause goes on as it does behind its subject.
+/// Whether a clause continues as it does after a subject.
 pub(super) fn follower(rest: &[char]) -> bool {
     rest.is_empty()
         || matches!(rest[0], '都' | '也' | '一' | '齐' | '忙' | '皆' | '俱' | '便' | '又' | '听' | '见')
         || CHINESE.speech.head(rest) > 0
 }
 
-/// `X的母亲`, `他母亲`, and the name where one stands behind: `他母亲某氏`.
+/// `X的母亲`, `他母亲`; or the name after it: `他母亲某氏`.
 pub(super) fn owned(
     text: &[char],
     names: &Names,
@@ -152,7 +152,7 @@ pub(super) fn owned(
     Some((Nominal::Role(noun), to + several))
 }
 
-/// `X的乳母Y`: the name behind a relation that no table knows.
+/// `X的乳母Y`: the name after a relation that is not in the tables.
 fn apposed(text: &[char], names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
     if at >= end || !matches!(text[at], '的' | '之') {
         return None;
@@ -168,7 +168,7 @@ fn apposed(text: &[char], names: &Names, at: usize, end: usize) -> Option<(Nomin
     None
 }
 
-/// Returns the length of a word for a relation; right behind its owner only a word that nobody is called by.
+/// Returns the length of a kinship noun; directly after its possessor, only of one that is no form of address.
 fn relation(rest: &[char], linked: bool) -> Option<usize> {
     let kin = CHINESE.generic_female.head(rest).max(CHINESE.generic_male.head(rest));
     let length = if linked { kin.max(CHINESE.roles.head(rest)) } else { kin };

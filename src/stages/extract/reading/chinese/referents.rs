@@ -1,7 +1,7 @@
-//! Chinese nouns and pronouns: whom they stand for where they stand.
+//! Resolves Chinese nouns and pronouns to characters.
 //!
-//! A noun means the one whom the book has just named with it, brought in by it, or named before by a longer form of it; else it is
-//! somebody of its own. Decides nothing about speech.
+//! A noun means the character whom the book has recently named with it, introduced by it, or mentioned by a longer form
+//! of it; otherwise it is a new character. Speech is not considered here.
 
 use std::collections::BTreeMap;
 
@@ -16,66 +16,66 @@ use super::names::{Mention, Names};
 use super::nominals::{Nominal, Noun, Owner};
 use super::words::role;
 
-/// A noun points back no further than this.
+/// Maximum distance in characters to the antecedent of a noun.
 const NEAR: usize = 4000;
 
-/// A noun means somebody whom the book named with it no further back than this.
+/// Maximum distance in characters to a name that the noun was used with.
 const BOUND: usize = 900;
 
-/// Nouns that names end in and that are said of anybody as well.
+/// Nouns that are part of names but also apply to anyone.
 const ANYBODY: [&str; 10] = ["丫头", "丫鬟", "婆子", "嬷嬷", "妈妈", "和尚", "道士", "道人", "媳妇", "师父"];
 
-/// `自称X` is said of a subject no further back than this.
+/// Maximum distance in characters between `自称X` and its subject.
 const CLOSE: usize = 120;
 
-/// Whom a nominal stands for, and how surely.
+/// The character that a noun phrase refers to, with the certainty of that.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Referent {
-    /// This one, and no other.
+    /// Certainly this character.
     Sure(usize),
-    /// This one, unless something points elsewhere: the weight that speaks for it.
+    /// This character unless other evidence is stronger; with its score.
     Likely(usize, f32),
-    /// Anybody of this gender.
+    /// Any character of this gender.
     Pronoun(Gender),
-    /// Several at once.
+    /// Several characters at once.
     Several,
 }
 
-/// Somebody brought in by a noun.
+/// A character introduced by a noun.
 struct Introduced {
     noun: Vec<char>,
     person: usize,
     at: usize,
 }
 
-/// Everybody of a book, while it is being read from front to back.
+/// The characters of a book, resolved from start to end.
 pub(super) struct Referents<'a> {
     text: &'a [char],
     chars: &'a [char],
     names: &'a Names,
-    /// Whether the book tells she from he.
+    /// Whether the book distinguishes 她 from 他.
     modern: bool,
     /// Whether the book is in traditional characters.
     traditional: bool,
     pub(super) cast: Vec<Draft>,
     given: &'a Given,
     roles: BTreeMap<String, usize>,
-    /// By noun: where the book sets it right before a name or says that they are one, and whose name that is.
+    /// By noun: the offsets where it precedes a name or is equated with one, and the character with that name.
     bound: Places,
-    /// By noun: names that end in it, as surname and title.
+    /// By noun: the mentions whose name ends in it, as surname and title.
     titled: Places,
     pub(super) narrator: Option<usize>,
     introduced: Vec<Introduced>,
-    /// Where somebody was brought in, so that the same words do it once.
+    /// The introductions already made, as (offset, character), so that none is made twice.
     new: Vec<(usize, usize)>,
-    /// People brought in by a noun whom the book then gives a name to.
+    /// Characters introduced by a noun, mapped to the named characters they turned out to be.
     pub(super) merged: BTreeMap<usize, usize>,
-    /// Who was the subject of the clauses before, with where.
+    /// The subjects of the clauses so far, as (offset, character).
     focus: Vec<(usize, usize)>,
 }
 
 impl<'a> Referents<'a> {
-    /// Begins with the named ones.
+    /// Starts with the named characters.
     pub(super) fn new(
         text: &'a [char],
         chars: &'a [char],
@@ -120,12 +120,12 @@ impl<'a> Referents<'a> {
         }
     }
 
-    /// Returns whom a nominal stands for.
+    /// Resolves a noun phrase.
     pub(super) fn resolve(&mut self, who: &Nominal) -> Referent {
         match who {
             Nominal::Name(name, _) => Referent::Sure(self.names.people[*name]),
             Nominal::Pronoun(_, true) => Referent::Several,
-            // In books without 她, 他 is anybody.
+            // In books without 她, 他 can be anyone.
             Nominal::Pronoun(gender, false) => Referent::Pronoun(if self.modern { *gender } else { Gender::Unknown }),
             Nominal::Narrator => {
                 let person = self.own("我", Gender::Unknown);
@@ -135,7 +135,7 @@ impl<'a> Referents<'a> {
             }
             Nominal::Role(noun) => match self.short(noun) {
                 Some(person) => Referent::Sure(person),
-                // The end of a name whose bearer is not about is nobody's noun: `所谓`, `起身进道`.
+                // The last character of a full name that was not recently used is no reference: `所谓`, `起身进道`.
                 None if self.is_short(noun) => Referent::Pronoun(Gender::Unknown),
                 None => self.noun(noun),
             },
@@ -146,7 +146,7 @@ impl<'a> Referents<'a> {
         let head: Vec<char> = self.text[noun.head..noun.to].to_vec();
         let phrase = self.printed(noun.from, noun.to);
         let described = self.printed(noun.bare, noun.to);
-        // Somebody said whose the phrase is.
+        // The known-character list says to whom the phrase refers.
         let told = [&phrase, &described].into_iter().filter_map(|form| self.roles.get(form).copied());
         if let Some(person) = told.into_iter().find(|&person| self.cast[person].sure) {
             self.cast[person].add(&phrase, 1);
@@ -164,7 +164,7 @@ impl<'a> Referents<'a> {
             self.new.push((noun.from, person));
             let fixed = (noun.gender != Gender::Unknown).then_some(noun.gender);
             self.cast.push(Draft { role: true, fixed, ..Draft::default() });
-            // `钻出个孩子`: a counter without its numeral begins no name.
+            // `钻出个孩子`: a classifier without a numeral is not part of the name.
             if described == "人" || phrase != described && !phrase.starts_with(['个', '個', '位', '名']) {
                 self.cast[person].add(&phrase, 1);
             }
@@ -176,7 +176,7 @@ impl<'a> Referents<'a> {
             return Referent::Sure(person);
         }
         if noun.owner != Owner::Nobody && self.text[noun.from] == '我' {
-            // `我的母亲` and, where the narrator tells of her, `母亲`.
+            // `我的母亲`, which the narrator also calls `母亲`.
             let person = self.own(&described, noun.gender);
             self.cast[person].add(&phrase, 1);
             return Referent::Likely(person, 4.0);
@@ -205,7 +205,7 @@ impl<'a> Referents<'a> {
             let same = other.noun == head
                 || noun.shown && head == ['人']
                 || head.ends_with(&other.noun) && other.noun.len() > 1;
-            // `那人` is whoever was spoken of just now; `那老者` the last old man of the book.
+            // `那人` is the person mentioned just before; `那老者` the last old man of the book.
             let far = if head == ['人'] { BOUND } else { NEAR };
             noun.from < other.at + far && same && (noun.shown || head != ['人'])
         });
@@ -217,7 +217,7 @@ impl<'a> Referents<'a> {
             return if noun.shown { Referent::Sure(person) } else { Referent::Likely(person, 3.0) };
         }
         let person = self.keyed(&described, noun.gender);
-        // Nobody is called by `人`, nor by a demonstrative where the noun says as much.
+        // 人 alone is no name, and a demonstrative is not part of one if the noun is specific.
         let worded = described != "人";
         if worded {
             self.cast[person].add(&described, 1);
@@ -229,17 +229,17 @@ impl<'a> Referents<'a> {
         if !plain || self.titled.contains_key(&head) {
             return Referent::Sure(person);
         }
-        // A noun for anybody may mean somebody named; any other names its own bearer.
+        // A generic noun may mean a named character; any other noun is a character of its own.
         let generic = noun.gender != Gender::Unknown || CHINESE.generic_either.has(&head) || head == ['人'];
         match (generic, self.modern) {
             (false, _) => Referent::Sure(person),
             (true, true) => Referent::Likely(person, if noun.shown { 0.0 } else { 0.5 }),
-            // The old novels call people by the noun alone, all the time.
+            // Old novels regularly refer to characters by the noun alone.
             (true, false) => Referent::Likely(person, 4.0),
         }
     }
 
-    /// Returns the named one whom a noun means here.
+    /// Returns the named character that a noun means at an offset.
     fn known(&self, head: &[char], at: usize) -> Option<usize> {
         if let Some(places) = self.bound.get(head) {
             let next = places.partition_point(|&(place, _)| place <= at);
@@ -260,12 +260,12 @@ impl<'a> Referents<'a> {
         let places = self.titled.get(head)?;
         let next = places.partition_point(|&(place, _)| place <= at);
         let (place, person) = places[next.checked_sub(1)?];
-        // A man of whom there are many is meant by the noun where he was just named.
+        // A noun for anyone of a common kind means a character only shortly after the name.
         let far = if ANYBODY.contains(&head.iter().collect::<String>().as_str()) { BOUND } else { NEAR };
         (at < place + far).then_some(person)
     }
 
-    /// Returns the person whom a lone character means: the last of those to be named whose name ends in it.
+    /// Returns the character that a single character stands for: the last one mentioned whose full name ends in it.
     fn short(&self, noun: &Noun) -> Option<usize> {
         let c = self.text[noun.bare];
         if !lone(c, noun) {
@@ -279,7 +279,7 @@ impl<'a> Referents<'a> {
         before.iter().rev().find(ends).map(|mention| self.names.people[mention.name])
     }
 
-    /// Whether a noun is a lone character that some full name of the book ends in.
+    /// Whether a noun is a single character that ends some full name of the book.
     fn is_short(&self, noun: &Noun) -> bool {
         let c = self.text[noun.bare];
         lone(c, noun) && self.names.short(c)
@@ -306,7 +306,7 @@ impl<'a> Referents<'a> {
         self.chars[from..to].iter().collect()
     }
 
-    /// Notes who is given a name in a stretch: `这女子叫X` after `一个撑篙的女子`.
+    /// Links characters to the names they are given in a passage: `这女子叫X` after `一个撑篙的女子`.
     pub(super) fn name(&mut self, at: usize, end: usize) {
         let mentions = self.names.between(at, end).iter().map(|mention| (mention.start, mention.name, false));
         let from = self.names.namings.partition_point(|naming| naming.forms[0].at < at);
@@ -324,7 +324,7 @@ impl<'a> Referents<'a> {
                     .rev()
                     .take(6)
                     .find(|other| other.noun.ends_with(&noun) && other.at < place && place < other.at + BOUND),
-                // `自称X`, `他姓沈，名叫X`: whoever was the subject just before.
+                // `自称X`, `他姓沈，名叫X`: the name of the previous subject.
                 None if self.leans(place, told) => {
                     let last = self.focus.iter().rev().find(|&&(before, _)| before < place);
                     let last = last.filter(|&&(before, _)| place < before + CLOSE).map(|&(_, person)| person);
@@ -343,7 +343,7 @@ impl<'a> Referents<'a> {
         }
     }
 
-    /// Whether a name is given to whoever was spoken of last: its sentence begins with the statement, or with a pronoun.
+    /// Whether a name is given to the person mentioned last: its sentence begins with the statement or with a pronoun.
     fn leans(&self, place: usize, told: bool) -> bool {
         let start =
             (place.saturating_sub(40)..place).rev().find(|&i| sentence_end(self.text[i]) || self.text[i] == '\n');
@@ -356,7 +356,7 @@ impl<'a> Referents<'a> {
         }
     }
 
-    /// Notes the subject of a clause.
+    /// Records the subject of a clause.
     pub(super) fn notice(&mut self, who: &Nominal, at: usize) {
         let person = match self.resolve(who) {
             Referent::Sure(person) | Referent::Likely(person, _) => person,
@@ -379,14 +379,14 @@ impl<'a> Referents<'a> {
             .map(|&(_, person)| person)
     }
 
-    /// Returns those without a name who were subjects between two offsets, the last first.
+    /// Returns the unnamed characters among the last subjects between two offsets, latest first.
     pub(super) fn nameless(&self, start: usize, end: usize) -> Vec<usize> {
         let inside =
             self.focus.iter().rev().skip_while(|&&(place, _)| place >= end).take_while(|&&(place, _)| place >= start);
         inside.take(6).map(|&(_, person)| person).filter(|&person| self.cast[person].role).collect()
     }
 
-    /// Returns those who were subjects shortly before, the last first.
+    /// Returns the recent subjects before an offset, latest first.
     pub(super) fn focused(&self, at: usize, gender: Gender) -> Vec<usize> {
         let mut people: Vec<usize> = Vec::new();
         for &(place, person) in self.focus.iter().rev().take(12) {
@@ -403,7 +403,7 @@ impl<'a> Referents<'a> {
     }
 }
 
-/// Whether a noun is one character that is no word for a person.
+/// Whether a noun is a single character that is no role noun.
 fn lone(c: char, noun: &Noun) -> bool {
     noun.to == noun.bare + 1 && !role(&[c]) && c != '人'
 }

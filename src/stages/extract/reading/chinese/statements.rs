@@ -1,6 +1,6 @@
-//! Chinese clauses that say what somebody is called: `姓沈名固`, `表字子坚`, `绰号铁算盘`, `人都唤他作阿福`.
+//! Parses Chinese clauses that give a name: `姓沈名固`, `表字子坚`, `绰号铁算盘`, `人都唤他作阿福`.
 //!
-//! Reads one clause: which words of it are a name, and how they are given. Whose name it is, `namings` says.
+//! Handles one clause: which words are the name, and what kind of name it is. `namings` decides whose name it is.
 
 use super::super::tables::CHINESE;
 use super::clauses::clause_end;
@@ -8,39 +8,39 @@ use super::evidence::{ends_name, pronoun};
 use super::names::Names;
 use super::words::{begins_with, rank, role};
 
-/// How a clause gives a name.
+/// The kind of a name that a clause gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A surname alone: `姓沈`.
     Surname,
-    /// What stands behind a surname: `名固`.
+    /// A given name, after a surname: `名固`.
     Given,
-    /// Somebody's own name: `名叫沈固`.
+    /// A main name: `名叫沈固`.
     Own,
-    /// One more name: `绰号铁算盘`.
+    /// An additional name: `绰号铁算盘`.
     Style,
-    /// What people say to somebody: `人都叫他铁算盘`. Things are called so too.
+    /// What people call someone: `人都叫他铁算盘`. Also used for things.
     Called,
 }
 
-/// A name that a clause gives.
+/// A name given by a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Told {
-    /// Where the words that hand it over begin.
+    /// Start of the words that introduce it.
     pub(super) marker: usize,
-    /// Where the name begins.
+    /// Start of the name.
     pub(super) start: usize,
-    /// Where it ends.
+    /// End of the name.
     pub(super) end: usize,
     pub(super) kind: Kind,
 }
 
-/// Whether a character can be in words that hand over a name; any clause without one gives none.
+/// Whether a character can be part of words that introduce a name. A clause without such a character gives none.
 pub(super) const fn hints(c: char) -> bool {
     matches!(c, '姓' | '名' | '字' | '号' | '称' | '叫' | '唤' | '呼')
 }
 
-/// Returns the names that a clause gives, in order; `surname` says that the clause before ended in a surname.
+/// Returns the names that a clause gives, in order. `surname` says that the previous clause ended in a surname.
 pub(super) fn told(text: &[char], names: &Names, (from, end): (usize, usize), surname: bool) -> Vec<Told> {
     let mut found: Vec<Told> = Vec::new();
     let first = from + text[from..end].iter().take_while(|c| !c.is_alphabetic()).count();
@@ -66,7 +66,7 @@ pub(super) fn told(text: &[char], names: &Names, (from, end): (usize, usize), su
             }
         };
         match name(text, at, length, end, kind) {
-            // `X的绰号是Y起的` names who gave it.
+            // In `X的绰号是Y起的`, Y is who gave the name.
             Some((start, stop, _))
                 if matches!(text[stop - 1], '起' | '取' | '给' | '給' | '送')
                     && names.at(&text[start..stop]).is_some_and(|name| names.list[name].form.len() < stop - start) =>
@@ -83,7 +83,7 @@ pub(super) fn told(text: &[char], names: &Names, (from, end): (usize, usize), su
     found
 }
 
-/// Cuts the words off that may stand between a name and what hands over another: `X也字Y`.
+/// Removes words that may stand between a name and the words that introduce another: `X也字Y`.
 pub(super) fn trimmed(mut words: &[char]) -> &[char] {
     while let Some((c, rest)) = words.split_last()
         && "又亦也还另自后别都皆原本乃便就且并即的".contains(*c)
@@ -93,14 +93,14 @@ pub(super) fn trimmed(mut words: &[char]) -> &[char] {
     words
 }
 
-/// Whether what stands around `叫` makes it what people call somebody: `人都叫他`, `人皆呼为`.
+/// Whether the words around `叫` make it a form of address: `人都叫他`, `人皆呼为`.
 fn said(before: &[char], rest: &[char]) -> bool {
     let people = before.last().is_some_and(|c| "人都皆们家均众".contains(*c)) && before.len() < 12;
     let object = rest.get(1).is_some_and(|c| "他她其之我伊做作为".contains(*c));
     people && object
 }
 
-/// Returns where the name behind a marker begins and ends, and how it is given.
+/// Returns start, end and kind of the name after a marker.
 fn name(text: &[char], marker: usize, length: usize, end: usize, kind: Kind) -> Option<(usize, usize, Kind)> {
     let mut at = marker + length;
     let word: String = text[marker..at].iter().collect();
@@ -124,7 +124,7 @@ fn name(text: &[char], marker: usize, length: usize, end: usize, kind: Kind) -> 
     if link == 0 && matches!(word.as_str(), "名字" | "姓名" | "名号" | "称号" | "花名") {
         return None;
     }
-    // Things are called so as often as people.
+    // These words introduce names of things as often as of people.
     let loose = matches!(word.as_str(), "叫做" | "叫作" | "唤作" | "唤做" | "称作" | "名曰");
     let kind = if loose { Kind::Called } else { kind };
     at += usize::from(single && begins_with(&text[at.min(end)..end], "一个")) * 2;
@@ -151,20 +151,20 @@ fn name(text: &[char], marker: usize, length: usize, end: usize, kind: Kind) -> 
     }
     let form = &text[at.min(end)..stop];
     let kind = if single { Kind::Given } else { kind };
-    // `唤他作阿福` says that it is a name.
+    // `唤他作阿福` shows that it is a name.
     let said = if kind == Kind::Called && link > 0 && !loose { Kind::Style } else { kind };
     let least = if kind == Kind::Given { 1 } else { 2 };
     // `字迹`, `号令`.
     let word = bare && form.first().is_some_and(|c| "迹体句眼画据母幅正典条里令码房啕哭召脉称数外角筒手".contains(*c));
     let deed = bare && CHINESE.speech.tail(form).max(CHINESE.deeds.tail(form)) > 0;
     let doubled = form.len() > 1 && form[0] == form[1];
-    // `名叫小满`, and no doubled sound behind 大名 alone.
+    // `名叫小满` is a name; a reduplication right after 大名 is not.
     let sound = doubled && link == 0 && kind == Kind::Own;
     let fits = (least..=most).contains(&form.len()) && !word && !deed && !sound && called(form, kind);
     fits.then_some((at, stop, said))
 }
 
-/// Whether a name ends before this: the next statement begins, or what is told of its bearer.
+/// Whether a name ends before this text: another statement or a description follows.
 fn cut(rest: &[char]) -> bool {
     const NEXT: [&str; 14] =
         ["今年", "年方", "年约", "生得", "乃是", "乃", "原是", "便是", "是", "的", "者", "也", "姓", "人氏"];
@@ -173,7 +173,7 @@ fn cut(rest: &[char]) -> bool {
         || matches!(rest[0], '字' | '号') && (3..=4).contains(&rest.len())
 }
 
-/// Whether a stretch may be what a person is called.
+/// Whether the text may be a person's name.
 fn called(form: &[char], kind: Kind) -> bool {
     let noun = CHINESE.styled.has(form)
         || CHINESE.named.has(form)
@@ -181,14 +181,14 @@ fn called(form: &[char], kind: Kind) -> bool {
         || rank(form)
         || pronoun(form)
         || CHINESE.common.has(form);
-    // `听涛`, `知秋`: names that people choose have verbs in them.
+    // `听涛`, `知秋`: chosen names may contain verbs.
     let chosen = |c: char| kind == Kind::Style && "听知见看笑望未无非可能将上前后外里".contains(c);
     let clean = form.iter().all(|&c| (!ends_name(&[c]) || chosen(c)) && c != '的');
     let place = kind != Kind::Style && kind != Kind::Given && CHINESE.places.tail(form) > 0 && !shows_surname(form);
     clean && !place && (kind == Kind::Given || !noun)
 }
 
-/// Whether a surname stands before what places and people may both be called by.
+/// Whether a surname precedes a word that may end names of both places and people.
 fn shows_surname(form: &[char]) -> bool {
     let both = "山石江湖花草树关法马河海船门刀剑药文诗帮".contains(form[form.len() - 1]);
     both && CHINESE.surnames.head(form) > 0 && form.len() < 4
@@ -198,7 +198,7 @@ fn shows_surname(form: &[char]) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns the names that a clause gives, with how.
+    /// Returns the names that a clause gives, with their kinds.
     fn read(clause: &str, surname: bool) -> Vec<(String, Kind)> {
         let text: Vec<char> = clause.chars().map(|c| CHINESE.fold(c)).collect();
         let found = told(&text, &Names::of(std::collections::BTreeMap::new()), (0, text.len()), surname);

@@ -1,4 +1,4 @@
-//! Chinese subjects that stand elsewhere than at the head of a clause, or that no table knows.
+//! Chinese subjects that are not at the start of a clause, or not in the tables.
 
 use super::super::tables::CHINESE;
 use super::clauses::{Clause, bare, head};
@@ -7,19 +7,19 @@ use super::names::Names;
 use super::nominals::{Nominal, Noun};
 use super::words::{gender, role};
 
-/// Whatever stands before the verb of speech, where no table knows it.
+/// Returns the unknown word before the speech verb of a clause as its subject.
 pub(super) fn unnamed(text: &[char], names: &Names, (at, end): Clause) -> Option<Nominal> {
     let subject = bare(&text[at..end])?;
     let from = (at..end).find(|&i| text[i..].starts_with(&subject))?;
     let shown = usize::from(subject.len() > 1 && matches!(subject[0], '那' | '这' | '此'));
     let (from, subject) = (from + shown, &subject[shown..]);
-    // A name with a word of manner that no table knows.
+    // A name with an adverb that is not in the tables.
     if let Some(name) = names.at(subject) {
         return Some(Nominal::Name(name, from));
     }
     let adverb = CHINESE.manner.head(subject).max(CHINESE.deeds.head(subject));
     let verb = CHINESE.objects.head(subject) > 0 && subject.len() > 1 || adverb > 1 || adverb == subject.len();
-    // One character is a word of manner, or the heart that thinks for whoever has it: `心下想道`.
+    // A single character is an adverb, or stands for a thought: `心下想道`.
     let inward = matches!(subject, [_]) && !role(subject) && !names.short(subject[0]);
     if inward || !subject.iter().all(|&c| plain(c)) || CHINESE.common.head(subject) > 1 || verb || subject.len() > 5 {
         return None;
@@ -29,7 +29,7 @@ pub(super) fn unnamed(text: &[char], names: &Names, (at, end): Clause) -> Option
     Some(Nominal::Role(Noun { bare: from, head: from, gender: gender(subject), shown: shown > 0, ..noun }))
 }
 
-/// Somebody whom a clause brings in behind its verb: `走出一个老汉来`, `只见几个孩子跑来`.
+/// Returns the person that a clause introduces after its verb: `走出一个老汉来`, `只见几个孩子跑来`.
 pub(super) fn presented(text: &[char], names: &Names, (at, end): Clause) -> Option<Nominal> {
     for i in at + 1..end.saturating_sub(2) {
         let lead = determiner(text, i, end);
@@ -59,7 +59,7 @@ pub(super) fn presented(text: &[char], names: &Names, (at, end): Clause) -> Opti
     None
 }
 
-/// Whoever stands right before the verb of speech that ends a clause: `急得X道`, `外面有人说`, `门上小厮们回道`.
+/// Returns the person right before the speech verb that ends a clause: `急得X道`, `外面有人说`, `门上小厮们回道`.
 pub(super) fn adjacent(text: &[char], names: &Names, (at, end): Clause) -> Option<Nominal> {
     let clause = &text[at..end];
     let particle = clause.iter().rev().take_while(|c| matches!(c, '着' | '了' | '过')).count();
@@ -104,11 +104,11 @@ pub(super) fn adjacent(text: &[char], names: &Names, (at, end): Clause) -> Optio
     Some(Nominal::Role(Noun { several: several > 0, ..Noun::plain(to - length, to) }))
 }
 
-/// Whether what stands before a name makes it an object.
+/// Whether the text before a name makes the name an object.
 pub(super) fn governed(before: &[char]) -> bool {
     let particles = before.iter().rev().take_while(|c| matches!(c, '着' | '了' | '过' | '得' | '到' | '住')).count();
     let bare = &before[..before.len() - particles];
-    // `急得X道`: what comes of it is X's.
+    // `急得X道`: X is the subject of the result.
     let driven = before.ends_with(&['得']) && CHINESE.objects.tail(bare) == 0;
     !driven
         && [before, bare].iter().any(|before| {
@@ -116,7 +116,7 @@ pub(super) fn governed(before: &[char]) -> bool {
         })
 }
 
-/// Whoever a sentence begins with, where no table knows the word: what stands before the first thing done.
+/// Returns the unknown word that a sentence begins with as its subject: the text before the first verb.
 pub(super) fn unknown(text: &[char], (at, end): Clause) -> Option<Nominal> {
     let from = end - head(&text[at..end]).len();
     let shown = usize::from(matches!(text.get(from), Some('此' | '这' | '那')) && from + 2 < end);
@@ -133,7 +133,7 @@ pub(super) fn unknown(text: &[char], (at, end): Clause) -> Option<Nominal> {
     clean.then_some(Nominal::Role(noun))
 }
 
-/// Whether a character may be in a word that no table knows.
+/// Whether a character can be part of an unknown word.
 fn plain(c: char) -> bool {
     c.is_alphabetic() && !c.is_ascii() && (!CHINESE.never.has(&[c]) || "一二三两".contains(c))
 }

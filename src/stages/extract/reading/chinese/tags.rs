@@ -1,4 +1,4 @@
-//! Chinese tags: the clauses beside speech that say whose it is.
+//! Chinese speech tags: the clauses beside speech that show who speaks.
 
 use super::super::tables::CHINESE;
 use super::clauses::{Clause, bare, clauses, first_sentence, head, last_sentence, lead, parted, sentence_end};
@@ -6,27 +6,27 @@ use super::names::Names;
 use super::nominals::{Nominal, nominal};
 use super::strangers::{adjacent, governed, presented, unknown, unnamed};
 
-/// What narration beside speech says of the speaker.
+/// What narration beside speech shows about the speaker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tag {
-    /// A verb of speech and its subject.
+    /// The subject of a speech verb.
     Says(Nominal),
-    /// A verb of speech whose subject is left out, with who acted last.
+    /// A speech verb without a subject; with the last subject, if any.
     Goes(Option<Nominal>),
-    /// Somebody who does something.
+    /// The subject of another verb.
     Acts(Nominal),
 }
 
-/// Returns who is the subject of a clause; `wide` looks for a name behind the clause's beginning too.
+/// Returns the subject of a clause. With `wide`, also looks for a name after the start of the clause.
 pub(super) fn subject(text: &[char], names: &Names, (at, end): Clause, wide: bool) -> Option<Nominal> {
     let clause = &text[at..end];
     let opened = clause.len() - head(clause).len();
-    // An opening word may have eaten the beginning of a name.
+    // An opening word may overlap the beginning of a name.
     let eaten =
         (0..opened).find(|&k| names.at(&clause[k..]).is_some_and(|name| k + names.list[name].form.len() > opened));
     let first = eaten.unwrap_or(opened);
     if let Some((found, _)) = nominal(text, names, at + first, end) {
-        // `舱里钻出一个撑篙的女子`: what stands before the count describes nobody.
+        // `舱里钻出一个撑篙的女子`: the text before the numeral is no description.
         let inner = match &found {
             Nominal::Role(noun) if !noun.new && !noun.shown => presented(text, names, (at + first, end)),
             _ => None,
@@ -53,7 +53,7 @@ pub(super) fn subject(text: &[char], names: &Names, (at, end): Clause, wide: boo
     presented(text, names, (at, end))
 }
 
-/// Whether a clause tells what somebody hears or sees of another.
+/// Whether a clause is about something that its subject hears or sees.
 fn perceived(text: &[char], (at, end): Clause) -> bool {
     const NARRATED: [&[char]; 3] = [&['只', '见'], &['忽', '见'], &['但', '见']];
     let clause = &text[at..end];
@@ -63,12 +63,12 @@ fn perceived(text: &[char], (at, end): Clause) -> bool {
     heard || clause[..opened.max(1)].contains(&'见') && !NARRATED.iter().any(|word| clause.starts_with(word))
 }
 
-/// Whether a clause goes on with what the one who hears or sees does then.
+/// Whether a clause continues with the reaction of the one who hears or sees.
 fn reacts(text: &[char], (at, end): Clause) -> bool {
     text[at..end].iter().take(2).any(|c| matches!(c, '便' | '就' | '忙' | '因' | '遂' | '连' | '乃' | '不' | '方'))
 }
 
-/// Reads the narration `[at, end)` before speech; `outside` says that it stands in the paragraph before.
+/// Parses the narration `[at, end)` before speech. `outside` says that it is in the previous paragraph.
 pub(super) fn before(text: &[char], names: &Names, at: usize, end: usize, outside: bool) -> Option<Tag> {
     let clauses = clauses(text, at, end);
     let Some(stop) = lead(text, at, end) else {
@@ -80,7 +80,7 @@ pub(super) fn before(text: &[char], names: &Names, at: usize, end: usize, outsid
     };
     let (&(from, _), earlier) = clauses.split_last()?;
     let last = (from, stop);
-    // The tag is the whole of its sentence: a word that no table knows may be the subject.
+    // If the tag is a sentence of its own, the subject may be a word that is not in the tables.
     let begins = earlier.last().is_none_or(|&before| parted(text, before, last));
     if let Some(who) = subject(text, names, last, false).or_else(|| adjacent(text, names, last)) {
         return Some(Tag::Says(who));
@@ -88,7 +88,7 @@ pub(super) fn before(text: &[char], names: &Names, at: usize, end: usize, outsid
     if begins && let Some(who) = subject(text, names, last, true).or_else(|| unnamed(text, names, last)) {
         return Some(Tag::Says(who));
     }
-    // The subject of the same sentence, the nearest first, then whoever the sentences before are about.
+    // The nearest subject in the same sentence, else the subject of the sentences before.
     let mut after = last;
     let mut reaction = reacts(text, last);
     let mut other = None;
@@ -99,7 +99,7 @@ pub(super) fn before(text: &[char], names: &Names, at: usize, end: usize, outsid
             }
             return Some(Tag::Goes(told(text, names, &earlier[..=place])));
         }
-        // `被X打了，骂道`: who does it goes on doing.
+        // `被X打了，骂道`: the agent remains the subject.
         if after == last
             && text[clause.0] == '被'
             && let Some((who, _)) = nominal(text, names, clause.0 + 1, clause.1)
@@ -125,7 +125,7 @@ pub(super) fn before(text: &[char], names: &Names, at: usize, end: usize, outsid
     }
 }
 
-/// Returns whom the last of some sentences is about: whoever it brings in, else the subject that it begins with.
+/// Returns the topic of the last of some sentences: the person it introduces, else the subject it begins with.
 fn told(text: &[char], names: &Names, clauses: &[Clause]) -> Option<Nominal> {
     let mut rest = clauses;
     for _ in 0..8 {
@@ -146,7 +146,7 @@ fn told(text: &[char], names: &Names, clauses: &[Clause]) -> Option<Nominal> {
     None
 }
 
-/// Reads the narration `[at, end)` behind speech.
+/// Parses the narration `[at, end)` after speech.
 pub(super) fn behind(text: &[char], names: &Names, at: usize, end: usize) -> Option<Tag> {
     let clauses = clauses(text, at, end);
     let &first = clauses.first()?;

@@ -1,4 +1,4 @@
-//! Chinese turns: what the narration and the talk around each piece of speech say of its speaker.
+//! Chinese turns: the evidence for the speaker of each, from narration and dialogue around it.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ use super::referents::{Referent, Referents};
 use super::tags::{Tag, before, behind, subject};
 use super::words::title;
 
-/// How much more a name in the narration before counts for a pronoun than for speech without a tag.
+/// Factor for names in the preceding narration if the tag is a pronoun or noun rather than missing.
 const PRONOUN: f32 = 1.6;
 
-/// Narration of more characters than this between two turns parts conversations.
+/// Maximum narration in characters between two turns of one conversation.
 const APART: usize = 500;
 
-/// What speaks for those who were subjects before a pronoun, the last first.
+/// Scores for the last subjects before a pronoun, latest first.
 const FOCUS: [f32; 4] = [2.4, 1.2, 0.6, 0.3];
 
-/// The turns of a book, with what they are made of.
+/// The turns of a book and the evidence they are built from.
 pub(super) struct Scene<'a> {
     text: &'a [char],
     chars: &'a [char],
@@ -32,17 +32,17 @@ pub(super) struct Scene<'a> {
     spans: &'a [Span],
     names: &'a Names,
     who: Referents<'a>,
-    /// Whether the book tells she from he.
+    /// Whether the book distinguishes 她 from 他.
     modern: bool,
     pub(super) turns: Vec<Turn>,
-    /// Turns that `他说` hands over.
+    /// Indices of the turns introduced by a third-person pronoun: `他说`.
     told: Vec<usize>,
-    /// By turn: who is called or named at the head of its speech.
+    /// By turn: the characters addressed in its speech.
     called: Vec<Vec<usize>>,
 }
 
 impl<'a> Scene<'a> {
-    /// Gathers the turns.
+    /// Builds the turns of a book.
     pub(super) fn read(
         text: &'a [char],
         chars: &'a [char],
@@ -73,12 +73,12 @@ impl<'a> Scene<'a> {
         scene
     }
 
-    /// Returns the gender of everybody.
+    /// Returns the gender of each character.
     pub(super) fn genders(&self) -> Vec<Gender> {
         self.who.cast.iter().map(Draft::gender).collect()
     }
 
-    /// Puts those who were given a name later in the place of the nouns that brought them in.
+    /// Replaces characters known only by a noun by the named characters they turned out to be.
     fn merge(&mut self) {
         let merged = std::mem::take(&mut self.who.merged);
         for (&noun, &person) in &merged {
@@ -89,7 +89,7 @@ impl<'a> Scene<'a> {
             let fixed = self.who.cast[noun].fixed;
             self.who.cast[person].fixed = self.who.cast[person].fixed.or(fixed);
         }
-        // `他说` is never the one who tells the book.
+        // `他说` never means the narrator.
         if let Some(narrator) = self.who.narrator {
             for &turn in &self.told {
                 self.turns[turn].weights.push((narrator, -8.0));
@@ -104,7 +104,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Notes who does what in a stretch of narration.
+    /// Records the subjects of the clauses in a passage of narration.
     fn notice(&mut self, at: usize, end: usize) {
         self.who.name(at, end);
         for clause in clauses(self.text, at, end) {
@@ -147,13 +147,13 @@ impl<'a> Scene<'a> {
                 before(self.text, self.names, narration.0, narration.1, false)
             };
             let led = matches!(tag, Some(Tag::Says(_) | Tag::Goes(_)));
-            // Behind speech that was led in, narration belongs to what comes next.
+            // After a quotation that a tag introduced, narration belongs to the next quotation.
             let after = if led { None } else { behind(self.text, self.names, span.outer_end, next) };
             let hands_on = quote + 1 < end
                 && matches!(self.text[..next].iter().rev().find(|c| !c.is_whitespace()), Some('：' | ':'));
             let short = !self.text[span.outer_end..next].iter().any(|&c| sentence_end(c));
             let after = after.filter(|after| !(hands_on && matches!(after, Tag::Says(_)) && quote > first && !short));
-            // `X道：“……”Y笑了，“……”`: what stands between two speeches is Y's, where the first was led in.
+            // `X道：“……”Y笑了，“……”`: if a tag introduced the first quotation, the narration between belongs to the second.
             let another = before_led && matches!(tag, Some(Tag::Acts(_)));
             let joined = quote > first && (used || !led && !blank && !another) || span.continues;
             before_led = led;
@@ -165,7 +165,7 @@ impl<'a> Scene<'a> {
         self.notice(at, stop);
     }
 
-    /// Returns the narration at the end of the paragraph before one, unless a border stands there.
+    /// Returns the narration at the end of the previous paragraph, unless that paragraph is a border.
     fn tail(&self, paragraph: usize) -> Option<(usize, usize)> {
         let before = &self.paragraphs[paragraph.checked_sub(1)?];
         if before.border {
@@ -243,7 +243,7 @@ impl<'a> Scene<'a> {
         }
         let called = self.talk(&mut turn);
         if third {
-            // A turn that is joined to the one before has its place.
+            // This is the index of the new turn; it is removed again if the turn is joined to the previous one.
             self.told.push(self.turns.len());
         }
         let conflict = matches!((self.turns.last().map(|turn| turn.cue), turn.cue), (Some(Cue::Named(a)), Cue::Named(b)) if a != b);
@@ -267,7 +267,8 @@ impl<'a> Scene<'a> {
         }
         self.surroundings(&mut turn, span.paragraph, narration);
         if goes {
-            // A verb of speech without a subject: whoever spoke goes on, unless narration has brought in somebody else.
+            // A speech verb without a subject: the last speaker continues, unless long narration may have changed the
+            // subject.
             let length = narration.1 - narration.0;
             turn.same = if self.turns.last().is_some_and(|last| self.spans[last.end - 1].paragraph == span.paragraph) {
                 if nobody {
@@ -303,7 +304,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Weighs those who were subjects before.
+    /// Scores the previous subjects of a gender.
     fn focus(&self, gender: Gender, at: usize, weights: &mut Weights) {
         weights.extend(self.who.focused(at, gender).into_iter().zip(FOCUS));
     }
@@ -313,7 +314,7 @@ impl<'a> Scene<'a> {
         self.names.between(start, end)
     }
 
-    /// Weighs the names within the speech; returns who is called by name.
+    /// Scores the names within the speech; returns the characters addressed.
     fn talk(&self, turn: &mut Turn) -> Vec<usize> {
         let mut called = Vec::new();
         for quote in turn.first..turn.end {
@@ -327,7 +328,7 @@ impl<'a> Scene<'a> {
                     .text
                     .get(mention.end)
                     .is_none_or(|&c| matches!(c, '，' | '！' | '。' | '？' | '—' | '…' | ',' | '!' | '．'));
-                // `我罗守田`: the speaker names himself.
+                // `我罗守田`: the speaker's own name.
                 let own = mention.start > span.start && self.text[mention.start - 1] == '我';
                 if own {
                     turn.weights.push((person, 2.0));
@@ -342,7 +343,7 @@ impl<'a> Scene<'a> {
         called
     }
 
-    /// Weighs what stands before a turn: the turn before, the narration since, a border.
+    /// Scores the context before a turn: the previous turn, the narration since, a border.
     fn surroundings(&self, turn: &mut Turn, paragraph: usize, narration: (usize, usize)) {
         let from = self.spans[turn.first].outer_start;
         let Some(last) = self.turns.last() else {
@@ -385,7 +386,7 @@ impl<'a> Scene<'a> {
         self.narrated(turn, last_span.outer_end, from, share);
     }
 
-    /// Weighs who is named in the paragraphs before a conversation's beginning.
+    /// Scores the characters named in the paragraphs before the start of a conversation.
     fn about(&self, turn: &mut Turn, paragraph: usize, from: usize) {
         let mut since = paragraph;
         while since > 0 && paragraph - since < 6 && !self.paragraphs[since - 1].border {
@@ -395,7 +396,7 @@ impl<'a> Scene<'a> {
         self.narrated(turn, self.paragraphs[since].start as usize, from, share);
     }
 
-    /// Weighs who is named between two offsets: the nearer, the more; who acts, the more.
+    /// Scores the characters named between two offsets: recent mentions and subjects score higher.
     fn narrated(&self, turn: &mut Turn, start: usize, end: usize, share: f32) {
         let mut weights: BTreeMap<usize, f32> = BTreeMap::new();
         let mut quote = self.spans.partition_point(|span| span.outer_end <= start);
@@ -431,7 +432,7 @@ impl<'a> Scene<'a> {
         turn.weights.extend(weights);
     }
 
-    /// Returns everybody and whose each quotation is.
+    /// Returns the characters, and the speaker of each quotation.
     pub(super) fn finish(mut self, verdicts: Vec<Verdict>) -> (Vec<Draft>, Vec<Found>) {
         self.who.cast.iter_mut().filter(|draft| draft.given.is_none()).for_each(unpoint);
         let mut found = vec![Found::default(); self.spans.len()];
@@ -448,7 +449,7 @@ impl<'a> Scene<'a> {
         (self.who.cast, found)
     }
 
-    /// Returns what the speaker does behind a piece of speech, where a sentence of narration without a verb of speech stands alone.
+    /// Returns the speaker's action after a quotation, if it is a separate sentence of narration without a speech verb.
     fn action(&self, quote: usize) -> Option<String> {
         let span = self.spans[quote];
         let end = self
@@ -465,10 +466,11 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// What points at people: no part of what they are.
+/// Demonstratives, which are not part of a name.
 const POINTERS: [char; 6] = ['那', '这', '這', '此', '该', '該'];
 
-/// Calls somebody who has no name by the noun alone, and leaves to those who have one no noun that anybody may be meant by.
+/// Removes demonstratives from the name of an unnamed character, and demonstrative or generic nouns from the aliases of
+/// a named one.
 fn unpoint(draft: &mut Draft) {
     let name = draft.fullest();
     if !draft.role {
@@ -484,7 +486,7 @@ fn unpoint(draft: &mut Draft) {
     let bare = bare.strip_prefix(['个', '個', '位', '名']).unwrap_or(bare);
     let bare = ["一个", "一個", "一位", "一名"].iter().find_map(|count| bare.strip_prefix(count)).unwrap_or(bare);
     if bare.len() < name.len() && !bare.starts_with('些') {
-        // Nobody is called 人.
+        // 人 alone is no name.
         draft.name = Some(if bare == "人" || bare.is_empty() { "某人".to_owned() } else { bare.to_owned() });
     }
 }

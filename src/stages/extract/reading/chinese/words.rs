@@ -1,9 +1,9 @@
-//! Chinese words for people, looked up in the tables: titles, roles, kin, and what they say of gender.
+//! Classes of Chinese nouns for people: titles, roles, kinship, and the gender they show.
 
 use super::super::Gender;
 use super::super::tables::CHINESE;
 
-/// Returns what a title says of its bearer; nothing where the stretch is no title.
+/// Returns the gender that a title shows; none if the form is no title.
 pub(super) fn title(form: &[char]) -> Option<Gender> {
     if CHINESE.titles_female.has(form) {
         Some(Gender::Female)
@@ -16,20 +16,20 @@ pub(super) fn title(form: &[char]) -> Option<Gender> {
     }
 }
 
-/// Whether a form is a title alone, or one with a number: `老爷`, `三公子`.
+/// Whether a form is a title, alone or with a number: `老爷`, `三公子`.
 pub(super) fn rank(form: &[char]) -> bool {
     form.len() > 1
         && (title(form).is_some() || "大二三四五六七八九十老小".contains(form[0]) && title(&form[1..]).is_some())
 }
 
-/// Whether a form is a noun for people and no name.
+/// Whether a form is a role noun and no name.
 pub(super) fn role(form: &[char]) -> bool {
     [&CHINESE.roles, &CHINESE.generic_female, &CHINESE.generic_male, &CHINESE.generic_either, &CHINESE.plural]
         .iter()
         .any(|words| words.has(form))
 }
 
-/// Returns the gender that a noun for people shows.
+/// Returns the gender that a role noun shows.
 pub(super) fn gender(word: &[char]) -> Gender {
     if CHINESE.generic_female.tail(word) > 0 || CHINESE.titles_female.tail(word) > 1 {
         Gender::Female
@@ -40,19 +40,19 @@ pub(super) fn gender(word: &[char]) -> Gender {
     }
 }
 
-/// Whether a stretch begins with a word.
+/// Whether the text begins with a word.
 pub(super) fn begins_with(text: &[char], word: &str) -> bool {
     let mut rest = text.iter();
     word.chars().all(|c| rest.next() == Some(&c))
 }
 
-/// Returns the length of the noun for a trade or a rank that a stretch ends in, 0 for none: `店里的伙计`.
+/// Returns the length of the role noun that the text ends with, 0 if none: `店里的伙计`.
 pub(super) fn trade(before: &[char]) -> usize {
     let length = CHINESE.roles.tail(before);
     if length > 1 && !before.ends_with(&['们']) { length } else { 0 }
 }
 
-/// Returns the length of the noun that a stretch begins with and that may be set before a name, 0 for none: `伙计阿福`.
+/// Returns the length of the role noun that the text begins with if a name seems to follow it, else 0: `伙计阿福`.
 pub(super) fn apposed(clause: &[char]) -> usize {
     let length =
         CHINESE.roles.head(clause).max(CHINESE.generic_male.head(clause)).max(CHINESE.generic_female.head(clause));
@@ -79,7 +79,7 @@ mod tests {
             found.sort_unstable();
             expected.sort_unstable();
             assert_eq!(found, expected, "{:?}", reading.people);
-            let waiter = reading.people.iter().find(|person| person.name == "阿福").expect("he speaks");
+            let waiter = reading.people.iter().find(|person| person.name == "阿福").expect("this character speaks");
             assert!(waiter.lines == 2 && waiter.aliases.iter().any(|name| name == alias), "{waiter:?}");
         }
     }

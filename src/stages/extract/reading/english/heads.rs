@@ -1,17 +1,18 @@
-//! Which tokens begin a name: a bit each, counted up to every 64, since a long book has millions of tokens and few names.
+//! Bit set of the tokens at which names begin, with a running count per 64 tokens: long books have millions of tokens
+//! and few names.
 
-/// So many tokens share a word of bits.
+/// Number of tokens per entry.
 const WIDTH: usize = u64::BITS as usize;
 
-/// The tokens that mentions of names begin at.
+/// The tokens at which mentions of names begin.
 #[derive(Debug, Default)]
 pub(super) struct Heads {
-    /// Bits of so many tokens, and how many mentions begin before them.
+    /// Per 64 tokens: their bits, and the number of mentions before them.
     words: Vec<(u64, u32)>,
 }
 
 impl Heads {
-    /// Notes the first tokens of all mentions, which are given in order.
+    /// Builds the set from the first tokens of all mentions, in order.
     pub(super) fn new(heads: impl IntoIterator<Item = usize>) -> Self {
         let mut words: Vec<(u64, u32)> = Vec::new();
         for (before, head) in (0_u32..).zip(heads) {
@@ -23,7 +24,7 @@ impl Heads {
         Self { words }
     }
 
-    /// Returns how many mentions begin before a token, and whether one begins at it.
+    /// Returns the number of mentions that begin before a token, and whether one begins at it.
     pub(super) fn rank(&self, at: usize) -> (usize, bool) {
         let Some(&(bits, before)) = self.words.get(at / WIDTH) else {
             let all = self.words.last().map_or(0, |(bits, before)| before + bits.count_ones());

@@ -1,4 +1,4 @@
-//! English names that are one person's: joined on evidence, never by a surname alone.
+//! Merges English names that belong to one person: on evidence, never by a surname alone.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use super::groups::Groups;
 use super::names::{Mention, Name, title_gender};
 use super::tokens::{NONE, Tokens};
 
-/// Titles of those who are also called Mr.
+/// Professional titles whose bearers are also called Mr.
 const PROFESSIONS: [&str; 17] = [
     "doctor",
     "captain",
@@ -29,7 +29,7 @@ const PROFESSIONS: [&str; 17] = [
     "superintendent",
 ];
 
-/// Returns the word that a title is short for.
+/// Returns the canonical form of a title: abbreviations in full, foreign titles in English.
 pub(super) fn canonical(title: &str) -> &str {
     match title {
         "dr" => "doctor",
@@ -44,7 +44,7 @@ pub(super) fn canonical(title: &str) -> &str {
         "cmdr" => "commander",
         "rev" => "reverend",
         "st" => "saint",
-        // Of one surname, the same man in the mouths of two nations.
+        // With the same surname, these denote the same person in different languages.
         "mister" | "herr" | "monsieur" | "signor" | "senor" => "mr",
         "missis" | "missus" | "mme" | "madame" | "frau" | "signora" | "senora" => "mrs",
         "mlle" | "mademoiselle" | "fraulein" | "signorina" => "miss",
@@ -53,26 +53,26 @@ pub(super) fn canonical(title: &str) -> &str {
     }
 }
 
-/// What is known of the names while they are joined.
+/// State of the merge.
 pub(super) struct Merger<'a> {
     book: &'a Tokens,
     names: &'a [Name],
     mentions: &'a [Mention],
-    /// By name: whether the book shows it to be somebody's.
+    /// By name: whether the book shows that it is a person's.
     person: &'a [bool],
     groups: Groups,
-    /// Pairs of forms that stand in one sentence of narration, as two people do.
+    /// Pairs of names that occur in one sentence of narration, and so belong to different people.
     companions: HashSet<(usize, usize)>,
-    /// Names of two words and more, by their last.
+    /// Names of two or more words, by last word.
     by_last: HashMap<u32, Vec<usize>>,
-    /// How often each last word is heard, in whatever name with more to it.
+    /// Number of mentions of each last word, in names that also have a title or a first name.
     heard: HashMap<u32, u32>,
-    /// By name: whether it is a first name of somebody whose full name is known.
+    /// By name: whether it is a first name that was merged with a full name.
     given: Vec<bool>,
 }
 
 impl<'a> Merger<'a> {
-    /// Joins the forms of each name; returns also the names that several bear by turns, each with their sets.
+    /// Merges the names. Also returns the names that several people share, each with their groups.
     pub(super) fn merge(
         book: &'a Tokens,
         names: &'a [Name],
@@ -118,7 +118,7 @@ impl<'a> Merger<'a> {
         self.names[name].title.map_or("", |title| canonical(self.text(title)))
     }
 
-    /// Whether a name's title, if it has one, may stand before a first name.
+    /// Whether a name has no title, or one that a first name may follow.
     fn takes_first(&self, name: usize) -> bool {
         self.names[name].title.is_none_or(|title| self.book.words[title as usize].class & TITLE_GIVEN != 0)
     }
@@ -127,7 +127,7 @@ impl<'a> Merger<'a> {
         self.companions.contains(&(a.min(b), a.max(b)))
     }
 
-    /// Joins full names of the same words, of a first name and its short form, and of which one is a piece of the other.
+    /// Merges full names with the same words, with a first name and its short form, or where one contains the other.
     fn fulls(&mut self, fulls: &[usize]) {
         let mut by_words: HashMap<&[u32], Vec<usize>> = HashMap::new();
         let letter = |book: &Tokens, word: u32| book.words[word as usize].text.chars().count() == 1;
@@ -173,7 +173,7 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Joins `H. Hale` to the one Hale whose first name begins so.
+    /// Merges `H. Hale` with the only Hale whose first name has that initial.
     fn initials(&mut self, fulls: &[usize]) {
         for &i in fulls {
             let words = &self.names[i].words;
@@ -193,7 +193,7 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Joins a first name, alone or behind a title that first names take, to the full name that begins with it.
+    /// Merges a first name, alone or after a title that first names take, with the full name that begins with it.
     fn firsts(&mut self, fulls: &[usize]) {
         let mut by_first: HashMap<u32, Vec<usize>> = HashMap::new();
         for &i in fulls {
@@ -214,7 +214,7 @@ impl<'a> Merger<'a> {
             for &other in bearers {
                 let same_title = name.title.is_some() && self.title(other) == self.title(i);
                 let root = self.groups.root(other);
-                // Nobody calls a lady by her first name alone.
+                // A lady is not called by her first name alone.
                 let rank = name.title.is_none() && ranked.contains(&root);
                 if (takes_first && !rank || same_title)
                     && self.groups.agree(i, other)
@@ -224,7 +224,7 @@ impl<'a> Merger<'a> {
                     fit.push(other);
                 }
             }
-            // `Hale` is rather Colonel Hale than the first name of Hale Morton, where the colonel is the better known.
+            // `Hale` is rather Colonel Hale than Hale Morton if the colonel is mentioned more often.
             let surname = name.title.is_none()
                 && fit.iter().all(|&other| titled.get(&word).is_some_and(|&count| count > self.names[other].count));
             if surname {
@@ -242,7 +242,7 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Returns the sets of which the full forms mostly bear a title of rank.
+    /// Returns the groups whose full names mostly have a title of rank.
     fn ranked(&mut self, fulls: &[usize]) -> HashSet<usize> {
         let mut counts: HashMap<usize, (u32, u32)> = HashMap::new();
         for &i in fulls {
@@ -254,7 +254,8 @@ impl<'a> Merger<'a> {
         counts.into_iter().filter(|&(_, (ranked, all))| ranked * 2 > all).map(|(root, _)| root).collect()
     }
 
-    /// Whether a first name is somebody well known before a rare full name of a rare surname is heard: then that is another's.
+    /// Whether a first name is well established before a rare full name with a rare surname first occurs; that full
+    /// name is then someone else's.
     fn late(&self, first: usize, full: usize) -> bool {
         let (first, full) = (&self.names[first], &self.names[full]);
         let rare = full.words.last().is_some_and(|last| self.heard[last] < first.count);
@@ -270,7 +271,7 @@ impl<'a> Merger<'a> {
         earlier > 11 || earlier as u64 * 3 > u64::from(first.count)
     }
 
-    /// Joins the same surname with titles that may be one person's: `Captain Hale`, `Mr. Hale`, `Hale`.
+    /// Merges names with the same surname whose titles are compatible: `Captain Hale`, `Mr. Hale`, `Hale`.
     fn singles(&mut self) {
         let mut singles: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (i, name) in self.names.iter().enumerate() {
@@ -287,7 +288,7 @@ impl<'a> Merger<'a> {
             self.titles(&titled, bearers.len());
             for &i in &titled {
                 let fit = self.fitting(i, &bearers);
-                // A wife and a daughter share the name; only the talk can tell which of them this is.
+                // Wife and daughter share the surname; only dialogue can show which of them is meant.
                 let wife = self.title(i) == "mrs";
                 if let [only] = fit[..]
                     && (!wife || self.title(only) == "mrs")
@@ -300,7 +301,7 @@ impl<'a> Merger<'a> {
             let Some(bare) = bare else { continue };
             let mut fit = self.fitting(bare, &titled);
             fit.sort_by_key(|&i| std::cmp::Reverse(self.names[i].count));
-            // A bare surname is a man's in most books.
+            // In most books, a bare surname means a man.
             let men: Vec<usize> = fit.iter().copied().filter(|&i| self.groups.gender(i) != Gender::Female).collect();
             let choice = match (&men[..], &fit[..]) {
                 ([only], _) | ([], [only]) => Some(*only),
@@ -317,7 +318,7 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Returns those of `others` that nothing tells apart from a name, one for each person.
+    /// Returns those of `others` that are compatible with a name, one per group.
     fn fitting(&mut self, name: usize, others: &[usize]) -> Vec<usize> {
         let mut fit: Vec<usize> = Vec::new();
         for &other in others {
@@ -329,7 +330,7 @@ impl<'a> Merger<'a> {
         fit
     }
 
-    /// Joins a surname's titles: two spellings of one, and Mr. with the only profession.
+    /// Merges names with one surname and equivalent titles, and Mr. with the only professional title.
     fn titles(&mut self, titled: &[usize], bearers: usize) {
         for (k, &a) in titled.iter().enumerate() {
             for &b in &titled[k + 1..] {
@@ -350,8 +351,8 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Joins `Miss Hale` to the daughter of that name; of several, to the one who is never called Miss with her first name. Returns
-    /// the names of several, each with their sets.
+    /// Merges `Miss Hale` with the daughter of that surname; of several daughters, with the one who is never called
+    /// Miss with her first name. Returns the names that several people share, each with their groups.
     fn eldest(&mut self) -> Vec<(usize, Vec<usize>)> {
         let mut shared = Vec::new();
         let mut younger: HashSet<usize> = HashSet::new();
@@ -397,7 +398,7 @@ impl<'a> Merger<'a> {
         shared
     }
 
-    /// Joins the short form of a first name to the one person who bears the name alone.
+    /// Merges a short form with the only character who is called by the full first name alone.
     fn pets(&mut self) {
         let bare: Vec<usize> = (0..self.names.len())
             .filter(|&i| self.names[i].words.len() == 1 && self.names[i].title.is_none() && self.person[i])
@@ -425,7 +426,7 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Joins pet names that only the talk uses to the name that they shorten.
+    /// Merges short forms that occur mainly in dialogue with the name that they shorten.
     fn shorten(&mut self) {
         for i in 0..self.names.len() {
             let name = &self.names[i];
@@ -459,7 +460,7 @@ impl<'a> Merger<'a> {
     }
 }
 
-/// Returns the pairs of forms that stand in one sentence of narration, as two people do.
+/// Returns the pairs of names that occur in one sentence of narration, and so belong to different people.
 pub(super) fn companions(book: &Tokens, mentions: &[Mention]) -> HashSet<(usize, usize)> {
     let mut pairs = HashSet::new();
     for window in mentions.windows(4) {
@@ -478,7 +479,7 @@ pub(super) fn companions(book: &Tokens, mentions: &[Mention]) -> HashSet<(usize,
     pairs
 }
 
-/// Returns what a name's title says, as bits: woman, man, Mrs., Miss.
+/// Returns the evidence of a name's title as bits: 1 female, 2 male, 4 Mrs., 8 Miss.
 fn sign(book: &Tokens, name: &Name) -> u8 {
     let Some(title) = name.title else { return 0 };
     let sex = match title_gender(book, title) {
@@ -493,7 +494,8 @@ fn sign(book: &Tokens, name: &Name) -> u8 {
     }
 }
 
-/// Whether a pet name may stand for a name: the same beginning or a clear piece of it, and shorter.
+/// Whether a name may be a short form of another: not longer by more than one letter, with the same beginning or a
+/// clear part of it.
 pub(super) fn shortens(short: &str, long: &str) -> bool {
     let stem = ["sie", "sy", "zie", "zy", "kie", "ky", "ie", "ey", "y", "s", ""]
         .iter()
@@ -504,7 +506,7 @@ pub(super) fn shortens(short: &str, long: &str) -> bool {
         [a, b] if a == b && stem.chars().count() > 3 => &stem[..stem.len() - a.len_utf8()],
         _ => stem,
     };
-    // `Nellie`: the piece before the doubled letter, three letters at least, anywhere in the longer name.
+    // `Nellie`: the part before the ending, of at least three letters, anywhere in the longer name.
     stem.chars().count() > 2
         && short.chars().count() <= long.chars().count() + 1
         && (long.starts_with(stem) || stem.chars().count() > 2 && long.contains(stem))
