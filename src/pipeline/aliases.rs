@@ -334,12 +334,12 @@ mod tests {
             (
                 "a.toml",
                 "[[people]]\nname = \"Kez\"\n[[people]]\nname = \"Ann\"\naliases = [\"kez\"]\n",
-                "`kez` is `Kez` already at \"kez\" (it at one person: strike it out here, or at `Kez`)",
+                "`kez` is already a name of `Kez` at \"kez\" (the name at one character only: remove it here or at `Kez`)",
             ),
             (
                 "a.toml",
                 "narrator = \"红线女\"\n[[people]]\nname = \"红线\"\n",
-                "the narrator `红线女` is nobody in this file at \"红线女\" (a name or alias of one of `people`) [红线]",
+                "the narrator `红线女` is not a character in this file at \"红线女\" (a name or alias of one of `people`) [红线]",
             ),
             (
                 "a.jsonl",

@@ -1,11 +1,12 @@
-//! A script as it was read by rule, as acts of utterances: speeches with their actions, and what is told between them. Nothing of
-//! it is chosen, so that a role's whole part is there.
+//! A script as acts of utterances: speeches with their actions, and the narration in between. Nothing is selected, so
+//! that the whole part of a role is there.
 
 use super::reading::{Quotation, Reading};
 use crate::schema::{Utterance, slug};
 use crate::text::plain;
 
-/// Returns the acts of a script, those without speech left out. A heading begins an act, and is its first line of what is told.
+/// Returns the acts of a script, without those that have no speech. A heading begins an act and is its first line of
+/// narration.
 #[must_use]
 pub fn acts(reading: &Reading, text: &str) -> Vec<Vec<Utterance>> {
     let chars: Vec<char> = text.chars().collect();
@@ -16,10 +17,10 @@ pub fn acts(reading: &Reading, text: &str) -> Vec<Vec<Utterance>> {
     let mut quotations = reading.quotations.iter().peekable();
     let first = reading.quotations.first().map_or(u32::MAX, |quotation| quotation.start);
     let (mut acts, mut open): (Vec<Vec<Utterance>>, Vec<Utterance>) = (Vec::new(), Vec::new());
-    // What stands before the first heading and the first speech is a title page.
+    // Text before the first heading and the first speech is a title page.
     let mut begun = false;
     for paragraph in &reading.paragraphs {
-        // A name over a speech looks like a heading, and stands before the speech already, as does what is in parentheses there.
+        // A name above a speech looks like a heading but is already the speaker; so are parentheses there.
         if let Some(next) = quotations.peek().filter(|next| next.start >= paragraph.end)
             && leads_in(&slice(paragraph.start, paragraph.end), next, reading)
         {
@@ -55,13 +56,13 @@ pub fn acts(reading: &Reading, text: &str) -> Vec<Vec<Utterance>> {
     acts
 }
 
-/// Whether a paragraph without speech belongs to the speech after it: who speaks, or how.
+/// Whether a paragraph without speech belongs to the speech after it: its speaker or its action.
 fn leads_in(paragraph: &str, next: &Quotation, reading: &Reading) -> bool {
     let action = |action: &String| plain(action) == plain(paragraph) && paragraph.starts_with(['(', '（']);
     if next.action.as_ref().is_some_and(action) {
         return true;
     }
-    // `(O.S.)`, `(CONT’D)` stand behind the name.
+    // `(O.S.)`, `(CONT’D)` follow the name.
     let name = paragraph.split(['(', '（', '^']).next().unwrap_or_default();
     let person = next.speaker.map(|speaker| &reading.people[speaker]);
     person

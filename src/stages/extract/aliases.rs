@@ -1,6 +1,7 @@
-//! Who is who in a book, as a file that people correct: the program writes what it reads by rule, and obeys what they make of it.
+//! The characters of a book as a TOML file: the program writes what attribution found, and uses the file as corrected
+//! by the user.
 //!
-//! Knows the form of the file and what may stand in it; opens no file, and decides nothing about speakers.
+//! Defines and validates the content of the file; does no I/O and attributes no quotation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,15 +11,15 @@ use serde::{Deserialize, Serialize};
 
 use super::reading::{Gender, Person, Reading, folded};
 
-/// The people of a book as somebody knows them: `scene_pool/aliases/<book slug>.toml`, or a file for `extract --characters`.
+/// The characters of a book: `scene_pool/aliases/<book slug>.toml`, or a file for `extract --characters`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Aliases {
-    /// The name of the person of this file who says “I” in a book told in the first person.
+    /// The name of the character in this file who narrates the book in the first person.
     pub narrator: Option<String>,
-    /// Names that are nobody's, such as those of places.
+    /// Names that are not characters, such as places.
     pub ignore: Vec<String>,
-    /// The characters, all of them: nobody else is one.
+    /// The complete list of characters.
     pub people: Vec<Known>,
 }
 
@@ -26,13 +27,14 @@ pub struct Aliases {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Known {
-    /// What the character is called in scenes.
+    /// The character's name in scenes.
     #[schemars(length(min = 1))]
     pub name: String,
-    /// All other names by which the book calls it, each of one character alone. When the key is absent, the rules find them.
+    /// All other names of the character in the book, none of them shared with another character. If unset, they are
+    /// found by rule.
     #[serde(default)]
     pub aliases: Option<Vec<String>>,
-    /// The gender; when the key is absent, the rules find it.
+    /// The gender. If unset, it is found by rule.
     #[serde(default)]
     pub gender: Option<Gender>,
 }
@@ -44,27 +46,27 @@ impl Known {
     }
 }
 
-/// What is wrong with an [`Aliases`] whose form is right.
+/// An error in the content of an [`Aliases`] file that is syntactically valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AliasFault {
-    /// JSON Pointer of the value.
+    /// JSON Pointer to the value.
     pub pointer: String,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do about it.
+    /// What is expected instead.
     pub expected: String,
-    /// The name in question, where a name of the file may have been meant.
+    /// The unknown name, if another name of the file may have been meant.
     pub unknown: Option<String>,
 }
 
-/// What the narrator of a book told in the first person calls himself.
+/// What first-person narrators call themselves.
 pub(super) const NARRATOR: [&str; 2] = ["I", "我"];
 
-/// The line of a file that holds the hash of the others.
+/// The prefix of the first line, which has the hash of the rest.
 const STATE: &str = "# As written: ";
 
 impl Aliases {
-    /// Returns the people of a reading. A name that it gives to two is the first one's.
+    /// Returns the characters found by attribution. A name of two characters goes to the first one.
     #[must_use]
     pub fn of(reading: &Reading) -> Self {
         let people = || places(reading).map(|(place, known)| (&reading.people[place], known));
@@ -77,7 +79,7 @@ impl Aliases {
         }
     }
 
-    /// Returns what is wrong with it: empty names, names of two people, a narrator who is nobody.
+    /// Returns the errors: empty names, names of two characters, an unknown narrator.
     #[must_use]
     pub fn faults(&self) -> Vec<AliasFault> {
         let mut faults = Vec::new();
@@ -100,8 +102,8 @@ impl Aliases {
                 let owner = *owners.entry(key).or_insert(index);
                 if owner != index {
                     let other = &self.people[owner].name;
-                    let message = format!("`{form}` is `{other}` already");
-                    let expected = format!("it at one person: strike it out here, or at `{other}`");
+                    let message = format!("`{form}` is already a name of `{other}`");
+                    let expected = format!("the name at one character only: remove it here or at `{other}`");
                     tell(pointer, message, expected, None);
                 }
             }
@@ -110,8 +112,8 @@ impl Aliases {
             let pointer = format!("/ignore/{index}");
             match owners.get(&key(form)) {
                 Some(&owner) => {
-                    let message = format!("`{form}` is nobody's name, and one of `{}`", self.people[owner].name);
-                    tell(pointer, message, "it here, or there".to_owned(), None);
+                    let message = format!("`{form}` is ignored and also a name of `{}`", self.people[owner].name);
+                    tell(pointer, message, "the name in one of the two places".to_owned(), None);
                 }
                 None if key(form).is_empty() => {
                     tell(pointer, "this name has no letter".to_owned(), "a name with a letter".to_owned(), None);
@@ -122,13 +124,13 @@ impl Aliases {
         if let Some(narrator) = &self.narrator
             && !owners.contains_key(&key(narrator))
         {
-            let message = format!("the narrator `{narrator}` is nobody in this file");
+            let message = format!("the narrator `{narrator}` is not a character in this file");
             tell("/narrator".to_owned(), message, "a name or alias of one of `people`".to_owned(), Some(narrator));
         }
         faults
     }
 
-    /// Leaves a name that two people have to the first of them; whoever has none left is left out.
+    /// Gives each name of two characters to the first one, and drops characters without a name.
     pub fn part(&mut self) {
         let mut taken: BTreeSet<String> = BTreeSet::new();
         self.people.retain_mut(|person| {
@@ -143,15 +145,16 @@ impl Aliases {
         });
     }
 
-    /// Returns every name and alias of the people.
+    /// Returns all names and aliases.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.people.iter().flat_map(Known::forms)
     }
 
-    /// Returns what a file says of a part of a book in another language, of which `plain` is the reading without it; nothing where
-    /// it names nobody of that part, as a file that was changed before that part was read.
+    /// Returns the part of the file that applies to the text of a book in another language, where `plain` is the
+    /// attribution of that text without the file. Returns `None` if the file names none of its characters, e.g. because
+    /// it was edited before that text was added.
     ///
-    /// Whoever says “I” there is the narrator of the file where that part knows him, else the one whom the rules find.
+    /// The narrator is the one of the file if that text has the character, or else the one found by rule.
     #[must_use]
     pub fn of_part(&self, plain: &Reading) -> Option<Self> {
         let own = Self::of(plain);
@@ -165,7 +168,7 @@ impl Aliases {
         Some(Self { narrator, ..self.clone() })
     }
 
-    /// Returns the names of people whom the reading that was made with it finds nowhere, by no name.
+    /// Returns the names of characters that the attribution made with this file did not find.
     #[must_use]
     pub fn missing<'a>(&self, reading: &'a Reading) -> Vec<&'a str> {
         let absent = reading.people.iter().filter(|person| person.mentions == 0 && person.lines == 0);
@@ -173,7 +176,7 @@ impl Aliases {
     }
 }
 
-/// Returns the people of a reading who have a name of their own, each with its place among all.
+/// Returns the characters of an attribution that have a name of their own, each with its index.
 fn places(reading: &Reading) -> impl Iterator<Item = (usize, Known)> {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     reading.people.iter().enumerate().filter_map(move |(place, person)| {
@@ -188,15 +191,15 @@ fn places(reading: &Reading) -> impl Iterator<Item = (usize, Known)> {
     })
 }
 
-/// Somebody of the file, with what is told of him there.
+/// A character of the file, with its counts.
 struct Entry {
     known: Known,
     lines: u32,
     mentions: u32,
 }
 
-/// Returns the people of readings of one book, the first in its own language: whoever bears a name of somebody before him in
-/// another language is the same.
+/// Merges the characters of several attributions of one book, the one in the book's own language first. A character
+/// with the same name as an earlier one in another language is the same character.
 fn entries(readings: &[&Reading]) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut owners: BTreeMap<String, usize> = BTreeMap::new();
@@ -220,19 +223,19 @@ fn entries(readings: &[&Reading]) -> Vec<Entry> {
             entry.mentions += mentions;
         }
     }
-    // Whoever is heard stands before whoever is not, also where another language is read behind.
+    // Characters who speak come first, also those from a second language.
     entries.sort_by_key(|entry| entry.lines == 0);
     entries
 }
 
-/// Writes the file of a book's readings, one in each language that it has, its own first. The same readings give the same bytes.
+/// Returns the text of the file for a book's attributions, one per language, its own first. Deterministic.
 #[must_use]
 pub fn text(slug: &str, readings: &[&Reading]) -> String {
     let mut body = format!(
-        "# Who is who in `{slug}`, read by rule. Correct it: a file that was changed is obeyed, and never written over.\n\
-         # Rename: change `name`, and keep the old name among `aliases`. Merge two: give the name and the aliases of one to the other.\n\
-         # Part two: give an alias a `[[people]]` of its own. Strike one out: the lines are left without a speaker.\n\
-         # `gender` is \"female\", \"male\" or \"unknown\". ignore = [\"Heaven\"] says what is nobody's name, narrator = \"Jim\" who says “I”.\n\n"
+        "# The characters of `{slug}`, found by rule. Edit this file to correct them: an edited file is used and never overwritten.\n\
+         # Rename: change `name` and add the old name to `aliases`. Merge two: move the name and the aliases of one to the other.\n\
+         # Split one: move an alias to a new `[[people]]` table. Remove one: its quotations have no speaker.\n\
+         # `gender` is \"female\", \"male\" or \"unknown\". ignore = [\"Heaven\"] lists names that are not characters; narrator = \"Jim\" is who says “I”.\n\n"
     );
     if let Some(narrator) = readings.iter().find_map(|reading| Aliases::of(reading).narrator) {
         let _ = writeln!(body, "narrator = {}", quoted(&narrator));
@@ -242,9 +245,9 @@ pub fn text(slug: &str, readings: &[&Reading]) -> String {
     for Entry { known, lines, mentions } in entries(readings) {
         if lines == 0 && !silent {
             silent = true;
-            body.push_str("\n# Named, and never heard.\n");
+            body.push_str("\n# Characters without quotations.\n");
         }
-        let lines = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
+        let lines = if lines == 1 { "1 quotation".to_owned() } else { format!("{lines} quotations") };
         let named = if mentions == 1 { "once".to_owned() } else { format!("{mentions} times") };
         let _ = writeln!(body, "\n[[people]]\nname = {}  # {lines}, named {named}", quoted(&known.name));
         if let Some(gender) = known.gender {
@@ -261,7 +264,8 @@ pub fn text(slug: &str, readings: &[&Reading]) -> String {
     format!("{STATE}{}\n{body}", state(&body))
 }
 
-/// Whether a file is as the program wrote it, so that it may be written anew; line ends and blanks around it aside.
+/// Whether the program wrote the text and nobody changed it since, so that it may be overwritten. Ignores line ends and
+/// surrounding white space.
 #[must_use]
 pub fn is_as_written(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
@@ -277,11 +281,11 @@ fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// Returns what makes two spellings of a name one: capitals, points, kinds of apostrophe and blanks do not count, and neither
-/// do traditional or simplified characters.
+/// Returns the key under which two spellings of a name are equal: ignores case, periods, kinds of apostrophe, white
+/// space, and the difference between traditional and simplified characters.
 pub(super) fn key(form: &str) -> String {
     let mut key = String::with_capacity(form.len());
-    // `the Rat` is `Rat` with its article; `the rat` is any.
+    // `the Rat` is `Rat` with an article; `the rat` is a common noun.
     let form = form.trim();
     let named = form.strip_prefix("the ").or_else(|| form.strip_prefix("The "));
     let form = named.filter(|rest| rest.starts_with(char::is_uppercase)).unwrap_or(form);
@@ -329,39 +333,39 @@ mod tests {
             person("mr hale", &["Old Hale"], Gender::Unknown, 0),
         ];
         let text = text("tide", &[&Reading { people, ..Reading::default() }]);
-        let (first, body) = text.split_once('\n').expect("lines");
+        let (first, body) = text.split_once('\n').expect("the file has several lines");
         assert!(first.starts_with("# As written: ") && first.len() == 46, "{first}");
         insta::assert_snapshot!(body, @r#"
-        # Who is who in `tide`, read by rule. Correct it: a file that was changed is obeyed, and never written over.
-        # Rename: change `name`, and keep the old name among `aliases`. Merge two: give the name and the aliases of one to the other.
-        # Part two: give an alias a `[[people]]` of its own. Strike one out: the lines are left without a speaker.
-        # `gender` is "female", "male" or "unknown". ignore = ["Heaven"] says what is nobody's name, narrator = "Jim" who says “I”.
+        # The characters of `tide`, found by rule. Edit this file to correct them: an edited file is used and never overwritten.
+        # Rename: change `name` and add the old name to `aliases`. Merge two: move the name and the aliases of one to the other.
+        # Split one: move an alias to a new `[[people]]` table. Remove one: its quotations have no speaker.
+        # `gender` is "female", "male" or "unknown". ignore = ["Heaven"] lists names that are not characters; narrator = "Jim" is who says “I”.
 
         narrator = "the narrator"
         ignore = []
 
         [[people]]
-        name = "the narrator"  # 9 lines, named 19 times
+        name = "the narrator"  # 9 quotations, named 19 times
         gender = "male"
         aliases = ['Jim "Owl" Hale']
 
         [[people]]
-        name = "孟秋云"  # 1 line, named 3 times
+        name = "孟秋云"  # 1 quotation, named 3 times
         gender = "female"
         aliases = ["孟大嫂", "秋云"]
 
-        # Named, and never heard.
+        # Characters without quotations.
 
         [[people]]
-        name = "Hale"  # 0 lines, named once
+        name = "Hale"  # 0 quotations, named once
         aliases = ["Mr. Hale", "jim “Owl” hale"]
 
         [[people]]
-        name = "Old Hale"  # 0 lines, named once
+        name = "Old Hale"  # 0 quotations, named once
         aliases = []
         "#);
         let read: Aliases = toml::from_str(&text).expect("TOML");
-        assert_eq!(read.faults(), [], "what the program writes is right");
+        assert_eq!(read.faults(), [], "the file that the program writes is valid");
     }
 
     #[test]
@@ -378,14 +382,14 @@ mod tests {
         assert_eq!(read.faults(), []);
         let people = read.people.iter().map(|known| known.forms().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>();
         assert_eq!(people, ["Mrs. Hallow Ruth 露丝", "Tom", "孟秋云 秋云"]);
-        assert!(text.contains("name = \"Mrs. Hallow\"  # 5 lines, named 12 times"), "{text}");
+        assert!(text.contains("name = \"Mrs. Hallow\"  # 5 quotations, named 12 times"), "{text}");
 
-        // A file that names nobody of a part says nothing of it.
+        // A file without any character of a text does not apply to it.
         let old = Aliases { people: vec![known("Mrs. Hallow", &[])], ..Aliases::default() };
         assert_eq!(old.of_part(&reading(chinese.clone())), None);
         let narrated = Aliases { narrator: Some("Tom".to_owned()), ..read.clone() };
-        let part = narrated.of_part(&reading(chinese[..1].to_vec())).expect("it names one");
-        assert_eq!((part.narrator, part.people), (None, read.people), "Tom is nobody there");
+        let part = narrated.of_part(&reading(chinese[..1].to_vec())).expect("the file names a character of the text");
+        assert_eq!((part.narrator, part.people), (None, read.people), "Tom does not occur in that text");
     }
 
     #[test]
@@ -395,12 +399,15 @@ mod tests {
             let text = text("tide", &[&reading]);
             assert_eq!(toml::from_str::<Aliases>(&text).expect("TOML"), Aliases::of(&reading));
             assert!(is_as_written(&text));
-            // What editors and systems do by themselves is no change.
+            // Changes that editors and operating systems make by themselves do not count.
             assert!(is_as_written(&format!("\u{feff}{}", text.replace('\n', "\r\n"))));
             assert!(is_as_written(text.trim_end()));
             assert!(!is_as_written(&text.replacen("name = ", "name =", 1)));
             assert!(!is_as_written(&(text.clone() + "# mine\n")));
-            assert!(!is_as_written(text.split_once('\n').expect("lines").1), "without its first line");
+            assert!(
+                !is_as_written(text.split_once('\n').expect("the file has several lines").1),
+                "the first line is missing"
+            );
             assert!(!is_as_written(""));
         }
     }
@@ -415,14 +422,14 @@ mod tests {
         let own = Aliases { people, ..Aliases::default() };
         assert_eq!(
             faults(own),
-            "/people/0/aliases/1: this name has no letter; /people/1/aliases/0: `miss  hallow` is `Ruth` already"
+            "/people/0/aliases/1: this name has no letter; /people/1/aliases/0: `miss  hallow` is already a name of `Ruth`"
         );
         let ignore = vec!["Heaven".to_owned(), "the Ruth".to_owned(), "…".to_owned()];
         let nobody = Aliases { narrator: Some("Jim".to_owned()), ignore, people: vec![known("Ruth", &[])] };
         assert_eq!(
             faults(nobody),
-            "/ignore/1: `the Ruth` is nobody's name, and one of `Ruth`; /ignore/2: this name has no letter; \
-             /narrator: the narrator `Jim` is nobody in this file"
+            "/ignore/1: `the Ruth` is ignored and also a name of `Ruth`; /ignore/2: this name has no letter; \
+             /narrator: the narrator `Jim` is not a character in this file"
         );
     }
 

@@ -1,32 +1,32 @@
-//! Whether a line is what a passage says: the two are laid side by side, word by word, and what differs is judged.
+//! Decides whether an utterance says the same as a passage: aligns the two word by word and judges the differences.
 //!
-//! Another name, another number, a denial more or less make another line of it, however alike the two are; a slip of the pen,
-//! a missing `oh` or a contraction do not. Searches nothing: the passage is given.
+//! Another name, another number, or a negation more or less changes the meaning, however similar the rest is; a typo, a
+//! missing `oh` or a contraction does not. Does not search: the passage is given.
 
 use std::collections::HashMap;
 
 use super::wording::{Begins, Kind, Word, is_common};
 use crate::schema::Language;
 
-/// A line laid beside the passage that is most like it.
+/// An utterance aligned with the most similar passage.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Alignment {
-    /// The share of letters that the line and its stretch of the passage have in common, 0 to 1.
+    /// The share of letters that the utterance and its range of the passage have in common, 0 to 1.
     pub(super) similarity: f64,
-    /// The share of the line's letters that the passage has, 0 to 1.
+    /// The share of the utterance's letters that the passage has, 0 to 1.
     pub(super) covered: f64,
-    /// Which words of the passage the line stands for.
+    /// The range of words of the passage that it matches.
     pub(super) words: (usize, usize),
-    /// What makes another line of it.
+    /// The first difference that changes the meaning.
     pub(super) alteration: Option<Alteration>,
 }
 
-/// A difference that counts.
+/// A difference that changes the meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Alteration {
-    /// What the line has, empty where it has nothing.
+    /// The words of the utterance; empty if they are missing.
     pub(super) line: String,
-    /// What the book has, empty where it has nothing.
+    /// The words of the book; empty if they are missing.
     pub(super) book: String,
 }
 
@@ -40,26 +40,26 @@ impl Alteration {
     }
 }
 
-/// What becomes of a word between line and passage.
+/// One step of an alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Same(usize, usize),
-    /// Mistyped.
+    /// A typo.
     Slip(usize, usize),
     Other(usize, usize),
-    /// The line alone has it.
+    /// Only in the utterance.
     Added(usize),
-    /// The passage alone has it.
+    /// Only in the passage.
     Missing(usize),
 }
 
-/// Up to how many words a line is short.
+/// Utterances of at most this many words are short.
 const SHORT: usize = 5;
 
-/// Whether a word that begins a sentence with a capital is used without one elsewhere.
+/// Whether a word that is capitalized at the beginning of a sentence also occurs in lower case.
 pub(super) type IsUsed<'a> = &'a dyn Fn(&str) -> bool;
 
-/// Lays a line beside a passage. `None` when they have nothing in common.
+/// Aligns an utterance with a passage. `None` if they have nothing in common.
 pub(super) fn align(line: &[Word], passage: &[Word], language: Language, is_used: IsUsed<'_>) -> Option<Alignment> {
     let steps = steps(line, passage);
     let common = |step: &Step| matches!(step, Step::Same(..) | Step::Slip(..));
@@ -86,7 +86,7 @@ pub(super) fn align(line: &[Word], passage: &[Word], language: Language, is_used
 }
 
 impl Step {
-    /// Returns the step so many words further on.
+    /// Returns the step shifted by an offset in both texts.
     const fn behind(self, own: usize, other: usize) -> Self {
         match self {
             Self::Same(line, book) => Self::Same(line + own, book + other),
@@ -112,14 +112,14 @@ impl Step {
     }
 }
 
-/// Up to how many pairs of words are held against each other; beyond it what is said word for word parts the two first.
+/// Maximum number of word pairs to align at once; longer texts are first split at exact matches.
 const MOST_PAIRS: usize = 1 << 18;
 
-/// How many words in a row tell a place of a long line, and how many characters.
+/// The number of consecutive words (English) or characters (Chinese) that make an anchor in a long utterance.
 const ANCHOR: (usize, usize) = (3, 6);
 
-/// Finds a cheap way to make the line of a stretch of the passage; what stands before and after it costs nothing. It is the
-/// cheapest where neither is long.
+/// Finds a cheap alignment of an utterance with a range of the passage; words of the passage before and after the range
+/// cost nothing. It is optimal unless one of the two is long.
 fn steps(line: &[Word], passage: &[Word]) -> Vec<Step> {
     if line.len() * passage.len() <= MOST_PAIRS {
         return block(line, passage, [true, true]);
@@ -142,7 +142,7 @@ fn steps(line: &[Word], passage: &[Word]) -> Vec<Step> {
     steps
 }
 
-/// Returns where words in a row stand that each of two texts has once, in the order of both.
+/// Returns the positions of word sequences that occur exactly once in each text, in increasing order in both.
 fn anchors(line: &[Word], passage: &[Word]) -> Vec<(usize, usize)> {
     fn places(words: &[Word], length: usize) -> HashMap<Vec<&str>, Option<usize>> {
         let mut places: HashMap<Vec<&str>, Option<usize>> = HashMap::new();
@@ -157,7 +157,7 @@ fn anchors(line: &[Word], passage: &[Word]) -> Vec<(usize, usize)> {
     let mut pairs: Vec<(usize, usize)> =
         places(line, length).into_iter().filter_map(|(run, place)| Some((place?, (*others.get(&run)?)?))).collect();
     pairs.sort_unstable();
-    // The longest chain that goes forward in both: of each length the chain that ends earliest, and what stands before each.
+    // The longest increasing chain: for each length the chain that ends earliest, with the predecessor of each pair.
     let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), Vec::with_capacity(pairs.len()));
     for (at, (_, place)) in pairs.iter().enumerate() {
         let length = ends.partition_point(|end: &usize| pairs[*end].1 < *place);
@@ -170,24 +170,24 @@ fn anchors(line: &[Word], passage: &[Word]) -> Vec<(usize, usize)> {
     chain
 }
 
-/// Returns the steps from words to words that are not looked at: all are others.
+/// Returns steps for texts that are not compared: all words differ.
 fn unlike(line: usize, book: usize, is_free: [bool; 2]) -> Vec<Step> {
     let both = line.min(book);
-    // What is free stands before or after and is left out.
+    // Words of the passage at a free side are skipped.
     let book = if is_free.contains(&true) { both } else { book };
     let others = (0..both).map(|at| Step::Other(at, at));
     others.chain((both..line).map(Step::Added)).chain((both..book).map(Step::Missing)).collect()
 }
 
-/// Finds the cheapest way to make words of words; what is free of the passage, before or after, costs nothing.
+/// Finds the cheapest alignment of two texts; words of the passage at a free side cost nothing.
 fn block(line: &[Word], passage: &[Word], [before, after]: [bool; 2]) -> Vec<Step> {
     const SLIP: u32 = 2;
-    // What counts is rather another of its kind than too much here and missing there.
+    // Significant words are rather replaced by one of the same kind than missing in one place and added in another.
     let other_way = |a: &Word, b: &Word| if a.kind == b.kind && a.kind != Kind::Plain { 4 } else { 7 };
     let skip = |word: &Word| if word.kind == Kind::Filler { 1 } else { 5 };
     let width = passage.len() + 1;
     let mut costs = vec![0_u32; (line.len() + 1) * width];
-    // What was done to come to a cell: 0 the words are the same, 1 a slip, 2 another, 3 added, 4 missing.
+    // The step that led to a cell: 0 same, 1 typo, 2 other, 3 added, 4 missing.
     let mut ways = vec![4_u8; costs.len()];
     for (column, word) in passage.iter().enumerate().filter(|_| !before) {
         costs[column + 1] = costs[column] + skip(word);
@@ -207,7 +207,7 @@ fn block(line: &[Word], passage: &[Word], [before, after]: [bool; 2]) -> Vec<Ste
             let mut best = (costs[above + column] + cost, way);
             let added = costs[above + column + 1] + skip(word);
             let missing = costs[here + column] + skip(other);
-            // A line rather lacks its second word than that its first is too much.
+            // Prefer a missing second word to an added first one.
             let gap = if missing <= added { (missing, 4) } else { (added, 3) };
             if gap.0 < best.0 {
                 best = gap;
@@ -238,8 +238,8 @@ fn block(line: &[Word], passage: &[Word], [before, after]: [bool; 2]) -> Vec<Ste
     steps
 }
 
-/// Whether one word is the other, mistyped. What counts is mistyped by a letter too few, too many or out of its turn alone, and
-/// never in its first letter: `Stott` is nobody that `Scott` is, nor is `ever` `never`.
+/// Whether one word is a typo of the other. In names, numbers and negations only a missing, added or transposed letter
+/// counts, and never the first letter: `Stott` is not `Scott`, `ever` is not `never`.
 fn is_slip(line: &Word, book: &Word) -> bool {
     let (a, b) = (line.text.as_str(), book.text.as_str());
     if line.is_han() || book.is_han() {
@@ -263,13 +263,13 @@ fn is_slip(line: &Word, book: &Word) -> bool {
     strsim::osa_distance(a, b) <= if length.min(other) >= 8 { 2 } else { 1 }
 }
 
-/// Whether a word denies another by its beginning.
+/// Whether a word is another one with a negative prefix.
 fn denies(long: &str, short: &str) -> bool {
     let begins = |prefix: &&str| long.strip_prefix(*prefix).is_some_and(|rest| rest == short && rest.len() > 2);
     ["un", "in", "im", "dis", "non", "ir", "il", "mis"].iter().any(begins)
 }
 
-/// Judges what differs.
+/// Judges the differences of an alignment.
 struct Judge<'a> {
     line: &'a [Word],
     passage: &'a [Word],
@@ -293,12 +293,12 @@ impl Judge<'_> {
                         || denies(&a.text, &b.text)
                         || denies(&b.text, &a.text)
                 }
-                // To deny twice is not to deny.
+                // A double negation is not a negation.
                 Step::Added(line) => {
                     let word = &self.line[*line];
                     counts(word, self.is_used) && (word.kind == Kind::Negation || !stutters(self.line, *line))
                 }
-                // What the line leaves out before it begins and after it ends is judged by its clause.
+                // Words missing before its start and after its end are judged by `cut`.
                 Step::Missing(book) => counts(&self.passage[*book], self.is_used) && !stutters(self.passage, *book),
             };
             if altered {
@@ -308,7 +308,7 @@ impl Judge<'_> {
         if language == Language::Zh {
             return self.other_words(steps);
         }
-        // Of a few words none may be another.
+        // In a short utterance no word may differ.
         let is_other = |step: &Step| match step {
             Step::Other(..) => true,
             Step::Added(line) => self.line[*line].kind != Kind::Filler && !stutters(self.line, *line),
@@ -318,7 +318,7 @@ impl Judge<'_> {
         Some(self.difference(steps, at, None, None))
     }
 
-    /// Names a difference with the words beside it that differ too.
+    /// Returns a difference together with adjacent ones.
     fn difference(&self, steps: &[Step], at: usize, own: Option<&Word>, other: Option<&Word>) -> Alteration {
         if own.is_some() && other.is_some() {
             return Alteration::of(own.as_slice(), other.as_slice());
@@ -332,7 +332,8 @@ impl Judge<'_> {
         Alteration::of(&line, &book)
     }
 
-    /// Finds Chinese words that the book has not, by their characters: one in eight may be a slip, two together are a word.
+    /// Finds Chinese words that the book does not have: up to one character in eight may be a typo, two adjacent ones
+    /// are a word.
     fn other_words(&self, steps: &[Step]) -> Option<Alteration> {
         let own = |step: &Step| match step {
             Step::Other(line, _) | Step::Added(line) => {
@@ -362,7 +363,7 @@ impl Judge<'_> {
     }
 }
 
-/// Whether it matters that a word is there.
+/// Whether the presence of a word matters.
 fn counts(word: &Word, is_used: IsUsed<'_>) -> bool {
     match word.kind {
         Kind::Name | Kind::Number | Kind::Negation => true,
@@ -371,14 +372,14 @@ fn counts(word: &Word, is_used: IsUsed<'_>) -> bool {
     }
 }
 
-/// Whether a word says again what the word beside it says.
+/// Whether a word repeats an adjacent one.
 fn stutters(words: &[Word], at: usize) -> bool {
     let same = |other: Option<&Word>| other.is_some_and(|other| other.text == words[at].text);
     words[at].kind != Kind::Number && (same(at.checked_sub(1).map(|at| &words[at])) || same(words.get(at + 1)))
 }
 
-/// Finds what counts in the rest of the clauses that a line begins and ends within; a `no` by itself, right before it, is one
-/// with what follows.
+/// Finds significant words in the rest of the clauses at both ends of an utterance. A `no` of its own just before it
+/// belongs to it.
 pub(super) fn cut(passage: &[Word], first: usize, last: usize, is_used: IsUsed<'_>) -> Option<Alteration> {
     let begins = |at: usize, least: Begins| passage[at].begins >= least;
     let begun = (0..=first).rev().find(|at| begins(*at, Begins::Clause)).unwrap_or(0);
@@ -488,7 +489,7 @@ mod tests {
         );
     }
 
-    /// What is long is laid side by side in parts, as if it were short.
+    /// Long texts are aligned in parts, with the same result as short ones.
     #[test]
     fn long_lines_are_parted_where_both_say_the_same() {
         let names = Names::new(&[]);
@@ -510,7 +511,7 @@ mod tests {
             };
             let same = align(&text);
             assert_eq!((same.similarity, same.alteration, same.words), (1.0, None, (0, passage.len())));
-            // A part of it, with a word otherwise in the midst.
+            // A part of it, with a different word in the middle.
             let part: String = (110..190).map(|n| sentence.replace('N', &n.to_string())).collect();
             let found = align(&part.replace("150", "151"));
             let expected = Some(Alteration { line: "151".to_owned(), book: "150".to_owned() });

@@ -1,4 +1,4 @@
-//! What the extractor is asked: which scenes a stretch of a book holds, and what there is to know about one of them.
+//! The questions this stage asks a model: which scenes a passage contains, and the description of one scene.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,21 +10,21 @@ use crate::llm::{Ask, Offline};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, Language, Message, Motivation};
 
-/// Someone whom the reading by rule found in the book.
+/// A character found by rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct CastHint {
     pub(super) name: String,
     pub(super) aliases: Vec<String>,
-    /// How many quotations of this stretch are theirs.
+    /// The number of quotations in this passage attributed to the character.
     pub(super) lines: u32,
-    /// How many of the whole book.
+    /// The number of quotations in the whole book.
     pub(super) all_lines: u32,
 }
 
-/// A quotation as the reading by rule has it.
+/// A quotation with its speaker as attributed by rule.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct QuotationHint {
-    /// The speaker, where one was found.
+    /// The speaker, if one was found.
     pub(super) speaker: Option<String>,
     /// Its first words.
     pub(super) opening: String,
@@ -38,7 +38,7 @@ pub(super) struct QuotationHint {
     pub(super) end: u32,
 }
 
-/// A paragraph of the stretch; for the offline engine, which reads the text by it.
+/// A paragraph of the passage; used by the offline engine only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ParagraphHint {
     pub(super) start: u32,
@@ -46,40 +46,40 @@ pub(super) struct ParagraphHint {
     pub(super) border: bool,
 }
 
-/// A sentence of narration; for the offline engine.
+/// A sentence of narration; used by the offline engine only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SentenceHint {
     pub(super) start: u32,
     pub(super) end: u32,
     pub(super) text: String,
-    /// Whom it names.
+    /// The characters it names.
     pub(super) people: Vec<String>,
-    /// Whom it is about.
+    /// The character it is about.
     pub(super) subject: Option<String>,
-    /// What stands after the first name of whom it is about.
+    /// The text after the first mention of the character it is about.
     pub(super) after: String,
-    /// Whether it can be told by itself.
+    /// Whether it is understandable without context.
     pub(super) alone: bool,
-    /// Whether it is told by an `I`.
+    /// Whether it is narrated in the first person.
     pub(super) first_person: bool,
 }
 
-/// A scene that the stretch before broke off.
+/// A scene that the previous passage cut off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct CarriedHint {
-    /// What happened in it.
+    /// A summary of what happened in it.
     pub(super) summary: String,
-    /// Who speaks in it.
+    /// Its speakers.
     pub(super) characters: Vec<String>,
-    /// How many lines it has.
+    /// The number of its utterances.
     pub(super) lines: u32,
-    /// Its last lines.
+    /// Its last utterances.
     pub(super) last_lines: Vec<String>,
 }
 
-/// Which scenes with dialogue does a stretch of a book hold? (FURINA 3.2, after CoSER.)
+/// Which scenes with dialogue does a passage of a book contain? (FURINA 3.2, after CoSER.)
 ///
-/// What is not shown in the prompt follows from what is: places in the text, and the sentences of the text.
+/// Fields that are not shown in the prompt (offsets, the sentences of the text) are derived from those that are.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FindScenes {
     pub(super) language: Language,
@@ -91,13 +91,13 @@ pub struct FindScenes {
     pub(super) quotations: Vec<QuotationHint>,
     pub(super) min_utterances: u32,
     pub(super) max_utterances: u32,
-    /// Whether the chapter goes on after the stretch.
+    /// Whether the chapter continues after the passage.
     pub(super) goes_on: bool,
-    /// What was wrong with the answer before, when the stretch is asked about again.
+    /// The problem with the previous answer, if the model is asked again.
     pub(super) doubt: Option<String>,
-    /// Whether the stretch was found to end in the middle of a scene.
+    /// Whether the passage was found to end in the middle of a scene.
     pub(super) continues: bool,
-    /// Where the stretch begins, in code points of the book.
+    /// Start of the passage, in code points of the book.
     #[serde(skip)]
     pub(super) start: u32,
     #[serde(skip)]
@@ -109,10 +109,10 @@ pub struct FindScenes {
     /// The script of the text.
     #[serde(skip)]
     pub(super) script: Script,
-    /// The name of whoever tells the book as `I`.
+    /// The name of the first-person narrator.
     #[serde(skip)]
     pub(super) teller: Option<String>,
-    /// How many quotations of the whole book are whose, the most first; for the offline engine.
+    /// Quotations per character in the whole book, in descending order; used by the offline engine only.
     #[serde(skip)]
     pub(super) lines_by_rank: Vec<u32>,
 }
@@ -176,26 +176,26 @@ impl Ask for FindScenes {
     }
 }
 
-/// Something that the book tells of a character.
+/// A fact that the book states about a character.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Note {
-    /// The key of the profile that it belongs to.
+    /// The profile key it belongs to.
     pub(super) key: String,
     pub(super) text: String,
 }
 
-/// A character of a scene, as far as it is known.
+/// A character of a scene, with what is known so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct CastNotes {
     pub(super) name: String,
     pub(super) aliases: Vec<String>,
-    /// Its profile as the scene before left it.
+    /// The profile after the previous scene.
     pub(super) known: Vec<Attribute>,
-    /// What the reading by rule noted.
+    /// Facts found by rule.
     pub(super) notes: Vec<Note>,
 }
 
-/// A line of the scene's dialogue.
+/// An utterance of the scene.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct DialogueHint {
     pub(super) speaker: String,
@@ -204,39 +204,39 @@ pub(super) struct DialogueHint {
     pub(super) speech: String,
 }
 
-/// What is there to know about a scene: its world and situation, what each wants, and who they are? (FURINA 3.2)
+/// What are a scene's worldview, situation, motivations and profiles? (FURINA 3.2)
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DescribeScene {
     pub(super) language: Language,
     pub(super) title: String,
     pub(super) chapter: String,
-    /// The world as far as it is known.
+    /// The worldview so far.
     pub(super) worldview: Option<String>,
-    /// Sentences from the opening of the book, while the world is not known.
+    /// Sentences from the opening of the book, if there is no worldview yet.
     pub(super) opening: Vec<String>,
-    /// What the book names again and again, while the world is not known.
+    /// What the book mentions most often, if there is no worldview yet.
     pub(super) counted: Option<String>,
     pub(super) cast: Vec<CastNotes>,
-    /// The last that was told before the text, where the text itself says too little before the talk.
+    /// The last narration before the passage, if the passage itself has too little before its dialogue.
     pub(super) lead: Vec<String>,
     pub(super) text: String,
     pub(super) dialogue: Vec<DialogueHint>,
-    /// The keys of a profile, public ones first.
+    /// The profile keys, public ones first.
     pub(super) public_keys: Vec<String>,
     pub(super) private_keys: Vec<String>,
     /// The script of the text.
     #[serde(skip)]
     pub(super) script: Script,
-    /// The name of whoever tells the book as `I`.
+    /// The name of the first-person narrator.
     #[serde(skip)]
     pub(super) teller: Option<String>,
-    /// Sentences of the text before its first line of dialogue.
+    /// Narration of the passage before its first utterance.
     #[serde(skip)]
     pub(super) before: Vec<SentenceHint>,
-    /// Sentences of the text after it.
+    /// Narration of the passage after its first utterance.
     #[serde(skip)]
     pub(super) after: Vec<SentenceHint>,
-    /// The last that was told of anybody before the text, be it in the chapter before.
+    /// The last narration before the passage that names a character, possibly in an earlier chapter.
     #[serde(skip)]
     pub(super) earlier: Option<SentenceHint>,
 }

@@ -1,5 +1,5 @@
-//! Where one scene ends and the next begins: by what is told between two lines of time and place, by who talks before and
-//! after, and by how much lies between. Makes no scenes.
+//! Finds scene boundaries: by changes of time and place in the narration between two utterances, by changes of
+//! speakers, and by the length of the gap. Builds no scenes.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -8,34 +8,34 @@ use regex::Regex;
 
 use crate::schema::{ByLanguage, Language};
 
-/// What lies between two lines.
+/// The text between two utterances.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Gap {
-    /// A heading or a line that parts scenes.
+    /// Whether it has a heading or scene break.
     pub(super) border: bool,
     pub(super) paragraphs: usize,
     pub(super) characters: u32,
-    /// Where another time begins, in code points of the book.
+    /// Where a change of time begins, in code points of the book.
     pub(super) time: Option<u32>,
-    /// Where somebody comes to another place.
+    /// Where a change of place begins.
     pub(super) place: Option<u32>,
 }
 
-/// A border between two scenes.
+/// A boundary between two scenes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
-    /// The first line after it.
+    /// The first utterance after it.
     pub(super) at: usize,
-    /// Whether nothing joins what it parts.
+    /// Whether the scenes must not be merged again.
     pub(super) hard: bool,
-    /// Where the text itself turns to the next scene, when it says so.
+    /// Where the narration moves on to the next scene, if it does.
     pub(super) turn: Option<u32>,
 }
 
-/// A gap of this many paragraphs parts two scenes.
+/// A gap of this many paragraphs separates two scenes.
 const MOST_PARAGRAPHS: usize = 12;
 
-/// A gap of this many characters does: some 350 English words, 600 Chinese characters.
+/// A gap longer than this separates two scenes: about 350 English words, 600 Chinese characters.
 pub(super) const fn most_characters(language: Language) -> u32 {
     match language {
         Language::En => 2000,
@@ -48,9 +48,9 @@ struct Turns {
     place: Regex,
 }
 
-/// Words at the head of a sentence that tell of another time, and verbs that bring somebody elsewhere.
+/// Words at the beginning of a sentence that change the time, and verbs that change the place.
 static TURNS: LazyLock<ByLanguage<Turns>> = LazyLock::new(|| {
-    let valid = "the table's words are valid";
+    let valid = "the pattern is built in and tested";
     ByLanguage {
         en: Turns {
             time: Regex::new(
@@ -75,8 +75,8 @@ static TURNS: LazyLock<ByLanguage<Turns>> = LazyLock::new(|| {
     }
 });
 
-/// Finds where a stretch of narration turns to another time and to another place. `pieces` are its parts outside of
-/// quotation marks, each with the code point where it begins.
+/// Returns the offsets of the last change of time and of place in a stretch of narration. `pieces` are its parts
+/// outside of quotation marks, each with its start in code points.
 pub(super) fn turns<'a>(
     language: Language,
     pieces: impl Iterator<Item = (u32, &'a str)>,
@@ -99,7 +99,7 @@ pub(super) fn turns<'a>(
     (time, place)
 }
 
-/// Finds the borders among lines: `speakers` has who speaks each, `gap` what lies after each.
+/// Returns the boundaries between utterances. `speakers` has the speaker of each, `gap` returns the gap after each.
 pub(super) fn cuts(language: Language, speakers: &[&str], gap: &dyn Fn(usize) -> Gap) -> Vec<Cut> {
     let most = most_characters(language);
     let mut cuts = Vec::new();
@@ -113,7 +113,7 @@ pub(super) fn cuts(language: Language, speakers: &[&str], gap: &dyn Fn(usize) ->
         };
         let far = gap.paragraphs >= MOST_PARAGRAPHS || gap.characters > most;
         let wide = usize::from(gap.characters > most / 3);
-        // Whoever goes elsewhere while the same two go on talking takes the scene along.
+        // A move does not end the scene if the same two people go on talking.
         let moved = usize::from(gap.place.is_some());
         let later = gap.time.is_some() && (gap.characters > most / 12 || strange > 0);
         if gap.border || far || later || strange + moved + wide >= 2 {
@@ -126,8 +126,7 @@ pub(super) fn cuts(language: Language, speakers: &[&str], gap: &dyn Fn(usize) ->
     cuts
 }
 
-/// How much those who talk from here on are others than those who did so far: 2 when nobody stays, 1 when one does and
-/// most do not.
+/// Returns how much the speakers change: 2 if none stays, 1 if one stays and most do not, else 0.
 fn strange(before: &[&str], after: &[&str]) -> usize {
     let before: BTreeSet<&str> = before.iter().rev().take(8).copied().collect();
     let after: BTreeSet<&str> = after.iter().take(8).copied().collect();

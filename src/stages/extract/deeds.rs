@@ -1,5 +1,4 @@
-//! What is done and thought beside the talk: an action of whoever speaks, words that are only thought, what happens by
-//! itself. Each is the book's own; what fits no line is left out.
+//! Actions, thoughts and events around the dialogue, in the words of the book. Whatever fits no utterance is omitted.
 
 use std::sync::LazyLock;
 
@@ -10,16 +9,16 @@ use super::lexicon::Words;
 use crate::schema::{ByLanguage, Language};
 
 struct Rules {
-    /// Before a quotation that is only thought.
+    /// Text before a quotation that is only thought.
     thinks_before: Regex,
-    /// After one.
+    /// Text after one.
     thinks_after: Regex,
-    /// What tells of no deed: states, thoughts, speech, going away.
+    /// Phrases that are not an action: states, thoughts, speech, leaving.
     no_deed: Regex,
 }
 
 static RULES: LazyLock<ByLanguage<Rules>> = LazyLock::new(|| {
-    let valid = "the table's words are valid";
+    let valid = "the pattern is built in and tested";
     ByLanguage {
         en: Rules {
             thinks_before: Regex::new(
@@ -49,13 +48,13 @@ static RULES: LazyLock<ByLanguage<Rules>> = LazyLock::new(|| {
     }
 });
 
-/// Whether a quotation is thought and not said, by what stands before and after it.
+/// Whether a quotation is thought rather than spoken, judged by the text before and after it.
 pub(super) fn is_thought(language: Language, before: &str, after: &str) -> bool {
     let rules = RULES.get(language);
     rules.thinks_before.is_match(before) || rules.thinks_after.is_match(after)
 }
 
-/// Returns what the speaker of a line does in a sentence told beside it, as a phrase without a subject.
+/// Returns the speaker's action in a sentence next to an utterance, as a phrase without a subject.
 pub(super) fn deed(ask: &FindScenes, hint: &SentenceHint, speaker: &str) -> Option<String> {
     let most = if ask.language == Language::Zh { 26 } else { 90 };
     if hint.subject.as_deref() != Some(speaker) || hint.first_person || hint.text.chars().count() > most + 12 {
@@ -65,22 +64,22 @@ pub(super) fn deed(ask: &FindScenes, hint: &SentenceHint, speaker: &str) -> Opti
     let head = head.strip_prefix("The ").unwrap_or(head);
     let member = ask.cast.iter().find(|member| member.name == speaker)?;
     let own = std::iter::once(&member.name).chain(&member.aliases);
-    // Only a sentence that begins with the name is one deed of theirs from its first word on.
+    // Only a sentence that begins with the name is an action of that person from the first word on.
     if !own.into_iter().any(|name| name.strip_prefix("the ").unwrap_or(name).eq_ignore_ascii_case(head)) {
         return None;
     }
-    // `Anna’s hat` is no deed of Anna’s.
+    // `Anna’s hat` is not an action of Anna.
     if hint.after.starts_with(['’', '\'']) {
         return None;
     }
     phrase(ask, &hint.after, speaker, most)
 }
 
-/// Cleans a phrase of what a speaker does; `None` when it is none.
+/// Cleans a phrase for an action; `None` if it is not one.
 pub(super) fn phrase(ask: &FindScenes, phrase: &str, speaker: &str, most: usize) -> Option<String> {
     let marks = |c: char| c.is_whitespace() || "()（）[]，,。．.;；:：—-".contains(c);
     let mut phrase = phrase.trim_matches(marks);
-    // The speaker is named in front of the line already, under whatever name.
+    // The utterance already names the speaker.
     for own in ask
         .cast
         .iter()
@@ -93,7 +92,7 @@ pub(super) fn phrase(ask: &FindScenes, phrase: &str, speaker: &str, most: usize)
             phrase = phrase[..at].trim_matches(marks);
         }
     }
-    // What another does from there on is no deed of the speaker.
+    // Cut what another person does from there on.
     for other in others(ask, speaker) {
         for tie in [", and ", "; and ", ", while ", ", as ", "，", "；"] {
             if let Some(at) = phrase.find(&format!("{tie}{other}")) {
@@ -102,12 +101,12 @@ pub(super) fn phrase(ask: &FindScenes, phrase: &str, speaker: &str, most: usize)
         }
     }
     if ask.language == Language::Zh {
-        // A whole chain of deeds is told elsewhere, and what somebody sees is done by another.
+        // Keep only the first of a chain of actions, and cut what the speaker sees others do.
         phrase = phrase.split(['；', '。']).next().unwrap_or(phrase);
         phrase = ["，只见", "，只見", "，忽见", "，忽見", "，见", "，見"]
             .iter()
             .fold(phrase, |phrase, sees| phrase.split(sees).next().unwrap_or(phrase));
-        // In front of the words of the line nothing is left to which these could tie.
+        // These connectives have nothing to connect to at the start of an action.
         phrase =
             phrase.trim_matches(marks).trim_start_matches(['却', '卻', '便', '又', '也', '亦', '即', '遂', '就', '早']);
     }
@@ -130,7 +129,7 @@ fn others<'a>(ask: &'a FindScenes, speaker: &'a str) -> impl Iterator<Item = &'a
     ask.cast.iter().filter(own).flat_map(|member| member.aliases.iter().chain([&member.name])).map(String::as_str)
 }
 
-/// Returns a sentence that tells what happens by itself, as a line of nobody has it.
+/// Returns the event in a sentence without an agent, as an environment utterance.
 pub(super) fn event(language: Language, hint: &SentenceHint) -> Option<String> {
     let (least, most) = if language == Language::Zh { (5, 50) } else { (18, 150) };
     let length = hint.text.chars().count();

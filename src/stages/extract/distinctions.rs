@@ -1,10 +1,10 @@
-//! Which words tell one name from another where no list of names has them: the 洪 of 洪老爹, the 府 of 府城, the `Great` of
-//! `Great Tarrow`; and years that are counted by stems and branches. Judges no difference.
+//! Marks words that distinguish a name from a similar one even if no list has the name: the 洪 of 洪老爹, the 府 of 府城, the
+//! `Great` of `Great Tarrow`; also years in the sexagenary cycle. Does not compare texts.
 
 use super::reading::surname_before_call;
 use super::wording::{Begins, Kind, Word};
 
-/// What an English place or person is told from its namesake by.
+/// English words that distinguish two places or people of the same name.
 const QUALIFIERS: &[&str] = &[
     "great", "little", "old", "young", "new", "big", "small", "upper", "lower", "high", "low", "north", "south",
     "east", "west", "northern", "southern", "eastern", "western", "near", "far", "long", "black", "white", "red",
@@ -12,13 +12,13 @@ const QUALIFIERS: &[&str] = &[
 ];
 const STEMS: &str = "甲乙丙丁戊己庚辛壬癸";
 const BRANCHES: &str = "子丑寅卯辰巳午未申酉戌亥";
-/// What the names of places end in.
+/// Last characters of place names.
 const PLACES: &str = "城州县府镇村庄江河湖山岭峰桥寺庙庵巷坊浦湾";
-/// What stands before these and is no part of a name.
+/// Characters that, before one of [`PLACES`], are not part of a name.
 const OTHERS: &str = "这那哪此该本各每全整半他她它我你您们的地得之其了也都又就还不没坐座着住在再到过是有大小个条道上下进出回去来往从向和与跟\
     登爬翻越渡沿靠临臨顺順隔绕繞望守攻破围圍满滿开開看造修架拆游遊";
 
-/// Marks what tells names apart, among words that are in order.
+/// Sets the kind of distinguishing words. `words` are in text order.
 pub(super) fn mark(words: &mut [Word]) {
     for at in 0..words.len() {
         let (before, behind) = words.split_at_mut(at + 1);

@@ -1,5 +1,5 @@
-//! What an answer shows by itself to be of no use: nothing where people talk, more than the text can hold, another language.
-//! Such an answer is asked for once more; what is then left is for the grounding to judge.
+//! Checks whether an answer is unusable: no dialogue where people talk, more than the text can hold, another language.
+//! The model is asked once more; grounding judges the rest.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use super::asks::{FindScenes, FoundScenes};
 use crate::schema::Language;
 use crate::text::is_han;
 
-/// Why an answer is doubted.
+/// The reason why an answer is unusable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Doubt {
-    /// The reason of a reject.
+    /// The reason of the reject.
     pub(super) reason: &'static str,
     pub(super) detail: String,
-    /// What the model is told.
+    /// What the model is told when it is asked again.
     pub(super) told: String,
 }
 
-/// Says why the scenes that were found in a stretch cannot be what it holds, if so.
+/// Returns why an answer cannot be right for its passage, if so.
 pub(super) fn doubt(ask: &FindScenes, answer: &FoundScenes) -> Option<Doubt> {
     let make = |reason, detail: String, en: &str, zh: &str| {
         let told = if ask.language == Language::En { en } else { zh };
@@ -29,7 +29,7 @@ pub(super) fn doubt(ask: &FindScenes, answer: &FoundScenes) -> Option<Doubt> {
         let talk = talk(ask)?;
         return make(
             "no_scene",
-            format!("{talk}, and no scene was found, asked twice"),
+            format!("{talk}, but two answers had no scene"),
             "It had no dialogue, though several people talk with each other in the stretch.",
             "其中没有对话，而这段文字里有几个人在交谈。",
         );
@@ -40,7 +40,7 @@ pub(super) fn doubt(ask: &FindScenes, answer: &FoundScenes) -> Option<Doubt> {
     if foreign * 2 > lines || summaries > 0 {
         return make(
             "other_language",
-            format!("{foreign} of {lines} lines and {summaries} of {scenes} summaries are in another language"),
+            format!("{foreign} of {lines} utterances and {summaries} of {scenes} summaries are in another language"),
             "It was in another language. Copy what is said as it stands, and write everything else in English.",
             "其中用了别的语言。对话照录原文，其余各项都用中文写。",
         );
@@ -50,7 +50,7 @@ pub(super) fn doubt(ask: &FindScenes, answer: &FoundScenes) -> Option<Doubt> {
     if lines > most || said > held + held / 4 + 40 || scenes > most_scenes(ask) {
         return make(
             "too_much",
-            format!("{lines} lines in {scenes} scenes, {said} letters, of a stretch of {held} letters"),
+            format!("{lines} utterances in {scenes} scenes with {said} letters, from a passage of {held} letters"),
             "It had more lines than the stretch can hold. Give every line once, and only what is said in the text.",
             "其中的对话比这段文字容得下的还多。每句话只写一次，只写原文里说过的。",
         );
@@ -58,7 +58,7 @@ pub(super) fn doubt(ask: &FindScenes, answer: &FoundScenes) -> Option<Doubt> {
     None
 }
 
-/// Cuts an answer down to what a stretch can hold.
+/// Cuts an answer down to what its passage can hold.
 pub(super) fn cut(ask: &FindScenes, answer: &mut FoundScenes) {
     answer.scenes.truncate(most_scenes(ask));
     let mut left = most_lines(ask);
@@ -68,7 +68,7 @@ pub(super) fn cut(ask: &FindScenes, answer: &mut FoundScenes) {
     }
 }
 
-/// The most lines that a stretch can hold: a quotation may be parted, and some the rules do not see.
+/// Returns the maximum number of utterances in a passage: a quotation may be split, and the rules miss some.
 fn most_lines(ask: &FindScenes) -> usize {
     let short = if ask.language == Language::Zh { 4 } else { 16 };
     (ask.quotations.len() * 2 + 12).max(letters(&ask.text) / short)
@@ -78,7 +78,7 @@ fn most_scenes(ask: &FindScenes) -> usize {
     most_lines(ask) / (ask.min_utterances as usize).max(2) + 1
 }
 
-/// Says who talks in a stretch, when the rules are sure that people talk with each other.
+/// Returns who talks in a passage, if the rules are sure that there is a conversation.
 fn talk(ask: &FindScenes) -> Option<String> {
     let mut lines: BTreeMap<&str, u32> = BTreeMap::new();
     for speaker in ask.quotations.iter().filter_map(|quotation| quotation.speaker.as_deref()) {
@@ -94,8 +94,8 @@ fn letters(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphanumeric()).count()
 }
 
-/// Whether a text is in another language than a book's. A Chinese character weighs as much as four letters; names in the other
-/// script do not count for much, and a few words are in no language.
+/// Whether a text is in another language than the book. One Chinese character counts as four letters; a few words, such
+/// as names in the other script, are not enough.
 pub(super) fn is_foreign(text: &str, language: Language) -> bool {
     let (mut latin, mut han, mut kana) = (0_usize, 0_usize, 0_usize);
     for c in text.chars() {
@@ -110,7 +110,7 @@ pub(super) fn is_foreign(text: &str, language: Language) -> bool {
     }
 }
 
-/// Whether a few words are in another language than a book's: they have no letter of its script.
+/// Whether a short phrase is in another language than the book: it has no letter of its script.
 pub(super) fn is_foreign_phrase(text: &str, language: Language) -> bool {
     let han = text.chars().filter(|c| is_han(*c)).count();
     let latin = text.chars().filter(|c| c.is_alphabetic() && !is_han(*c)).count();

@@ -1,4 +1,4 @@
-//! What is known of a whole book before any model is asked: the reading by rule, and the book's own sentences by person.
+//! An index of a whole book built before any model is asked: attribution, narration, and facts per character.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::standing::written;
 use super::world;
 use crate::schema::{Book, Language};
 
-/// A book with its reading, indexed for [`extract`](super::extract).
+/// A book with its attribution, indexed for [`extract`](super::extract).
 #[derive(Debug)]
 pub struct BookFacts {
     pub(super) slug: String,
@@ -20,50 +20,50 @@ pub struct BookFacts {
     pub(super) language: Language,
     pub(super) reading: Reading,
     text: Arc<str>,
-    /// The byte of every 256th code point.
+    /// The byte offset of every 256th code point.
     steps: Vec<usize>,
     names: Names,
     narration: Vec<Sentence>,
     script: Script,
     /// How each person speaks.
     manners: Manners,
-    /// What the book tells of each person, in its order: where it is told, under which key, and the sentence. By index of people.
+    /// Facts from the narration per person, in book order: end offset, profile key, sentence. Indexed like `people`.
     told: Vec<Vec<(u32, Key, String)>>,
-    /// With whom each person has talked, in order: where, and with whom. By index of people.
+    /// Conversation partners per person, in book order: end offset, partner. Indexed like `people`.
     talks: Vec<Vec<(u32, usize)>>,
-    /// Who tells the book as `I`.
+    /// The first-person narrator.
     teller: Option<usize>,
-    /// What the book names again and again.
+    /// A sentence on what the book mentions most often.
     world: Option<String>,
-    /// What others say of each person: where it ends, and the sentence. By index of people.
+    /// What other people say of each person: end offset, sentence. Indexed like `people`.
     hearsay: Vec<Vec<(u32, String)>>,
-    /// What a script's list of persons says of each.
+    /// Entries of a script's list of characters, by person.
     billed: BTreeMap<usize, String>,
-    /// How many lines those have who speak most, the most first.
+    /// Lines per person for those who speak most, in descending order.
     lines_by_rank: Vec<u32>,
 }
 
 const STEP: usize = 256;
 
-/// Up to how many lines a Chinese name is doubted that has the form of none.
+/// Chinese names that do not look like a name are doubted if they have at most this many lines.
 const DOUBTFUL: u32 = 5;
 
-/// How many of the last talks count for with whom a person talks most.
+/// The number of most recent exchanges that count for the most frequent partners.
 const TALKS: usize = 120;
 
-/// How many of those who speak most a cast is held against; no scene has more that matter.
+/// The number of top speakers that a scene's cast is compared with; no scene has more who matter.
 const RANKS: usize = 16;
 
 impl BookFacts {
-    /// Indexes a book as told in a language. Takes time in proportion to its length. `text` is the book's, which may be gone
-    /// from it by now.
+    /// Indexes a book in one language; linear in its length. `text` is the text of the book, which `book` may no longer
+    /// hold.
     #[must_use]
     pub fn new(book: &Book, language: Language, text: Arc<str>, mut reading: Reading) -> Self {
         if book.script {
             open_cues(&mut reading);
         }
         for person in &mut reading.people {
-            // Anybody is 人.
+            // 人 (“person”) can mean anyone.
             person.aliases.retain(|alias| !Words::is_group(language, alias) && alias != "人");
         }
         drop_doubtful(&mut reading, language);
@@ -77,7 +77,7 @@ impl BookFacts {
         let manners = Manners::new(&reading, language, &names);
         let hearsay = hearsay(&reading, script, &names);
         let billed = if book.script { billed(&text, &reading, &names) } else { BTreeMap::new() };
-        // What stands before the first line of a script is its list of persons.
+        // In a script, everything before the first line is the list of characters.
         let front = narration.partition_point(|sentence| !billed.is_empty() && sentence.start < first_line(&reading));
         let told = told(&narration[front..], &reading, language, &names);
         let talks = talks(&reading);
@@ -108,22 +108,22 @@ impl BookFacts {
         }
     }
 
-    /// Returns how many lines those have who speak most, the most first.
+    /// Returns the line counts of those who speak most, in descending order.
     pub(super) fn lines_by_rank(&self) -> &[u32] {
         &self.lines_by_rank
     }
 
-    /// Returns the script that the book is written in.
+    /// Returns the script of the book's text.
     pub(super) const fn script(&self) -> Script {
         self.script
     }
 
-    /// Says what the book names again and again.
+    /// Returns a sentence on what the book mentions most often.
     pub(super) fn world(&self) -> Option<&str> {
         self.world.as_deref()
     }
 
-    /// Returns the name of whoever tells the book as `I`.
+    /// Returns the name of the first-person narrator.
     pub(super) fn teller(&self) -> Option<&str> {
         self.teller.map(|person| self.person(person).name.as_str())
     }
@@ -140,12 +140,12 @@ impl BookFacts {
         self.text[step..].char_indices().nth(point % STEP).map_or(self.text.len(), |(byte, _)| step + byte)
     }
 
-    /// Returns the person whom a name means.
+    /// Returns the person with a name.
     pub(super) fn owner(&self, name: &str) -> Option<usize> {
         self.names.owner(name)
     }
 
-    /// Returns the names of the book's people.
+    /// Returns the index of names.
     pub(super) const fn names(&self) -> &Names {
         &self.names
     }
@@ -154,35 +154,35 @@ impl BookFacts {
         &self.reading.people[index]
     }
 
-    /// Returns what a text says right after it first names a person.
+    /// Returns the rest of a text after its first mention of a person.
     pub(super) fn after_name<'t>(&self, text: &'t str, index: usize) -> Option<&'t str> {
         let (_, end, _) = self.names.spans(text).into_iter().find(|(_, _, person)| *person == index)?;
         Some(&text[end..])
     }
 
-    /// Returns the quotations that begin in a stretch.
+    /// Returns the quotations that begin in a range.
     pub(super) fn quotations(&self, start: u32, end: u32) -> &[Quotation] {
         let all = &self.reading.quotations;
         &all[all.partition_point(|quotation| quotation.start < start)
             ..all.partition_point(|quotation| quotation.start < end)]
     }
 
-    /// Returns the sentences of narration that begin in a stretch.
+    /// Returns the sentences of narration that begin in a range.
     pub(super) fn narration(&self, start: u32, end: u32) -> &[Sentence] {
         let all = &self.narration;
         &all[all.partition_point(|sentence| sentence.start < start)
             ..all.partition_point(|sentence| sentence.start < end)]
     }
 
-    /// Whether the story goes on after an offset without a heading or a border.
+    /// Whether the story continues after an offset without a heading or scene break.
     pub(super) fn goes_on(&self, offset: u32) -> bool {
         let paragraphs = &self.reading.paragraphs;
         let next = paragraphs.partition_point(|paragraph| paragraph.end <= offset);
         paragraphs.get(next).is_some_and(|paragraph| !paragraph.border)
     }
 
-    /// Returns sentences that tell of the book's world, from where its first chapter begins; in a script the lines of its
-    /// front that tell of no person come first.
+    /// Returns sentences that describe the book's world, from the start of its first chapter. In a script, front matter
+    /// that names no person comes first.
     pub(super) fn opening(&self, start: u32) -> Vec<String> {
         let words = Words::of(self.language);
         let mut opening: Vec<String> = Vec::new();
@@ -199,7 +199,7 @@ impl BookFacts {
         opening
     }
 
-    /// Returns the last sentences told before an offset, no further back than the border before it.
+    /// Returns up to two sentences of narration before an offset, no further back than the previous scene break.
     pub(super) fn lead(&self, offset: u32) -> Vec<&Sentence> {
         let far = offset.saturating_sub(if self.language == Language::Zh { 1500 } else { 5000 });
         let paragraphs = &self.reading.paragraphs;
@@ -212,13 +212,13 @@ impl BookFacts {
         lead
     }
 
-    /// Returns the last sentence told before an offset that names anybody, over borders too.
+    /// Returns the last sentence before an offset that names a person, ignoring scene breaks.
     pub(super) fn earlier(&self, offset: u32) -> Option<&Sentence> {
         let far = offset.saturating_sub(self.near());
         self.narration(far, offset).iter().rev().find(|sentence| sentence.alone && !sentence.people.is_empty())
     }
 
-    /// Returns what the book has told of a person up to an offset, in the book's own sentences where it can be.
+    /// Returns the facts that the book has stated about a person up to an offset, where possible in its own sentences.
     pub(super) fn notes(&self, index: usize, until: u32) -> Vec<Note> {
         let person = self.person(index);
         let mut notes: Vec<Note> = Vec::new();
@@ -227,7 +227,7 @@ impl BookFacts {
             add(Key::Gender, gender.to_owned());
         }
         let billed = self.billed.get(&index);
-        // Of whoever has no name only what is told near by is surely the same person's.
+        // An unnamed person is only assumed to be the same one over a short distance.
         let passing = is_passing(person, self.language);
         let since = if passing { until.saturating_sub(self.near()) } else { 0 };
         let told = &self.told[index][..self.told[index].partition_point(|(end, ..)| *end <= until)];
@@ -263,12 +263,12 @@ impl BookFacts {
         notes
     }
 
-    /// Whether somebody is known by what anybody may be called.
+    /// Whether a person has no proper name, only a description that fits many.
     pub(super) fn is_passing(&self, index: usize) -> bool {
         is_passing(self.person(index), self.language)
     }
 
-    /// How far back somebody without a name is still taken for the same.
+    /// How far back an unnamed person is still assumed to be the same one, in code points.
     const fn near(&self) -> u32 {
         match self.language {
             Language::En => 20_000,
@@ -276,7 +276,7 @@ impl BookFacts {
         }
     }
 
-    /// Says with whom a person has talked most of late.
+    /// Returns a sentence on whom a person has recently talked with most.
     fn partners(&self, index: usize, until: u32) -> Option<String> {
         let talks = &self.talks[index][..self.talks[index].partition_point(|(end, _)| *end <= until)];
         let mut counts: BTreeMap<usize, u32> = BTreeMap::new();
@@ -302,7 +302,7 @@ impl BookFacts {
     }
 }
 
-/// Whether somebody is known by what anybody may be called: `the stranger`, 那婆子.
+/// Whether a person has no proper name, only a description that fits many: `the stranger`, 那婆子.
 fn is_passing(person: &Person, language: Language) -> bool {
     let mut names = person.aliases.iter().chain([&person.name]);
     match language {
@@ -322,7 +322,7 @@ fn is_passing(person: &Person, language: Language) -> bool {
     }
 }
 
-/// Leaves those without a speaker whom hardly anything shows to be one: a cast of a scene is better short than wrong.
+/// Removes doubtful speakers: a scene's cast should rather be incomplete than wrong.
 fn drop_doubtful(reading: &mut Reading, language: Language) {
     if language == Language::En {
         return;
@@ -341,12 +341,13 @@ fn drop_doubtful(reading: &mut Reading, language: Language) {
     }
     for (person, _) in reading.people.iter_mut().zip(doubtful).filter(|(_, doubtful)| *doubtful) {
         person.aliases.clear();
-        // Nothing in the text is told of whoever has no name.
+        // Nothing in the text is attributed to a person without a name.
         person.name.clear();
     }
 }
 
-/// Finds who tells a book as `I`. Where less than a tenth of what is told has an `I`, that is somebody who is quoted.
+/// Finds the first-person narrator. If less than a tenth of the narration is in the first person, those sentences are
+/// quoted text.
 fn teller(narration: &[Sentence], reading: &Reading) -> Option<usize> {
     let own = narration.iter().filter(|sentence| sentence.first_person).count();
     let teller = |person: &Person| {
@@ -355,7 +356,7 @@ fn teller(narration: &[Sentence], reading: &Reading) -> Option<usize> {
     (own > 0 && own * 10 >= narration.len()).then(|| reading.people.iter().position(teller)).flatten()
 }
 
-/// Returns the text from the first line of somebody's to the last: what stands before and after may be a publisher's.
+/// Returns the text from the first attributed quotation to the last; text outside of it may be the publisher's.
 fn story<'t>(text: &'t str, reading: &Reading) -> &'t str {
     let mut spoken = reading.quotations.iter().filter(|quotation| quotation.speaker.is_some());
     let first = spoken.next();
@@ -365,7 +366,7 @@ fn story<'t>(text: &'t str, reading: &Reading) -> &'t str {
     &text[start..byte(last.end).max(start)]
 }
 
-/// Collects with whom each person talks: whoever speaks next, within earshot.
+/// Collects each person's conversation partners: whoever speaks next within 600 code points.
 fn talks(reading: &Reading) -> Vec<Vec<(u32, usize)>> {
     let mut talks: Vec<Vec<(u32, usize)>> = vec![Vec::new(); reading.people.len()];
     for pair in reading.quotations.windows(2) {
@@ -378,12 +379,12 @@ fn talks(reading: &Reading) -> Vec<Vec<(u32, usize)>> {
     talks
 }
 
-/// Collects what a book tells of each person, under the keys of a profile; of each key the first one or two sentences.
+/// Collects facts about each person by profile key, keeping the first one or two sentences per key.
 fn told(narration: &[Sentence], reading: &Reading, language: Language, names: &Names) -> Vec<Vec<(u32, Key, String)>> {
     let words = Words::of(language);
     let (least, most, reach) = if language == Language::Zh { (8, 100, 24) } else { (24, 260, 110) };
     let mut told: Vec<Vec<(u32, Key, String)>> = vec![Vec::new(); reading.people.len()];
-    // How often the narration has named each, up to what still brings in.
+    // How often the narration has named each person so far; only early mentions count as introductions.
     let mut times: Vec<u32> = vec![0; reading.people.len()];
     for sentence in narration {
         let spans = names.spans(&sentence.text);
@@ -437,8 +438,8 @@ fn told(narration: &[Sentence], reading: &Reading, language: Language, names: &N
     told
 }
 
-/// Returns where a sentence stops telling of the person whom it names up to `from`: what the person sees, or what somebody else is
-/// told to be, is told of others.
+/// Returns where a sentence stops being about the person named up to `from`: what the person sees, or a second person's
+/// description, is about someone else.
 fn own(text: &str, from: usize, language: Language) -> usize {
     const CUT: [&str; 19] = [
         "见", "見", "看", "听", "聽", "问", "問", "叫", "命", "令", "把", "将", "將", "一个", "一個", "一位", "有个",
@@ -450,7 +451,7 @@ fn own(text: &str, from: usize, language: Language) -> usize {
     }
 }
 
-/// Whether an alias says what somebody is by trade or office: not `the boy`, which anybody is.
+/// Whether an alias names a trade or office, and not just `the boy`.
 fn names_a_trade(alias: &str) -> bool {
     const ANYBODY: &[&str] = &[
         "boy",
@@ -494,7 +495,7 @@ fn names_a_trade(alias: &str) -> bool {
     })
 }
 
-/// Writes names as names where a script sets them in capitals.
+/// Restores the capitalization of names that a script sets in capitals.
 fn lower_capitals(narration: &mut [Sentence], reading: &Reading) {
     let mut written: BTreeMap<String, &str> = BTreeMap::new();
     for name in reading.people.iter().flat_map(|person| person.aliases.iter().chain([&person.name])) {
@@ -512,7 +513,7 @@ fn lower_capitals(narration: &mut [Sentence], reading: &Reading) {
     }
 }
 
-/// Takes a name that stands over its speech for what it is: no border.
+/// Clears the scene-break flag of speaker cues above a speech.
 fn open_cues(reading: &mut Reading) {
     let quotations = &reading.quotations;
     for paragraph in &mut reading.paragraphs {
@@ -536,7 +537,7 @@ fn first_line(reading: &Reading) -> u32 {
     reading.quotations.first().map_or(u32::MAX, |quotation| quotation.start)
 }
 
-/// Reads the list of persons before a script: paragraphs that begin with a name and a comma or colon.
+/// Parses the list of characters at the front of a script: lines that begin with a name and a comma, colon or dash.
 fn billed(text: &str, reading: &Reading, names: &Names) -> BTreeMap<usize, String> {
     let front: String = text.chars().take(first_line(reading) as usize).collect();
     let mut billed = BTreeMap::new();
@@ -545,13 +546,13 @@ fn billed(text: &str, reading: &Reading, names: &Names) -> BTreeMap<usize, Strin
         let Some(end) = line.find([',', ':', '，', '：', '—', '–']) else { continue };
         let (name, rest) = line.split_at(end);
         let rest = rest.trim_start_matches([',', ':', '，', '：', '—', '–', ' ']);
-        // `LUDO WICK` is billed, `WICK` speaks: any name within counts.
+        // `LUDO WICK` is listed, `WICK` speaks: any name within counts.
         let person = names.owner(name).or_else(|| names.find(name).first().map(|(_, person)| *person));
         if let Some(person) = person
             && name.chars().count() <= 40
             && rest.chars().count() >= 3
         {
-            // Whose it is stands in the line before, which nobody sees any more.
+            // A possessive refers to the previous line, which is no longer shown.
             let leans = ["her ", "his ", "their "].into_iter().find(|word| rest.to_lowercase().starts_with(word));
             let rest = leans.map_or(rest, |word| &rest[word.len()..]);
             let (first, others) = rest.split_at(rest.chars().next().map_or(0, char::len_utf8));
@@ -561,7 +562,7 @@ fn billed(text: &str, reading: &Reading, names: &Names) -> BTreeMap<usize, Strin
     billed
 }
 
-/// Collects what people say of those whom they name: a plain statement of who or what someone is.
+/// Collects plain statements by characters about who or what another character is.
 fn hearsay(reading: &Reading, script: Script, names: &Names) -> Vec<Vec<(u32, String)>> {
     let language = script.language();
     let words = Words::of(language);
@@ -663,7 +664,7 @@ mod tests {
         );
     }
 
-    /// What is told of the first of the people.
+    /// Facts about the first person.
     fn told_of(language: Language, text: &str) -> Vec<(String, String)> {
         let people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE };
         let book = facts(language, text, reading(text, people, &[]));

@@ -1,4 +1,4 @@
-//! The offline answer to which scenes a stretch holds: the quotations of the reading, parted where the talk parts.
+//! The offline answer to [`FindScenes`]: groups the attributed quotations into scenes.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,12 @@ use super::summary::summary;
 use crate::schema::{Language, Utterance};
 use crate::text::lead_word;
 
-/// A line on its way into a scene: one speaker's words in one paragraph, joined over what interrupts them.
+/// An utterance under construction: one speaker's words in one paragraph, joined across interruptions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line<'a> {
     pub(super) speaker: &'a str,
     pub(super) speech: String,
-    /// Whether it is thought and not said.
+    /// Whether it is thought, not spoken.
     pub(super) thought: bool,
     action: Option<String>,
     pub(super) start: u32,
@@ -26,10 +26,10 @@ pub(super) struct Line<'a> {
     paragraph: usize,
 }
 
-/// The text of a stretch, to be cut by code points.
+/// The text of a passage, sliced by code points.
 pub(super) struct Stretch<'a> {
     pub(super) ask: &'a FindScenes,
-    /// The byte of each code point.
+    /// The byte offset of each code point.
     bytes: Vec<usize>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Stretch<'a> {
         &self.ask.text[byte(start)..byte(end.max(start))]
     }
 
-    /// Returns what stands between two places outside of quotation marks.
+    /// Returns the text between two offsets that is outside of quotation marks.
     fn told(&self, start: u32, end: u32) -> Vec<(u32, &'a str)> {
         let quotations = &self.ask.quotations;
         let mut pieces = Vec::new();
@@ -65,7 +65,7 @@ impl<'a> Stretch<'a> {
         pieces
     }
 
-    /// Returns the sentences of narration that begin between two places.
+    /// Returns the sentences of narration that begin between two offsets.
     pub(super) fn narration(&self, start: u32, end: u32) -> &'a [SentenceHint] {
         let all = &self.ask.narration;
         let from = all.partition_point(|sentence| sentence.start < start);
@@ -73,14 +73,14 @@ impl<'a> Stretch<'a> {
     }
 }
 
-/// Lines that belong together, and where the text may begin and end that goes with them.
+/// Utterances of one scene, with the earliest start and the latest end of its text.
 struct Run<'a, 'b> {
     lines: &'b [Line<'a>],
     floor: u32,
     ceiling: u32,
 }
 
-/// Finds the scenes of a stretch.
+/// Finds the scenes of a passage.
 pub(super) fn scenes(ask: &FindScenes) -> FoundScenes {
     let text = Stretch::new(ask);
     let mut lines = lines(&text);
@@ -125,7 +125,7 @@ pub(super) fn scenes(ask: &FindScenes) -> FoundScenes {
     FoundScenes { scenes }
 }
 
-/// Writes the lines of a scene, with what happens by itself between them: seldom, and never before the first.
+/// Builds the dialogue of a scene, adding an environment event now and then, but never before the first utterance.
 fn dialogue(text: &Stretch<'_>, lines: &[Line<'_>]) -> Vec<FoundLine> {
     let mut dialogue: Vec<FoundLine> = Vec::new();
     let mut since = 0;
@@ -163,7 +163,7 @@ fn lines<'a>(text: &Stretch<'a>) -> Vec<Line<'a>> {
             continue;
         }
         let paragraph = ask.paragraphs.partition_point(|paragraph| paragraph.end <= quotation.start);
-        // A heading may stand in quotation marks too.
+        // Headings may contain quotation marks too.
         if ask.paragraphs.get(paragraph).is_some_and(|paragraph| paragraph.border) {
             continue;
         }
@@ -190,14 +190,14 @@ fn lines<'a>(text: &Stretch<'a>) -> Vec<Line<'a>> {
         }
     }
     for line in &mut lines {
-        // A comma at the end belonged to the tag.
+        // A comma at the end belonged to the speech tag.
         close(&mut line.speech, ask.language);
         pair(&mut line.speech);
     }
     lines
 }
 
-/// Takes the speaker off the head of an action; what another does is no action of the speaker.
+/// Removes the subject from an action; returns `None` if another person is the subject.
 fn strip_subject<'t>(ask: &FindScenes, speaker: &str, action: &'t str) -> Option<&'t str> {
     let action = action.trim_start_matches(|c: char| c.is_whitespace() || "()（）[]，,。．.;；:：—-".contains(c));
     let action = ["But ", "And ", "Then ", "So ", "The ", "the "]
@@ -227,7 +227,7 @@ fn strip_subject<'t>(ask: &FindScenes, speaker: &str, action: &'t str) -> Option
     }
 }
 
-/// Gives lines what their speakers are told to do right before them, or after them within the paragraph.
+/// Adds the speaker's action told just before an utterance, or just after it in the same paragraph.
 fn add_deeds(text: &Stretch<'_>, lines: &mut [Line<'_>]) {
     for at in 0..lines.len() {
         let from = if at == 0 { lines[at].start.saturating_sub(400).max(text.ask.start) } else { lines[at - 1].end };
@@ -244,12 +244,12 @@ fn add_deeds(text: &Stretch<'_>, lines: &mut [Line<'_>]) {
     }
 }
 
-/// Joins two parts of a speech. Where the tag between them ends a sentence, so does the first part.
+/// Joins two parts of a speech, as two sentences if the tag between them ends one.
 fn join_speech(speech: &mut String, between: &str, next: &str, language: Language) {
     let tag = between.trim().trim_matches(['“', '”', '"', '「', '」', '『', '』', '‘', '’']).trim_end();
     let first = next.split_whitespace().next().unwrap_or_default();
     let word = first.trim_end_matches(|c: char| !c.is_alphanumeric());
-    // A word that is written small within a sentence begins a new one when it is not.
+    // A word that is usually lower case begins a new sentence if it is capitalized here.
     let begins = word.starts_with(char::is_uppercase) && lead_word(word) && !word.starts_with("I’") && word != "I";
     if tag.ends_with(['.', '。', '．', '!', '！']) || begins {
         close(speech, language);
@@ -260,7 +260,7 @@ fn join_speech(speech: &mut String, between: &str, next: &str, language: Languag
     speech.push_str(next);
 }
 
-/// Puts a full stop in place of a comma at the end, also of one within a last quotation.
+/// Replaces a comma at the end with a full stop, also inside a closing quotation.
 fn close(speech: &mut String, language: Language) {
     let kept = speech.trim_end_matches(['’', '”', '」', '』']).len();
     if let Some(mark) = speech[..kept].chars().next_back().filter(|mark| matches!(mark, ',' | '，')) {
@@ -268,7 +268,7 @@ fn close(speech: &mut String, language: Language) {
     }
 }
 
-/// Takes away the marks of quotations within a speech that open or close nothing.
+/// Removes unpaired quotation marks.
 fn pair(speech: &mut String) {
     for (open, shut) in [('“', '”'), ('「', '」'), ('『', '』')] {
         if speech.matches(open).count() != speech.matches(shut).count() {
@@ -277,10 +277,10 @@ fn pair(speech: &mut String) {
     }
 }
 
-/// Whether quotation marks stand round what something is called: a few words that end in no mark, as speech does.
+/// Whether the quotation marks surround a term: a few words without the final punctuation of speech.
 fn is_label(stretch: &Stretch<'_>, quotation: &QuotationHint) -> bool {
     let (ask, text) = (stretch.ask, quotation.text.trim());
-    // A heading may be written in capitals and in marks.
+    // A heading may be in capitals and quotation marks.
     let loud = text.chars().filter(|c| c.is_uppercase()).count() > 8 && !text.contains(char::is_lowercase);
     if loud && text.ends_with(char::is_alphanumeric) {
         return true;
@@ -294,7 +294,7 @@ fn is_label(stretch: &Stretch<'_>, quotation: &QuotationHint) -> bool {
     marked && short && text.ends_with(char::is_alphanumeric)
 }
 
-/// Parts the lines where scenes part, then joins what is too short with its neighbour and cuts what is too long.
+/// Splits the utterances at scene boundaries, then merges short runs with a neighbour and splits long ones.
 fn runs<'a, 'b>(text: &Stretch<'_>, lines: &'b [Line<'a>]) -> Vec<Run<'a, 'b>> {
     let ask = text.ask;
     let gap = |at: usize| {
@@ -341,7 +341,7 @@ fn runs<'a, 'b>(text: &Stretch<'_>, lines: &'b [Line<'a>]) -> Vec<Run<'a, 'b>> {
     found
 }
 
-/// Cuts a run into even parts of at most `most` lines, each cut at the widest gap near where it is due.
+/// Splits a run into even parts of at most `most` utterances, each at the widest gap near the ideal position.
 fn even(start: usize, end: usize, most: usize, gap: &dyn Fn(usize) -> u32, parts: &mut Vec<(usize, usize)>) {
     let mut start = start;
     while end - start > most {
@@ -360,7 +360,7 @@ fn even(start: usize, end: usize, most: usize, gap: &dyn Fn(usize) -> u32, parts
     }
 }
 
-/// Returns the stretch of text that a scene plays in: its lines, and what is told just before them.
+/// Returns the range of a scene's text: its utterances and the narration just before them.
 fn stretch(text: &Stretch<'_>, run: &Run<'_, '_>) -> (u32, u32) {
     let ask = text.ask;
     let (first, last) = (&run.lines[0], &run.lines[run.lines.len() - 1]);
@@ -369,7 +369,7 @@ fn stretch(text: &Stretch<'_>, run: &Run<'_, '_>) -> (u32, u32) {
         paragraphs.iter().rev().find(|paragraph| paragraph.border).map_or(ask.start, |paragraph| paragraph.end);
     let floor = run.floor.max(ask.start).max(border);
     let earliest = floor.max(first.start.saturating_sub(most_characters(ask.language) / 2));
-    // A scene begins where a paragraph does, or a sentence of what is told.
+    // A scene begins with a paragraph or a sentence of narration.
     let paragraph = ask.paragraphs.iter().map(|paragraph| paragraph.start).find(|start| *start >= earliest);
     let sentence = text.narration(earliest, first.start).first().map(|sentence| sentence.start);
     let start = [paragraph, sentence].into_iter().flatten().min().filter(|start| *start <= first.start);
@@ -408,7 +408,7 @@ mod tests {
     use super::super::{Params, find_scenes};
     use super::*;
 
-    /// The number of lines of each scene that is found.
+    /// The number of utterances in each scene.
     fn found(text: &str, speakers: &[usize], params: &Params) -> Vec<usize> {
         let mut people = EN_PEOPLE.to_vec();
         people.extend([("Clara", EN_PEOPLE[1].1, EN_PEOPLE[0].2), ("Dora", EN_PEOPLE[1].1, EN_PEOPLE[0].2)]);
@@ -442,7 +442,7 @@ mod tests {
         assert!(found(&talk(25), &turns, &params).iter().all(|lines| (7..=10).contains(lines)));
         assert!(found(&talk(3), &turns, &params).is_empty());
         assert!(found(&talk(8), &[0; 8], &params).is_empty());
-        // Lines of unknown speakers are left out and break nothing.
+        // Quotations without a speaker are dropped and do not split a scene.
         assert_eq!(found(&talk(9), &[0, 1, 0, 1, 99, 0, 1, 0, 1], &params), [8]);
     }
 
@@ -473,7 +473,7 @@ mod tests {
         assert_eq!(found(&format!("{}{label}", talk(6)), &[0, 1].repeat(4), &params), [6]);
     }
 
-    /// The lines of the only scene: speaker, thought, action.
+    /// The utterances of the only scene: speaker, whether thought, action.
     fn dialogue(text: &str) -> Vec<(String, bool, Option<String>)> {
         let book = facts(Language::En, text, reading(text, EN_PEOPLE, &[0, 1].repeat(20)));
         let chunk = chunk(Language::En, text, 0, 0, length(text));
@@ -490,7 +490,7 @@ mod tests {
         assert_eq!(found[0].2.as_deref(), Some("shut the heavy gate"));
         assert!(found[2].1 && found.iter().filter(|line| line.1).count() == 1, "{found:?}");
         assert_eq!(found[3].2.as_deref(), Some("put the kettle on"));
-        let wind = found.iter().position(|line| line.0 == "Environment").expect("the wind");
+        let wind = found.iter().position(|line| line.0 == "Environment").expect("one event was added");
         assert_eq!((wind, found[wind].2.as_deref()), (6, Some("The wind rose over the pond")));
     }
 

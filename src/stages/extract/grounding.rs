@@ -1,7 +1,8 @@
-//! Finding a line of speech in the book: word for word first, then by likeness. Decides nothing about scenes.
+//! Finds an utterance in the book: an exact search first, then an approximate one. Makes no decision about scenes.
 //!
-//! A stretch is indexed once; each line is then a few searches in it, and it is laid beside the few passages that share most with
-//! it. A line that differs by a name, a number or a denial is not found, however alike the rest is.
+//! A passage is indexed once. Each utterance is then searched for, and aligned with the few segments that share the
+//! most n-grams with it. An utterance that differs by a name, a number or a negation is not found, however similar the
+//! rest is.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -17,19 +18,19 @@ use super::wording::{Word, folded, words};
 use crate::schema::{Grounded, Language};
 use crate::text::is_han;
 
-/// Where and how well a line was found.
+/// The result of a search for an utterance.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {
     pub(super) grounded: Grounded,
-    /// Likeness to what stands in the book, 0 to 1.
+    /// Similarity to the text of the book, 0 to 1.
     pub(super) similarity: f64,
-    /// Where it stands, in code points of the decoded text.
+    /// Range in code points of the decoded text.
     pub(super) place: Option<(u32, u32)>,
-    /// What is most like a line that was not found.
+    /// The most similar range, if the utterance was not found.
     pub(super) nearest: Option<(u32, u32)>,
-    /// What makes another line of it than the nearest.
+    /// The difference from the nearest range that changes the meaning.
     pub(super) alteration: Option<Alteration>,
-    /// Whether it stands there and was found there before.
+    /// The range, if the text is there but was already matched to another utterance.
     pub(super) repeated: Option<(u32, u32)>,
 }
 
@@ -44,11 +45,11 @@ impl Found {
     }
 }
 
-/// The places at which lines have been found. A line of the book is said once.
+/// Ranges that are already matched; each range of the book is used once.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Taken {
     places: BTreeSet<(u32, u32)>,
-    /// How long the longest of them is.
+    /// The length of the longest range.
     longest: u32,
 }
 
@@ -58,7 +59,7 @@ impl Taken {
         self.places.insert(place);
     }
 
-    /// Whether most of a place has been taken.
+    /// Whether more than half of a range is already matched.
     pub(super) fn has(&self, (start, end): (u32, u32)) -> bool {
         let shared = |(from, to): &(u32, u32)| (*to).min(end).saturating_sub((*from).max(start));
         let near = self.places.range((start.saturating_sub(self.longest), 0)..(end, 0));
@@ -66,8 +67,8 @@ impl Taken {
     }
 }
 
-/// Says how lines of speech stand in a stretch of a book, in code points: how each was found, and its likeness to what stands
-/// there. As in a scene, each is looked for behind the one before it first, and no place is given to two.
+/// Searches for utterances in a passage (range in code points) and returns for each how it was found and its similarity
+/// to the text. As in a scene, each one is searched for after the previous one first, and no range is used twice.
 #[must_use]
 pub fn ground(book: &BookFacts, stretch: Range<u32>, lines: &[String], min_similarity: f64) -> Vec<(Grounded, f64)> {
     let ground = Ground::new(book, stretch.start, stretch.end);
@@ -84,17 +85,17 @@ pub fn ground(book: &BookFacts, stretch: Range<u32>, lines: &[String], min_simil
     found
 }
 
-/// Parts what must not be matched across.
+/// A separator that no match may cross.
 const BORDER: char = '\u{1}';
 
-/// A text without what is not looked at: marks, case, width, blanks that say nothing.
+/// Text normalized for matching: without punctuation, case, width and insignificant white space.
 #[derive(Debug, Default)]
 struct Plain {
     text: String,
     chars: Vec<char>,
-    /// The byte of each character.
+    /// The byte offset of each character.
     bytes: Vec<usize>,
-    /// Where each character stands in the book.
+    /// The code point of the book for each character.
     points: Vec<u32>,
     blank: bool,
 }
@@ -133,7 +134,7 @@ impl Plain {
         self.points.push(point);
     }
 
-    /// Parts what follows from what stands, where they must not be read as one.
+    /// Adds a separator before the text that follows.
     fn part(&mut self) {
         if self.chars.last().is_some_and(|c| *c != BORDER) {
             let point = self.points.last().map_or(0, |point| point + 1);
@@ -151,7 +152,7 @@ impl Plain {
     }
 }
 
-/// A stretch of a book, indexed.
+/// An indexed passage of a book.
 #[derive(Debug)]
 pub(super) struct Ground<'a> {
     book: &'a BookFacts,
@@ -159,19 +160,19 @@ pub(super) struct Ground<'a> {
     end: u32,
     whole: Plain,
     talk: Plain,
-    /// Passages that a likeness is measured against.
+    /// Segments for the approximate search.
     passages: Vec<Passage>,
-    /// Which pieces of passages hold a run of characters. Only looked up, never walked.
+    /// N-gram → pieces of segments that contain it. Only looked up, never iterated.
     postings: HashMap<u64, Vec<u32>>,
     run: usize,
-    /// Whether a line's end parts what stands before and after it.
+    /// Whether line ends separate paragraphs.
     is_script: bool,
-    /// The words that the stretch begins with a small letter. Only looked up.
+    /// Words that the passage also has in lower case. Only looked up.
     used: OnceLock<HashSet<String>>,
 }
 
 impl<'a> Ground<'a> {
-    /// Indexes a stretch.
+    /// Indexes a passage.
     pub(super) fn new(book: &'a BookFacts, start: u32, end: u32) -> Self {
         let mut whole = Plain::default();
         whole.extend(book.slice(start, end), start);
@@ -187,7 +188,7 @@ impl<'a> Ground<'a> {
             talk.extend(book.slice(quotation.start, quotation.end.min(end)), quotation.start);
         }
         talk.part();
-        // A pair of Chinese characters says as much as four letters of an alphabet.
+        // Two Chinese characters carry about as much information as four letters.
         let run = if book.language == Language::Zh { 2 } else { 4 };
         let is_script = book.quotations(start, end).iter().any(|quotation| quotation.kind == Some(Kind::Script));
         let (passages, postings) = (Vec::new(), HashMap::new());
@@ -232,8 +233,8 @@ impl<'a> Ground<'a> {
         self.passages.push(Passage { talk, chars, pieces });
     }
 
-    /// Looks for a line of speech where none was found yet. Of several places the one after `after` counts first, and one that is
-    /// a whole quotation before a part of one.
+    /// Searches for an utterance among the ranges that are not yet matched. If there are several, ranges after `after`
+    /// are preferred, and whole quotations over parts of one.
     pub(super) fn find(&self, speech: &str, after: u32, min_similarity: f64, taken: &Taken) -> Found {
         let line = self.words(speech, 0);
         let Some(plain) = plain(speech).filter(|_| !line.is_empty()) else { return Found::absent(0.0) };
@@ -256,7 +257,8 @@ impl<'a> Ground<'a> {
                 repeated = repeated.or(Some(place));
                 continue;
             }
-            // A passage that has all of the line goes before one that is more like it; a part may be true of any.
+            // A segment that contains the whole utterance is preferred to a more similar one; a part can match
+            // anywhere.
             let is_whole = is_true && alignment.covered >= COVERED;
             let better =
                 best.as_ref().is_none_or(|(found, before)| (is_whole, similarity) > (*before, found.similarity));
@@ -274,7 +276,8 @@ impl<'a> Ground<'a> {
         if found.place.is_some() { found } else { Found { repeated, ..found } }
     }
 
-    /// Looks for a speech that what is told parts into paragraphs: each sentence stands word for word, and the next not far behind.
+    /// Searches for a speech that narration splits into several paragraphs: each sentence must match exactly and follow
+    /// closely.
     fn parts(&self, speech: &str, after: u32, taken: &Taken) -> Option<(u32, u32)> {
         let sentences = crate::text::sentences(speech);
         if sentences.len() < 2 {
@@ -292,7 +295,7 @@ impl<'a> Ground<'a> {
         whole
     }
 
-    /// Looks for words of the book, be they half a sentence of narration.
+    /// Finds the range of a text from the book, including narration and partial sentences.
     pub(super) fn locate(&self, text: &str, after: u32, min_similarity: f64) -> Option<(u32, u32)> {
         let plain = plain(text)?;
         if let Some(exact) = self.exact(&plain, after, &Taken::default()) {
@@ -307,7 +310,7 @@ impl<'a> Ground<'a> {
         self.book.slice(self.start, self.end)
     }
 
-    /// Returns the paragraph of a place, or what is near it of a long one.
+    /// Returns the paragraph of a range, shortened if it is long.
     pub(super) fn passage(&self, place: (u32, u32)) -> String {
         let near = if self.book.language == Language::Zh { 120 } else { 400 };
         let bounds = self.bounds(place, false);
@@ -315,7 +318,7 @@ impl<'a> Ground<'a> {
         one_line(self.book.slice(start, end))
     }
 
-    /// Returns what is said at a place, without what is told between.
+    /// Returns the quoted text in a range, without the narration in between.
     pub(super) fn said(&self, (start, end): (u32, u32)) -> String {
         let pieces = self.quotations(start..end).iter();
         let pieces: Vec<String> = pieces
@@ -341,7 +344,7 @@ impl<'a> Ground<'a> {
         let search = |talk: bool| {
             let ground = self.plain(talk);
             let mut best: Option<((bool, bool, bool, bool), Exact)> = None;
-            // What stands behind comes first, so that what is said a thousand times is not gone through each time.
+            // Later matches come first, so that a phrase that occurs a thousand times is not scanned in full each time.
             let behind = ground.points.partition_point(|point| *point < after);
             let behind = ground.bytes.get(behind).copied().unwrap_or(ground.text.len());
             let finder = Finder::new(&plain.text);
@@ -364,14 +367,14 @@ impl<'a> Ground<'a> {
                 if best.is_none_or(|(found, _)| rank > found) {
                     best = Some((rank, exact));
                 }
-                // The first whole one behind what was found last: none is better.
+                // A whole match after the previous one is the best possible.
                 if rank == (true, true, true, true) {
                     break;
                 }
             }
             best.map(|(_, exact)| exact)
         };
-        // A word or two outside of quotation marks is no line of speech.
+        // A word or two of narration is not an utterance.
         let least = if plain.chars.iter().any(|c| is_han(*c)) { 5 } else { 12 };
         let talk = search(true);
         if talk.is_some_and(|exact| !exact.cut && !exact.taken) || length < least {
@@ -381,8 +384,8 @@ impl<'a> Ground<'a> {
         whole.or(talk)
     }
 
-    /// Whether a place is torn out of its clause so that what it says is another thing: by a name, a number or a denial less, or,
-    /// being a word or two, at all.
+    /// Whether a range is cut out of its clause in a way that changes the meaning: without a name, a number or a
+    /// negation, or because it is only a word or two.
     fn cuts(&self, place: (u32, u32), talk: bool, plain: &Plain) -> bool {
         let Range { start, end } = self.bounds(place, talk);
         let blank = |c: &char| c.is_whitespace();
@@ -415,7 +418,7 @@ impl<'a> Ground<'a> {
         if first > last {
             return false;
         }
-        // Three pieces were read by themselves, and each was taken to begin a sentence.
+        // The three parts were tokenized separately, so that each seems to begin a sentence.
         let own_begins = match before.trim_end().chars().next_back() {
             Some(',' | '，' | '、') => super::wording::Begins::Clause,
             _ if begins(before) => super::wording::Begins::Sentence,
@@ -430,7 +433,7 @@ impl<'a> Ground<'a> {
         cut(&passage, first, last, &|word| self.is_used(word)).is_some()
     }
 
-    /// Returns within what a place is to be read: its quotations, or its paragraph.
+    /// Returns the context of a range: its quotations, or its paragraph.
     fn bounds(&self, (start, end): (u32, u32), talk: bool) -> Range<u32> {
         if talk {
             let quotations = self.quotations(start..end);
@@ -444,7 +447,7 @@ impl<'a> Ground<'a> {
         paragraph.map_or(start..end, |paragraph| paragraph.start..paragraph.end.max(end))
     }
 
-    /// Returns the quotations that have a part in a stretch.
+    /// Returns the quotations that overlap a range.
     fn quotations(&self, range: Range<u32>) -> &[Quotation] {
         let all = self.book.quotations(self.start, self.end);
         let first = all.partition_point(|quotation| quotation.end <= range.start);
@@ -452,7 +455,7 @@ impl<'a> Ground<'a> {
         &all[first.min(last)..last]
     }
 
-    /// Whether the stretch has a word with a small letter.
+    /// Whether the passage has a word in lower case.
     fn is_used(&self, word: &str) -> bool {
         let used = self.used.get_or_init(|| {
             let words = self.book.slice(self.start, self.end).split(|c: char| !c.is_alphanumeric());
@@ -461,7 +464,7 @@ impl<'a> Ground<'a> {
         used.contains(word)
     }
 
-    /// Lays a line beside a passage and a little more; returns how alike they are and where the line would stand.
+    /// Aligns an utterance with a segment plus a margin. Returns the alignment and the matched range.
     fn beside(&self, line: &[Word], candidate: Candidate) -> Option<(Alignment, (u32, u32))> {
         let Candidate { talk, alike, within } = candidate;
         let margin = alike.len() / 2 + 12;
@@ -482,8 +485,8 @@ impl<'a> Ground<'a> {
         Some((alignment, place))
     }
 
-    /// Finds the passages that share most with a line: the likeness of the best of any stretch of the line's own length, and that
-    /// stretch. The most alike comes first.
+    /// Finds the segments with the best Dice coefficient over any window of the utterance's length, with that window.
+    /// The most similar comes first.
     fn candidates(&self, plain: &Plain) -> Vec<(f64, Candidate)> {
         let own = grams(&plain.chars, self.run);
         if own.len() < 3 {
@@ -522,38 +525,38 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// The most places, behind what was found last and before it, that are looked at for a line.
+/// The maximum number of matches examined on each side of the previous one.
 const MOST_PLACES: usize = 400;
 
-/// How far apart the parts of a speech may stand, in code points.
+/// The maximum distance between the parts of a speech, in code points.
 const FAR: u32 = 600;
 
-/// How much of a line a passage has to have all of it: slips and fillers aside.
+/// The share of an utterance that a segment must contain to count as whole; allows for typos and filler words.
 const COVERED: f64 = 0.9;
 
-/// A likeness of 1 is kept for what stands in the book word for word.
+/// The maximum similarity of an approximate match; 1 is reserved for exact ones.
 const NEAREST: f64 = 0.999;
 
-/// How much of a clause is read beside a line, in code points.
+/// How much of the surrounding clause is examined, in code points.
 const REST: u32 = 60;
 
-/// How many runs of characters a piece of a passage has: a paragraph may be a whole book.
+/// The number of n-grams in a piece of a segment; needed because a paragraph can be a whole book.
 const PIECE: usize = 4096;
 
-/// What a likeness is measured against.
+/// A quotation or paragraph for the approximate search.
 #[derive(Debug)]
 struct Passage {
-    /// Whether it is of the talk, or of the whole.
+    /// Whether it is dialogue; otherwise it is the whole text.
     talk: bool,
     chars: Range<usize>,
-    /// Its pieces, counted over all passages.
+    /// Its pieces, numbered over all segments.
     pieces: Range<usize>,
 }
 
-/// Returns the stretches of a passage's pieces that a line of so many runs may stand in, by how many of the runs each piece has:
-/// those that have a fifth of the line and no less than the stretches beside them.
+/// Returns the windows of pieces that may contain an utterance of `length` n-grams, given the n-grams that each piece
+/// shares with it: those with at least a fifth of the n-grams and no fewer than the neighbouring windows.
 fn likely(shared: &[u32], length: usize) -> Vec<(u32, Range<usize>)> {
-    // Most passages share next to nothing.
+    // Most segments share almost nothing.
     if shared.is_empty() || (shared.iter().sum::<u32>() as usize) * 5 < length {
         return Vec::new();
     }
@@ -567,31 +570,32 @@ fn likely(shared: &[u32], length: usize) -> Vec<(u32, Range<usize>)> {
     (0..sums.len()).filter(enough).map(|at| (sums[at], at..at + span)).collect()
 }
 
-/// A place that has a line's characters.
+/// A range that contains an utterance's characters.
 #[derive(Debug, Clone, Copy)]
 struct Exact {
     place: (u32, u32),
     taken: bool,
-    /// Whether it is torn out of what it belongs to.
+    /// Whether it is cut out of its clause.
     cut: bool,
 }
 
-/// A stretch that a line may stand for, in characters of the talk or of the whole.
+/// A range that may match an utterance, in characters of the dialogue or of the whole text.
 #[derive(Debug, Clone)]
 struct Candidate {
     talk: bool,
     alike: Range<usize>,
-    /// The passage.
+    /// The segment it lies in.
     within: Range<usize>,
 }
 
-/// Reads a line without the marks round it; `None` when nothing is left.
+/// Normalizes an utterance without surrounding punctuation; `None` if nothing is left.
 fn plain(text: &str) -> Option<Plain> {
     let plain = Plain::of(text.trim_matches(|c: char| c.is_whitespace() || ".,;:!?。，；：！？．…—-".contains(c)));
     (!plain.chars.is_empty()).then_some(plain)
 }
 
-/// Slides a window of `length` runs over a passage; returns the best Dice coefficient, and which runs of it are alike.
+/// Slides a window of `length` n-grams over a segment. Returns the best Dice coefficient and the range of matching
+/// n-grams.
 fn window(passage: &[u64], length: usize, wanted: &HashMap<u64, i32>) -> (f64, usize, usize) {
     let size = passage.len().min(length);
     let mut left = wanted.clone();
@@ -612,14 +616,14 @@ fn window(passage: &[u64], length: usize, wanted: &HashMap<u64, i32>) -> (f64, u
         }
     }
     let whole = u32::try_from(size + length).unwrap_or(u32::MAX);
-    // What the window holds beyond the likeness is not the line.
+    // Trim the edges of the window that do not match.
     let alike = |gram: &u64| wanted.contains_key(gram);
     let first = passage[at..at + size].iter().position(alike).map_or(at, |first| at + first);
     let last = passage[at..at + size].iter().rposition(alike).map_or(at + size, |last| at + last + 1);
     (2.0 * f64::from(best) / f64::from(whole.max(1)), first, last)
 }
 
-/// Returns the runs of `length` characters, each as a number.
+/// Returns the n-grams of `length` characters, each hashed to a number.
 fn grams(chars: &[char], length: usize) -> Vec<u64> {
     let number = |run: &[char]| {
         run.iter()
@@ -685,9 +689,9 @@ mod tests {
         let text = "“Yes,” said Anna.\n“No.”\n“Yes.”\n";
         let book = facts(Language::En, text, reading(text, EN_PEOPLE, &[0, 1, 0]));
         let ground = Ground::new(&book, 0, length(text));
-        let start = |after| ground.find("Yes!", after, 0.6, &Taken::default()).place.expect("found").0;
+        let start = |after| ground.find("Yes!", after, 0.6, &Taken::default()).place.expect("the text contains it").0;
         assert_eq!((start(0), start(10)), (1, 25));
-        // Each is said once.
+        // Each occurrence is used once.
         let mut taken = Taken::default();
         for expected in [Some(25), Some(1), None] {
             let found = ground.find("Yes!", 10, 0.6, &taken);
@@ -701,7 +705,7 @@ mod tests {
     fn likeness_is_the_dice_coefficient_of_the_best_window() {
         let chars = |text: &str| text.chars().collect::<Vec<char>>();
         let wanted: HashMap<u64, i32> = grams(&chars("abcd"), 2).into_iter().map(|gram| (gram, 1)).collect();
-        // Of the windows of three pairs the best is `abcx`: two of the three pairs, 2 · 2 / (3 + 3).
+        // Of the windows of three bigrams the best is `abcx`: two of three bigrams, 2 · 2 / (3 + 3).
         let (similarity, start, end) = window(&grams(&chars("zzabcxyz"), 2), 3, &wanted);
         assert!((similarity - 2.0 / 3.0).abs() < 1e-9 && (start..end).contains(&2), "{similarity} {start} {end}");
         assert!((window(&grams(&chars("abab"), 2), 3, &wanted).0 - 1.0 / 3.0).abs() < 1e-9);
@@ -731,7 +735,7 @@ mod tests {
                 Language::En => ("Nobody ever asked me what the lamp was for, and I did not say.", "ever "),
                 Language::Zh => ("从来没有人问过我这盏灯是做什么用的，我也就没有说。", "过"),
             };
-            let middle = text.char_indices().nth(text.chars().count() / 2).expect("long").0;
+            let middle = text.char_indices().nth(text.chars().count() / 2).expect("the text is not empty").0;
             text.insert_str(middle, &format!("“{line}”"));
             let people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE };
             let book = facts(language, &text, reading(&text, people, &[0]));
@@ -739,7 +743,7 @@ mod tests {
             assert!(ground.passages.iter().any(|passage| passage.pieces.len() > 4), "{language}");
             let found = ground.find(&line.replacen(near, "", 1), 0, 0.6, &Taken::default());
             assert_eq!(found.grounded, Grounded::Near, "{language}: {found:?}");
-            let (start, end) = found.place.expect("near");
+            let (start, end) = found.place.expect("a near match has a place");
             assert!(line.contains(book.slice(start, end)), "{language}: {}", book.slice(start, end));
         }
     }
@@ -749,7 +753,7 @@ mod tests {
         assert_eq!(likely(&[], 10), []);
         assert_eq!(likely(&[3], 10), [(3, 0..1)]);
         assert_eq!(likely(&[1], 10), []);
-        // A line may lie over two pieces, and of stretches beside each other one is enough.
+        // An utterance may span two pieces, and of overlapping windows one is enough.
         assert_eq!(likely(&[0, 4, 5, 0, 0, 6, 0], 10), [(9, 1..3), (6, 4..6)]);
         assert_eq!(likely(&[9, 9, 9], 3 * PIECE), []);
         assert_eq!(likely(&[3000, 3000, 3000, 0, 0, 0], 3 * PIECE), [(9000, 0..5)]);

@@ -1,4 +1,4 @@
-//! Small tables of words by which the offline engine tells what a sentence is about, and the phrases it writes itself.
+//! Word lists and patterns with which the offline engine classifies sentences, and helpers for the phrases it writes.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::schema::{ByLanguage, Language, Visibility};
 
-/// The keys of a profile (FURINA 3.2), in the order in which they are shown.
+/// The keys of a profile (FURINA 3.2), in display order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     Gender,
@@ -33,12 +33,12 @@ impl Key {
         Self::PrivateBackground,
     ];
 
-    /// Returns all keys, in order.
+    /// Returns all keys, in display order.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter()
     }
 
-    /// Returns the key as profiles of a book in a script spell it.
+    /// Returns the key as spelled in profiles of books in a script.
     pub(super) fn word(self, script: Script) -> String {
         script.write(self.plain(script.language()))
     }
@@ -66,7 +66,7 @@ impl Key {
         }
     }
 
-    /// Returns who may see it in the paper's setting (FURINA 4.1).
+    /// Returns the visibility in the paper's setup (FURINA 4.1).
     pub(super) const fn visibility(self) -> Visibility {
         match self {
             Self::Gender | Self::Age | Self::Appearance | Self::Persona | Self::PublicBackground => Visibility::Public,
@@ -74,14 +74,14 @@ impl Key {
         }
     }
 
-    /// Finds the key that a word spells.
+    /// Returns the key with a spelling in any script.
     pub(super) fn of(word: &str) -> Option<Self> {
         let word = word.trim().to_lowercase().replace('_', " ");
         Self::ALL.into_iter().find(|key| Script::ALL.iter().any(|script| key.word(*script) == word))
     }
 }
 
-/// The language of a text together with the script that it is written in.
+/// The language of a text together with its script.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub(super) enum Script {
     /// English.
@@ -93,7 +93,7 @@ pub(super) enum Script {
     Traditional,
 }
 
-/// Characters of the phrases of ours that traditional script writes otherwise.
+/// Simplified characters of the built-in phrases that have a traditional variant, in the order of `FULL`.
 const SIMPLE: &str =
     "让还给张从这总说话长问与来约书们个里么带气发实场谈叹没样对话请见为亲语开头爱关于听则两边后别龄际系";
 const FULL: &str = "讓還給張從這總說話長問與來約書們個裡麼帶氣發實場談嘆沒樣對話請見為親語開頭愛關於聽則兩邊後別齡際係";
@@ -101,7 +101,7 @@ const FULL: &str = "讓還給張從這總說話長問與來約書們個裡麼帶
 impl Script {
     const ALL: [Self; 3] = [Self::Latin, Self::Simplified, Self::Traditional];
 
-    /// Tells the script of a text by the characters that only one of the two has.
+    /// Detects the script of a text by characters that exist in only one of the two.
     pub(super) fn of(language: Language, text: &str) -> Self {
         if language == Language::En {
             return Self::Latin;
@@ -118,12 +118,12 @@ impl Script {
         if matches!(self, Self::Latin) { Language::En } else { Language::Zh }
     }
 
-    /// Joins names as the language lists them.
+    /// Joins names into a list, as usual in the language.
     pub(super) fn list(self, names: &[String]) -> String {
         list(names, self.language())
     }
 
-    /// Writes a phrase of ours, which is in simplified characters, in this script.
+    /// Converts a built-in phrase, given in simplified characters, to this script.
     pub(super) fn write(self, phrase: &str) -> String {
         if self != Self::Traditional {
             return phrase.to_owned();
@@ -134,7 +134,7 @@ impl Script {
     }
 }
 
-/// Words that show what a sentence is about.
+/// Patterns that classify sentences by content.
 #[derive(Debug)]
 pub(super) struct Words {
     looks: Regex,
@@ -169,15 +169,15 @@ impl Words {
         WORDS.get(language)
     }
 
-    /// Says, right after a name, how that person looks.
+    /// Whether the text after a name describes the person's appearance.
     pub(super) fn tells_looks(&self, after: &str) -> bool {
         self.looks.is_match(after)
     }
 
-    /// Says, right after a name, what that person is like.
+    /// Whether the text after a name describes the person's character.
     pub(super) fn tells_traits(&self, after: &str) -> bool {
         self.traits.captures(after).is_some_and(|found| {
-            // `Proud of his boat` and `cautious about it` tell of a moment.
+            // `Proud of his boat` and `cautious about it` describe a moment.
             let rest = &after[found.get(0).map_or(0, |found| found.end())..];
             ![" of ", " to ", " about ", " at ", " that ", " in ", " for ", " when ", " while "]
                 .iter()
@@ -185,67 +185,67 @@ impl Words {
         })
     }
 
-    /// Says, right after a name, what that person has been through or hides.
+    /// Whether the text after a name tells of the person's past or secrets.
     pub(super) fn tells_past(&self, after: &str) -> bool {
         self.past.is_match(after)
     }
 
-    /// Says, right after a name, what that person likes to do.
+    /// Whether the text after a name says what the person likes to do.
     pub(super) fn tells_likes(&self, after: &str) -> bool {
         self.likes.is_match(after)
     }
 
-    /// Names, right after a name, a tie of blood, marriage or service.
+    /// Whether the text after a name states a relation by blood, marriage or service.
     pub(super) fn tells_kin(&self, after: &str) -> bool {
         self.kin.is_match(after)
     }
 
-    /// Says, right after a name, what that person is after.
+    /// Whether the text after a name says what the person wants.
     pub(super) fn tells_aims(&self, after: &str) -> bool {
         self.aims.is_match(after)
     }
 
-    /// Is a wish or a resolve in the first person.
+    /// Whether a sentence is a wish or an intention in the first person.
     pub(super) fn wants(&self, text: &str) -> bool {
         self.wants.is_match(text)
     }
 
-    /// Asks somebody to do something.
+    /// Whether a sentence asks the listener to do something.
     pub(super) fn bids(&self, text: &str) -> bool {
         self.bids.is_match(text) && !self.no_bid.is_match(text)
     }
 
-    /// Is a question that waits for an answer.
+    /// Whether a sentence is a question that expects an answer.
     pub(super) fn asks(&self, text: &str) -> bool {
         text.ends_with(['?', '？']) && self.asks.is_match(text) && !self.rhetoric.is_match(text)
     }
 
-    /// Says what should be, or what the speaker holds.
+    /// Whether a sentence says what should be done, or gives the speaker's opinion.
     pub(super) fn holds(&self, text: &str) -> bool {
         self.holds.is_match(text)
     }
 
-    /// Brings a person in, by what stands before the name and right after it: 新任巡检祁勉, or `Brack, who had come`.
+    /// Whether the text before or after a name introduces the person: 新任巡检祁勉, or `Brack, who had come`.
     pub(super) fn introduces(&self, before: &str, after: &str) -> bool {
         self.before_name.is_match(before) || self.introduces.is_match(after)
     }
 
-    /// Says, from a name on, who or what someone is.
+    /// Whether the text from a name on says who or what the person is.
     pub(super) fn says_who(&self, text: &str) -> bool {
         self.says_who.is_match(text)
     }
 
-    /// Tells what happens by itself: weather, sounds, lights.
+    /// Whether a sentence describes an event without an agent: weather, sounds, lights.
     pub(super) fn happens(&self, text: &str) -> bool {
         self.happens.is_match(text)
     }
 
-    /// Is told in the present, as what a teller thinks and no event is.
+    /// Whether a sentence is in the present tense, as narrator comments are and events are not.
     pub(super) fn is_remark(&self, text: &str) -> bool {
         self.present.is_match(text)
     }
 
-    /// Ties a person to a speech of another from its very beginning.
+    /// Whether a name at this byte is near enough to the start of a speech for the speech to be about that person.
     pub(super) const fn name_comes_first(language: Language, byte: usize) -> bool {
         byte <= match language {
             Language::En => 8,
@@ -253,7 +253,7 @@ impl Words {
         }
     }
 
-    /// Whether a name stands for several people or for anybody, who cannot be spoken to as one.
+    /// Whether a name stands for a group or for anyone, rather than one person.
     pub(super) fn is_group(language: Language, name: &str) -> bool {
         match language {
             Language::En => {
@@ -284,44 +284,44 @@ impl Words {
         }
     }
 
-    /// How many of place, time and society a sentence tells of.
+    /// Returns how many of place, time and society a sentence mentions, 0 to 3.
     pub(super) fn setting(&self, text: &str) -> usize {
         [&self.place, &self.time, &self.society].into_iter().filter(|words| words.is_match(text)).count()
     }
 
-    /// Tells of a place or a time together with a society, and not of what somebody does in it that day.
+    /// Whether a sentence describes a place or a time with its society, rather than an event of that day.
     pub(super) fn sets_world(&self, text: &str) -> bool {
         self.world.is_match(text) && !self.that_day.is_match(text)
     }
 
-    /// Finds an age; the group that matched holds it.
+    /// Returns the age stated in a text: the capture group that matched.
     pub(super) fn age<'t>(&self, text: &'t str) -> Option<&'t str> {
         let found = self.age.captures(text)?;
         let age = (1..found.len()).find_map(|group| found.get(group))?;
-        // `大两岁` tells two people apart, `十岁那年` what has been; neither says how old somebody is.
+        // `大两岁` compares two people and `十岁那年` is in the past; neither states an age.
         let apart =
             text[..age.start()].ends_with(['大', '小', '长', '長', '差', '第', '了', '每', '几', '幾', '过', '過']);
         let past = ["那年", "时", "時", "上死", "上没", "上父", "上母", "起", "以前", "就", "便"];
         let past = past.iter().any(|word| text[age.end()..].starts_with(word));
         let age = Some(age.as_str()).filter(|_| !apart && !past)?;
-        // Two figures side by side, as in 十五六, are a guess, and mostly one about somebody else.
+        // Two digits side by side, as in 十五六, are a guess, and mostly about someone else.
         let unit = |c: char| "一二三四五六七八九".contains(c);
         let guess = age.chars().zip(age.chars().skip(1)).any(|(one, next)| unit(one) && unit(next));
         (!guess).then_some(age)
     }
 
-    /// Begins with a word that leans on the sentence before.
+    /// Whether a sentence begins with a word that depends on the previous sentence.
     pub(super) fn leans(&self, text: &str) -> bool {
         self.dependent.is_match(text)
     }
 
-    /// Speaks in the first person.
+    /// Whether a sentence is in the first person.
     pub(super) fn is_first_person(&self, text: &str) -> bool {
         self.first_person.is_match(text)
     }
 }
 
-/// Words for more than one person, or for nobody in particular.
+/// Words for several people, or for no one in particular.
 const EVERYBODY_EN: &[&str] = &[
     "all",
     "anybody",
@@ -350,23 +350,23 @@ const EVERYBODY_EN: &[&str] = &[
 
 const NUMBER: &str = r"\d{1,2}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-(?:one|two|three|four|five|six|seven|eight|nine))?|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|six|seven|eight|nine";
 
-/// Compiles a pattern of English words. Its `\b` goes by the letters of ASCII: with those of Unicode no automaton could run over
-/// a curly mark, and the whole book would be read many times slower.
+/// Compiles a pattern of English words with `\b` as an ASCII word boundary. With a Unicode boundary the regex engine
+/// cannot use its automaton on curly quotes, which makes a whole book many times slower to scan.
 pub(super) fn english(pattern: &str) -> Regex {
-    Regex::new(&pattern.replace(r"\b", r"(?-u:\b)")).expect("the table's words are valid")
+    Regex::new(&pattern.replace(r"\b", r"(?-u:\b)")).expect("the pattern is built in and tested")
 }
 
-/// Compiles a pattern of what opens an English text. Its `\b` goes by the letters of Unicode, so that `Noël` does not begin with
-/// `No`; it costs nothing, as nothing is read behind the opening.
+/// Compiles a pattern anchored at the start of an English text with `\b` as a Unicode word boundary, so that `Noël`
+/// does not begin with `No`. This is cheap because only the start of the text is read.
 pub(super) fn opening(pattern: &str) -> Regex {
     debug_assert!(pattern.trim_start_matches("(?i)").starts_with('^'), "{pattern}");
-    Regex::new(pattern).expect("the table's words are valid")
+    Regex::new(pattern).expect("the pattern is built in and tested")
 }
 
 static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
     let anchored = english;
     let english = |words: &str| anchored(&format!(r"(?i)\b(?:{words})\b"));
-    // A clause may stand between a name and what is said of it.
+    // A clause may stand between a name and its predicate.
     let after = |words: &str| anchored(&format!("^(?:,(?: [^,;.]{{1,50}},)?)?(?:{words})"));
     let chinese = |words: &str| anchored(words);
     ByLanguage {
@@ -429,7 +429,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
             dependent: opening(
                 r"^(?:He|She|It|They|This|That|These|Those|His|Her|Their|But|And|Then|So|Or|Nor|Yet|Here|There)\b",
             ),
-            // `Iñigo` is no `I`.
+            // `Iñigo` is not `I`.
             first_person: anchored(r"(?:^|\W)(?:I|me|my|mine|myself|we|us|our|ours)(?:\W|$)"),
             happens: english(
                 r"(?:wind|rain|storm|thunder|lightning|bell|bells|clock|knock|knocking|noise|sound|silence|cry|crash|shot|shots|footsteps?|fire|candle|lamp|lantern|light|sun|moon|stars|snow|fog|mist|tide|waves?|gulls?|crowd|hush|echo|whistle|horn|drum|smoke|door|window|voices|darkness) (?:\w+ ){0,3}?(?:was|were|had|came|went|rose|fell|rang|struck|blew|beat|began|ceased|stopped|grew|opened|shut|closed|slammed|followed|broke|burned|burnt|shone|flickered|rolled|roared|died|drew|stood|swung|creaked|rattled|murmured|passed|sounded|lit|hung|lay|turned)|there (?:was|came|fell|followed) (?:an?|the|no|only) (?:\w+ ){0,3}(?:silence|pause|hush|noise|sound|knock|cry|crash|shout|murmur|roar|shot|flash|ring|rustle|whisper|laugh|stir)|(?:it (?:was|had begun|began) (?:\w+ ){0,2}(?:raining|snowing|dark|darkening|to rain|to snow|to grow dark|growing dark))",
@@ -514,7 +514,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
     }
 });
 
-/// Joins names as the language lists them.
+/// Joins names into a list, as usual in the language.
 pub(super) fn list(names: &[String], language: Language) -> String {
     match (language, names) {
         (_, []) => String::new(),
@@ -524,9 +524,9 @@ pub(super) fn list(names: &[String], language: Language) -> String {
     }
 }
 
-/// Sets text in the language's quotation marks.
+/// Puts a text in the language's quotation marks.
 pub(super) fn quoted(text: &str) -> String {
-    // A mark without a partner would end the quotation in the wrong place.
+    // An unpaired mark would end the quotation in the wrong place.
     let (opens, shuts) = (text.matches('“').count(), text.matches('”').count());
     let text = if opens == shuts {
         text.replace('“', "‘").replace('”', "’")
@@ -537,7 +537,7 @@ pub(super) fn quoted(text: &str) -> String {
     format!("“{}”", if lone { text.replacen('‘', "", 1) } else { text })
 }
 
-/// Joins sentences as the language does.
+/// Joins sentences, with a space in English and without one in Chinese.
 pub(super) fn join(sentences: &[String], language: Language) -> String {
     sentences.join(match language {
         Language::En => " ",

@@ -1,4 +1,5 @@
-//! How each person speaks, measured up to a point of the story and against all others up to there. Reads no meaning.
+//! Describes how each person speaks, from counts up to a point of the story compared with all other people's. Does not
+//! consider meaning.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,7 +12,7 @@ use super::reading::Reading;
 use crate::schema::Language;
 use crate::text::{is_han, is_title};
 
-/// Words that show a voice. Those of one entry are forms of one word, the first is how it is told.
+/// Words that characterize a voice. Each entry lists forms of one word; the first one is displayed.
 const MARKS_EN: &[&[&str]] = &[
     &["sir"],
     &["ma’am", "ma'am", "madam"],
@@ -59,7 +60,7 @@ const MARKS_EN: &[&[&str]] = &[
     &["whatever"],
 ];
 
-/// The same of Chinese; the simplified form first, the traditional last.
+/// The Chinese equivalent of [`MARKS_EN`]; the simplified form first, the traditional one last.
 const MARKS_ZH: &[&[&str]] = &[
     &["俺"],
     &["咱", "咱们", "咱們"],
@@ -126,31 +127,31 @@ fn marks(table: &'static [&'static [&'static str]], latin: bool) -> Marks {
 static ENGLISH: LazyLock<Marks> = LazyLock::new(|| marks(MARKS_EN, true));
 static CHINESE: LazyLock<Marks> = LazyLock::new(|| marks(MARKS_ZH, false));
 
-/// What is measured of a line, and what all lines of the same track up to it come to.
+/// Counts of one quotation and cumulative counts up to it, per person or overall.
 #[derive(Debug, Clone, Copy, Default)]
 struct Point {
     end: u32,
-    /// Totals with this line.
+    /// Totals including this quotation.
     words: u64,
     asks: u32,
     cries: u32,
-    /// Of this line alone.
+    /// This quotation only.
     marks: u64,
     opening: u32,
 }
 
-/// The manners of a book's people.
+/// The speech styles of a book's people.
 #[derive(Debug, Default)]
 pub(super) struct Manners {
     all: Vec<Point>,
     own: Vec<Vec<Point>>,
-    /// Openings of lines, and how many lines have each; the first is none.
+    /// Openings with the number of quotations that have each; index 0 means none.
     openings: Vec<(String, u32)>,
-    /// How many lines have each mark.
+    /// The number of quotations with each mark.
     marked: Vec<u32>,
 }
 
-/// How many of the last lines favourite words are looked for in.
+/// The number of most recent quotations that are searched for favourite words.
 const WINDOW: usize = 150;
 
 impl Manners {
@@ -173,7 +174,7 @@ impl Manners {
             for (bit, count) in manners.marked.iter_mut().enumerate() {
                 *count += u32::from(point.marks >> bit & 1 == 1);
             }
-            // Whoever is called by name at the head of a line is spoken to; it is no turn of speech.
+            // A name at the beginning addresses the listener and is not a habit.
             let opening = opening(&quotation.text, language)
                 .filter(|opening| names.owner(opening).is_none() && !is_title(opening));
             if let Some(opening) = opening {
@@ -196,7 +197,7 @@ impl Manners {
         manners
     }
 
-    /// Says how a person has spoken up to an offset; nothing of one who has hardly spoken.
+    /// Returns a description of how a person has spoken up to an offset, or `None` with too little data.
     pub(super) fn of(&self, person: usize, until: u32, script: Script) -> Option<String> {
         let track = |track: &[Point]| track.partition_point(|point| point.end <= until);
         let own = &self.own[person][..track(&self.own[person])];
@@ -218,7 +219,7 @@ impl Manners {
         Some(measure.phrase(script))
     }
 
-    /// Returns openings that are one's own: they come back, and others have them at most as often.
+    /// Returns characteristic openings: used three times or more, and at most as often by all others together.
     fn openings(&self, own: &[Point]) -> Vec<String> {
         let window = &own[own.len().saturating_sub(WINDOW)..];
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
@@ -234,7 +235,7 @@ impl Manners {
         own.into_iter().take(2).map(|(_, id)| quoted(&self.openings[id as usize].0)).collect()
     }
 
-    /// Returns marks that are one's own: at least twice as frequent as with everybody.
+    /// Returns characteristic marks: at least twice as frequent as in the whole book.
     fn marks(&self, own: &[Point], script: Script) -> Vec<String> {
         let window = &own[own.len().saturating_sub(WINDOW)..];
         let table = if script == Script::Latin { MARKS_EN } else { MARKS_ZH };
@@ -242,7 +243,7 @@ impl Manners {
         let mut found: Vec<(usize, usize)> = Vec::new();
         for bit in 0..table.len() {
             let times = window.iter().filter(|point| point.marks >> bit & 1 == 1).count();
-            // Thousandths of the lines, here and everywhere.
+            // Per thousand quotations, here and in the whole book.
             let (here, everywhere) = (times * 1000 / window.len(), self.marked[bit] as usize * 1000 / all);
             if times >= 3 && here >= 80 && here >= everywhere * 2 {
                 found.push((here * 100 / everywhere.max(1), bit));
@@ -255,7 +256,7 @@ impl Manners {
     }
 }
 
-/// Tenths, rounded.
+/// Returns the ratio in tenths, rounded.
 fn share(part: u64, whole: u64) -> u64 {
     (part * 10 + whole / 2) / whole.max(1)
 }
@@ -263,7 +264,7 @@ fn share(part: u64, whole: u64) -> u64 {
 struct Measure {
     mean: u64,
     rest: u64,
-    /// Own and others'.
+    /// The person's own value and the others'.
     asks: (u64, u64),
     cries: (u64, u64),
     openings: Vec<String>,
@@ -335,7 +336,7 @@ impl Measure {
     }
 }
 
-/// Whether a share is clearly above the others', or clearly below.
+/// Returns `Some(true)` for a share clearly above the others', `Some(false)` for one clearly below.
 fn stands_out((own, others): (u64, u64)) -> Option<bool> {
     if own >= 3 && own * 2 >= others * 3 {
         Some(true)
@@ -353,7 +354,7 @@ fn length(text: &str, language: Language) -> usize {
     }
 }
 
-/// Returns the first clause of a line when it is short.
+/// Returns the first clause of a quotation, if it is short.
 fn opening(line: &str, language: Language) -> Option<&str> {
     let clause = line
         .split([
@@ -418,9 +419,9 @@ mod tests {
     #[test]
     fn what_is_said_later_does_not_count() {
         let text = "“Yes, yes.”\n“So it is.”\n".repeat(5) + &"“What now? Who? Where?”\n“So it is.”\n".repeat(20);
-        let early = manner(Language::En, &text, 120).expect("spoken often enough");
+        let early = manner(Language::En, &text, 120).expect("the person has four quotations by then");
         assert!(!early.contains("asks"), "{early}");
-        assert!(manner(Language::En, &text, u32::MAX).expect("spoken").contains("asks"));
+        assert!(manner(Language::En, &text, u32::MAX).expect("the person speaks").contains("asks"));
         assert_eq!(manner(Language::En, &text, 30), None);
     }
 }

@@ -1,8 +1,9 @@
-//! The stage `extract`: a chunk becomes scenes.
+//! The stage `extract`: finds the scenes of a chunk.
 //!
-//! A fold over the chunks of a book. Each chunk is asked for its scenes, each scene for what there is to know about it;
-//! every line of speech is looked for in the book, and a scene whose lines are not there is rejected. A scene that a
-//! chunk breaks off is carried into the next. The stage sees no file; `reading` and `facts` know the book by rule alone.
+//! The chunks of a book are processed in order. The model is asked for the scenes of each chunk, then for a description
+//! of each scene. Every utterance is searched for in the book, and a scene with too few utterances from the book is
+//! rejected. A scene cut off at the end of a chunk is carried over to the next one. The stage reads and writes no file;
+//! the rule-based analysis of the book is in `reading` and `facts`.
 
 mod acts;
 pub mod aliases;
@@ -51,7 +52,7 @@ use self::scenes::Draft;
 use crate::llm::{AskError, Model};
 use crate::schema::{Attribute, Chunk, Language, Reject, Scene};
 
-/// The stage's prompt templates: (name, source).
+/// The stage's prompt templates, as (name, source).
 pub const PROMPTS: &[(&str, &str)] = &[
     ("extract/scenes.en", include_str!("prompts/scenes.en.jinja")),
     ("extract/scenes.zh", include_str!("prompts/scenes.zh.jinja")),
@@ -61,26 +62,27 @@ pub const PROMPTS: &[(&str, &str)] = &[
     ("extract/describe.zh", include_str!("prompts/describe.zh.jinja")),
 ];
 
-/// The table `[extract]`.
+/// Settings of the stage (the table `[extract]`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// The folder of the scene pool.
+    /// Folder of the scene pool.
     pub pool: String,
-    /// The least share of a scene's lines that must be found in the book, 0 to 1; below it the scene is rejected.
+    /// Minimum share of a scene's utterances that must be found in the book, 0 to 1; scenes below it are rejected.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_grounding: f64,
-    /// How much a line must be like the book's to count as found, 0 to 1. CoSER's figure for mapping sentences back: 0.6.
+    /// Minimum similarity at which an utterance counts as found in the book, 0 to 1. The default 0.6 is what CoSER uses
+    /// to map sentences back to the text.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_similarity: f64,
-    /// How often a scene's lines that are not in the book are asked for again, 0 for never; those that are not found then are
-    /// left out.
+    /// How many times the model is asked again for the utterances of a scene that are not in the book; 0 turns this
+    /// off. Utterances that are still not found are dropped.
     #[schemars(range(max = 8))]
     pub max_repairs: u32,
-    /// The fewest utterances of a scene.
+    /// Minimum number of utterances in a scene.
     #[schemars(range(min = 1))]
     pub min_utterances: u32,
-    /// The most utterances of a scene that the offline engine makes; longer talk becomes several scenes.
+    /// Maximum number of utterances in a scene made by the offline engine; longer conversations are split.
     #[schemars(range(min = 4))]
     pub max_utterances: u32,
 }
@@ -98,40 +100,41 @@ impl Default for Params {
     }
 }
 
-/// What a chunk hands to the next of its book.
+/// State that is passed from one chunk of a book to the next.
 #[derive(Debug, Clone, Default)]
 pub struct Carry {
-    /// The world of the book, once a scene has told it.
+    /// The worldview of the book, once a scene description has provided it.
     worldview: Option<String>,
-    /// What is known of each character, by name.
+    /// The current profile of each character, by name.
     profiles: BTreeMap<String, Vec<Attribute>>,
-    /// The scene that the chunk broke off.
+    /// The scene that the end of the chunk cut off.
     unfinished: Option<Draft>,
 }
 
 impl Carry {
-    /// Whether a scene waits for its end: after the last chunk of a book [`finish`] has to be called.
+    /// Whether a scene is still incomplete. If so, [`finish`] must be called after the last chunk of the book.
     #[must_use]
     pub const fn holds_scene(&self) -> bool {
         self.unfinished.is_some()
     }
 }
 
-/// What a chunk has yielded.
+/// The result of one chunk.
 #[derive(Debug, Clone, Default)]
 pub struct Extracted {
-    /// The scenes, in the order of the book.
+    /// The scenes, in book order.
     pub scenes: Vec<Scene>,
-    /// What was left out, and why.
+    /// What was dropped, with reasons.
     pub rejects: Vec<Reject>,
-    /// What the next chunk of the book needs.
+    /// The state for the next chunk of the book.
     pub carry: Carry,
 }
 
 /// Extracts the scenes of a chunk.
 ///
-/// A call per chunk, one more where its answer is of no use, and one or two per scene, each after the other: a scene's profiles
-/// build on those before it. A call that fails for its item alone leaves a reject; only what ends the run is an error.
+/// Makes one call per chunk, a second one if the first answer is unusable, and one or two calls per scene. Calls run in
+/// sequence because the profiles of a scene build on those of earlier scenes. If a call fails for one item only, the
+/// item is rejected; errors that end the run are returned.
 pub async fn extract(
     model: &Model,
     params: &Params,
@@ -147,7 +150,8 @@ pub async fn extract(
     let ground = Ground::new(book, carried.as_ref().map_or(chunk.start, |carried| carried.stretch.0), chunk.end);
     let mut drafts = scenes::drafts(answer, params, book, chunk, &ground, carried.as_ref());
     if drafts.is_empty() && carried.is_none() && !failed {
-        let detail = format!("no talk of two or more in “{}”, {} tokens", chunk.chapter, chunk.tokens);
+        let detail =
+            format!("no conversation between two or more people in “{}”, {} tokens", chunk.chapter, chunk.tokens);
         extracted.rejects.push(Reject::new("extract", chunk.id(), "no_scene", detail));
     }
     resume(carried, &mut drafts, book.language);
@@ -159,7 +163,7 @@ pub async fn extract(
     for draft in drafts {
         let Some(draft) = settle(model, params, book, &ground, draft, &mut extracted.rejects).await? else { continue };
         if !starts.insert(draft.start()) {
-            let detail = "another scene begins with the same line".to_owned();
+            let detail = "another scene begins with the same utterance".to_owned();
             extracted.rejects.push(Reject::new("extract", draft.id(book), "duplicate", detail));
             continue;
         }
@@ -168,7 +172,7 @@ pub async fn extract(
     Ok(extracted)
 }
 
-/// Ends the fold over a book: a scene that the last chunk broke off is taken as it stands. Asks nothing when there is none.
+/// Completes a book: the scene that the last chunk cut off is used as it is. Makes no call if there is none.
 pub async fn finish(model: &Model, params: &Params, book: &BookFacts, carry: Carry) -> Result<Extracted, AskError> {
     let mut extracted = Extracted { carry, ..Extracted::default() };
     if let Some(draft) = extracted.carry.unfinished.take() {
@@ -181,7 +185,7 @@ pub async fn finish(model: &Model, params: &Params, book: &BookFacts, carry: Car
     Ok(extracted)
 }
 
-/// Asks for the scenes of a chunk, and once more where the answer is of no use.
+/// Asks for the scenes of a chunk, and once more if the answer is unusable.
 async fn find(
     model: &Model,
     ask: FindScenes,
@@ -211,7 +215,7 @@ async fn find(
     Ok(answer)
 }
 
-/// Repairs a draft and leaves out of it what is not in the book; `None` when what is left is no scene.
+/// Repairs a draft and drops the utterances that are not in the book. Returns `None` if the rest is not a valid scene.
 async fn settle(
     model: &Model,
     params: &Params,
@@ -232,16 +236,17 @@ async fn settle(
     Ok(Some(draft))
 }
 
-/// Whether the border after the chunk was found to cut a scene, and the draft is that scene: it reaches the chunk's end.
+/// Whether the chunk boundary cuts a scene and `draft` is that scene, i.e. reaches the end of the chunk.
 fn runs_on(draft: &Draft, chunk: &Chunk) -> bool {
     let near = if chunk.language == Language::Zh { 80 } else { 250 };
     chunk.continues && chunk.end.saturating_sub(draft.stretch.1.max(draft.end())) <= near
 }
 
-/// Joins the scene carried over with the first draft, when that goes on with it; else it is a scene of its own.
+/// Joins the carried scene with the first draft if that draft continues it; otherwise the carried scene stands by
+/// itself.
 fn resume(carried: Option<Draft>, drafts: &mut Vec<Draft>, language: Language) {
     let Some(mut carried) = carried else { return };
-    // A model that tells the last lines again goes on with the scene, whatever it says.
+    // A draft that repeats the last utterances continues the scene, whether or not the model says so.
     if drafts.first().is_some_and(|first| first.continues || first.seam > 0) {
         let blank = if language == Language::En { " " } else { "" };
         carried.join(drafts.remove(0), blank);
@@ -251,7 +256,7 @@ fn resume(carried: Option<Draft>, drafts: &mut Vec<Draft>, language: Language) {
     drafts.insert(0, carried);
 }
 
-/// Describes a draft and adds its scene, or the reason why there is none.
+/// Describes a draft and adds the scene, or rejects it.
 async fn describe(
     model: &Model,
     book: &BookFacts,
@@ -265,12 +270,12 @@ async fn describe(
         Ok(mut answer) => {
             let foreign = scenes::leave_foreign_out(&mut answer, book.language);
             if !foreign.is_empty() {
-                let detail = format!("left out of its description: {}", foreign.join(", "));
+                let detail = format!("dropped from its description: {}", foreign.join(", "));
                 extracted.rejects.push(Reject::new("extract", &id, "other_language", detail));
             }
             let strangers = scenes::strangers(&ask, &answer, book);
             if !strangers.is_empty() {
-                let detail = format!("its description tells of {}, not of its cast", strangers.join(", "));
+                let detail = format!("its description mentions {}, not in its cast", strangers.join(", "));
                 extracted.rejects.push(Reject::new("extract", &id, "unknown_character", detail));
             }
             let scene = scenes::scene(draft, &ask, &answer, book, model.id());
@@ -385,7 +390,7 @@ fn describe_scene(book: &BookFacts, opening: u32, draft: &Draft, carry: &Carry) 
             CastNotes {
                 name: name.clone(),
                 aliases: person.map_or_else(Vec::new, |person| book.person(person).aliases.clone()),
-                // Whoever has no name may be another than in the scene before.
+                // An unnamed person may be someone else than in the previous scene.
                 known: match person {
                     Some(person) if book.is_passing(person) => Vec::new(),
                     _ => carry.profiles.get(name).cloned().unwrap_or_default(),
@@ -402,7 +407,7 @@ fn describe_scene(book: &BookFacts, opening: u32, draft: &Draft, carry: &Carry) 
     let first = draft.start();
     let begin = draft.stretch.0.min(first);
     let before: Vec<SentenceHint> = hints(begin, first);
-    // A text that begins with talk says nothing of where it is; what was told last before it may.
+    // A passage that begins with dialogue does not say where it takes place; the narration just before it may.
     let lead = if before.iter().any(|sentence| sentence.alone) { Vec::new() } else { book.lead(begin) };
     let told: Vec<SentenceHint> = lead.iter().map(|sentence| hint(book, sentence)).collect();
     DescribeScene {
@@ -461,7 +466,8 @@ mod tests {
     }
 
     fn model(memory: Arc<Memory>) -> Model {
-        let prompts = Prompts::new(PROMPTS.iter().copied(), &BTreeMap::new()).expect("the templates parse");
+        let prompts =
+            Prompts::new(PROMPTS.iter().copied(), &BTreeMap::new()).expect("the templates are embedded and tested");
         Model::offline(
             "rules",
             OfflineOptions::default(),
@@ -492,7 +498,7 @@ mod tests {
         let lines: Vec<(&str, &str)> =
             scene.dialogue.iter().map(|line| (line.speaker.as_str(), line.speech.as_deref().unwrap_or(""))).collect();
         assert_eq!(lines.len(), 6);
-        // What interrupts a speech is left out, and its parts are one line.
+        // The tag that interrupts a speech is removed, and the two parts are one utterance.
         assert_eq!(lines[0], ("Anna", "Is anybody there? I must see the miller before dark."));
         assert_eq!(lines[1], ("Boris", "There is nobody here but me."));
         assert_eq!(
@@ -541,7 +547,7 @@ mod tests {
             .map(|attribute| (attribute.key.as_str(), attribute.value.as_str()))
             .collect();
         assert_eq!(&profile[..2], [("性别", "男"), ("年龄", "三十岁")]);
-        // Nothing is said of one whose gender the text does not show.
+        // No gender is given when the text does not show it.
         assert!(scene.characters[1].profile.iter().all(|attribute| attribute.key != "性别"));
     }
 
@@ -598,7 +604,7 @@ mod tests {
             };
             let (book, draft) = drafts(language, said(&|at| lines[at].to_owned()));
             assert_eq!(draft.fault(&Params::default(), &book), None);
-            // Aliases become the names that the book goes by.
+            // Aliases are replaced by the book's main name for the character.
             assert_eq!(draft.characters, [book.person(0).name.clone(), book.person(1).name.clone()]);
             assert_eq!(draft.id(&book), format!("a-book@{}", book.reading.quotations[0].start));
             let invented = ["I have never been so happy in all my life.", "还请王爷高抬贵手饶过小人这一回。"];
@@ -631,7 +637,7 @@ mod tests {
         let four =
             ["Is anybody there?", "I must see the miller before dark.", "Then you are the miller.", "Who took them?"];
         assert_eq!(reason(four.map(|speech| line("Anna", speech)).to_vec()).as_deref(), Some("one_speaker"));
-        // A line is as often in the book as it is said there.
+        // An utterance can be used only as many times as the book has it.
         assert_eq!(reason(vec![first.clone(); 4]).as_deref(), Some("too_short"));
         let wind = FoundLine {
             speaker: "Narrator".to_owned(),
@@ -671,7 +677,8 @@ mod tests {
     #[test]
     fn what_is_known_is_not_noted_again() {
         use crate::llm::Ask as _;
-        let prompts = crate::prompt::Prompts::new(crate::stages::prompts(), &BTreeMap::new()).expect("they parse");
+        let prompts = crate::prompt::Prompts::new(crate::stages::prompts(), &BTreeMap::new())
+            .expect("the templates are embedded and tested");
         for (language, name) in [(Language::En, "Anna"), (Language::Zh, "陆平")] {
             let (book, mut draft) = drafts(language, Vec::new());
             draft.characters = vec![name.to_owned()];

@@ -1,5 +1,5 @@
-//! What each character of a scene is after, read off what is told of it and what it says: wishes, requests, open questions,
-//! views, and what somebody has to tell. Whose aims nothing shows has none.
+//! Derives each character's motivation from the narration about it and from what it says: wishes, requests, open
+//! questions, opinions, and things to tell. A character whose aims are not shown has none.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use crate::text::content_words;
 /// A sentence that a character says in the scene.
 struct Said {
     text: String,
-    /// How much it takes up what the scene speaks of.
+    /// How much of it is about the topics of the scene.
     weight: usize,
-    /// Whom it is said to: whoever speaks next, else whoever spoke before.
+    /// The listener: the next speaker, or else the previous one.
     to: Option<String>,
-    /// Whether it ends the line and somebody else speaks next: a question there waits for an answer.
+    /// Whether it ends the utterance and someone else speaks next; a question there expects an answer.
     waits: bool,
 }
 
-/// What each character wants: a sentence of the text about its aims, what it says it wants, asks for, holds, wants to know or
-/// wants known. One of whom none of it is shown is left out.
+/// Returns the motivations: narration about a character's aims, or else a wish, request, question, opinion or point
+/// that it states. Characters for whom nothing is found are omitted.
 pub(super) fn motivations(ask: &DescribeScene) -> Vec<Motivation> {
     let mut spoken_of: BTreeMap<String, usize> = BTreeMap::new();
     for line in &ask.dialogue {
@@ -46,7 +46,7 @@ fn said(ask: &DescribeScene, name: &str, spoken_of: &BTreeMap<String, usize>) ->
         let last = parts.len().saturating_sub(1);
         for (part, (start, end, closed)) in parts.into_iter().enumerate() {
             let text = line.speech[start..end].trim();
-            // A quotation within, or a sentence that goes on, is no whole wish.
+            // A sentence with a quotation inside, or an incomplete one, is not used.
             if !closed || text.contains(['‘', '“', '”', '「', '『', '』', '"', '`']) || text.contains("...") {
                 continue;
             }
@@ -55,7 +55,7 @@ fn said(ask: &DescribeScene, name: &str, spoken_of: &BTreeMap<String, usize>) ->
             words.dedup();
             let weight =
                 words.iter().map(|word| spoken_of.get(word).copied().unwrap_or(0).min(6).saturating_sub(1)).sum();
-            // Whoever is called by name is spoken to.
+            // A person called by name is the listener.
             let called = ask.cast.iter().find(|member| member.name != name && calls(text, member));
             let to = called.map(|member| member.name.clone()).or_else(|| to.clone());
             said.push(Said { text: text.to_owned(), weight, to, waits: answered && part == last });
@@ -64,7 +64,7 @@ fn said(ask: &DescribeScene, name: &str, spoken_of: &BTreeMap<String, usize>) ->
     said
 }
 
-/// Whether a sentence begins or ends with somebody's name, set off by a comma.
+/// Whether a sentence begins or ends with a name set off by a comma.
 fn calls(text: &str, member: &CastNotes) -> bool {
     let text = text.trim_end_matches(['.', '!', '?', '。', '！', '？']);
     std::iter::once(&member.name).chain(&member.aliases).any(|name| {
@@ -74,17 +74,17 @@ fn calls(text: &str, member: &CastNotes) -> bool {
     })
 }
 
-/// What somebody is after in a scene, and how it shows.
+/// What a character wants, by kind of evidence.
 enum Want<'a> {
-    /// It says so itself.
+    /// It states a wish.
     Wish(&'a Said),
-    /// It asks somebody to do something.
+    /// It asks someone to do something.
     Bid(&'a Said),
-    /// It asks somebody for what it does not know; the second question, where there is one.
+    /// It asks someone for information; with a second question, if there is one.
     Answer(&'a Said, Option<&'a Said>),
-    /// It holds that something should be.
+    /// It gives an opinion on what should be.
     View(&'a Said),
-    /// It has something to tell somebody.
+    /// It has something to tell someone.
     Point(&'a Said),
 }
 
@@ -103,7 +103,7 @@ fn motivation(ask: &DescribeScene, member: &CastNotes, spoken_of: &BTreeMap<Stri
     Some(Motivation { character: member.name.clone(), motivation })
 }
 
-/// Returns the sentence that tells what somebody is after.
+/// Returns the sentence of narration that states a character's aim.
 fn aim<'a>(ask: &'a DescribeScene, member: &CastNotes) -> Option<&'a str> {
     let words = Words::of(ask.language);
     let (least, most) = if ask.language == Language::Zh { (10, 60) } else { (24, 180) };
@@ -115,10 +115,10 @@ fn aim<'a>(ask: &'a DescribeScene, member: &CastNotes) -> Option<&'a str> {
         .map(|hint| hint.text.as_str())
 }
 
-/// Reads what somebody is after off what it says: of each kind the sentence that most takes up what the scene speaks of.
+/// Finds what a character wants in what it says; among the sentences of a kind, the one most on topic.
 fn want(language: Language, said: &[Said]) -> Option<Want<'_>> {
     let words = Words::of(language);
-    // A Chinese question says as much with two words that carry matter as an English one with three.
+    // Two content words in a Chinese question say as much as three in an English one.
     let (least, most, matter) = if language == Language::Zh { (7, 60, 2) } else { (20, 180, 3) };
     let fits = |said: &Said, least: usize, most: usize| (least..=most).contains(&said.text.chars().count());
     let best = |test: &dyn Fn(&Said) -> bool| {
@@ -143,7 +143,7 @@ fn want(language: Language, said: &[Said]) -> Option<Want<'_>> {
     let another = question.and_then(|first| {
         best(&|said| open(said) && said.text != first.text && said.to == first.to && fits(said, least, most / 3))
     });
-    // Whoever asks more than it tells wants to know; whoever tells holds something.
+    // A character who asks more than it tells wants to know; one who tells has an opinion.
     let asks = said.iter().filter(|said| said.text.ends_with(['?', '？'])).count() * 2 >= said.len();
     let answer = |question| Want::Answer(question, another);
     if let Some(question) = question.filter(|_| asks) {
@@ -164,7 +164,7 @@ fn want(language: Language, said: &[Said]) -> Option<Want<'_>> {
     }
 }
 
-/// Says a want in a phrase of ours round the book's own words.
+/// Phrases a want around the book's own words.
 fn phrase(ask: &DescribeScene, want: &Want<'_>) -> String {
     let write = |phrase: &str| ask.script.write(phrase);
     let to = |said: &Said| said.to.clone();

@@ -1,12 +1,12 @@
-//! Whom a name that a model writes means: somebody of the book under any of its names, mistyped or shortened, or somebody whom
-//! the text names and the reading by rule does not know. Whoever is neither is nobody.
+//! Resolves a name written by a model: to a character of the book, also if it is mistyped or shortened, or to a person
+//! that the text mentions but attribution does not know. Other names are rejected.
 
 use super::facts::BookFacts;
 use super::wording::folded;
 use crate::schema::{Utterance, slug};
 use crate::text::is_han;
 
-/// Returns the name that the book uses for whoever is meant, or the name itself.
+/// Returns the book's main name for a character, or the name itself if it is unknown.
 pub(super) fn canonical(name: &str, book: &BookFacts) -> String {
     let name = name.trim().trim_matches(['“', '”', '"', '*']).trim();
     if name.eq_ignore_ascii_case(Utterance::ENVIRONMENT) || matches!(name, "环境" | "環境" | "旁白" | "Narrator")
@@ -16,8 +16,8 @@ pub(super) fn canonical(name: &str, book: &BookFacts) -> String {
     book.owner(name).map_or_else(|| name.to_owned(), |person| book.person(person).name.clone())
 }
 
-/// Returns the name of whoever speaks or takes part in a stretch; `None` for somebody whom neither the book's people nor the
-/// stretch know.
+/// Returns the name of a speaker or participant in a passage; `None` if neither the book's characters nor the passage
+/// have it.
 pub(super) fn known(name: &str, book: &BookFacts, stretch: &str) -> Option<String> {
     let bare = name.split(['(', '（', '[', '【']).next().unwrap_or_default();
     let name = canonical(bare, book);
@@ -38,7 +38,7 @@ pub(super) fn known(name: &str, book: &BookFacts, stretch: &str) -> Option<Strin
     Some(book.person(person).name.clone())
 }
 
-/// Returns the only person with a name that fits.
+/// Returns the person with a matching name, if there is exactly one.
 fn only(book: &BookFacts, fits: impl Fn(&str) -> bool) -> Option<usize> {
     let people = book.reading.people.iter().enumerate().filter(|(_, person)| !person.name.is_empty());
     let mut fit = people.filter(|(_, person)| person.aliases.iter().chain([&person.name]).any(|other| fits(other)));
@@ -50,13 +50,14 @@ fn plain(name: &str) -> String {
     name.chars().map(folded).filter(|c| c.is_alphanumeric() || *c == ' ').flat_map(char::to_lowercase).collect()
 }
 
-/// Whether two names differ by script, width, case or marks alone.
+/// Whether two names differ only in script, width, case or punctuation.
 fn is_same(name: &str, other: &str) -> bool {
     let name = plain(name);
     !name.is_empty() && name == plain(other)
 }
 
-/// Whether one name is the other, mistyped: a letter in five, of three Chinese characters one that is not the surname.
+/// Whether one name is a typo of the other: one edit (two from nine letters on) in names of five letters or more, or
+/// one character other than the first in Chinese names of three or more.
 fn is_mistyped(name: &str, other: &str) -> bool {
     let (name, other) = (plain(name), plain(other));
     let (length, other_length) = (name.chars().count(), other.chars().count());
@@ -69,7 +70,7 @@ fn is_mistyped(name: &str, other: &str) -> bool {
     least >= 5 && strsim::osa_distance(&name, &other) <= most
 }
 
-/// Whether one name holds the other as a part.
+/// Whether one name is part of the other.
 fn shortens(name: &str, other: &str) -> bool {
     let (name, other) = (slug(&plain(name)), slug(&plain(other)));
     let within = |part: &str, whole: &str| {
@@ -82,7 +83,7 @@ fn shortens(name: &str, other: &str) -> bool {
     within(&name, &other) || within(&other, &name)
 }
 
-/// Whether a stretch names somebody, be it by a trade; `Guard 2` is named where a guard is.
+/// Whether a passage mentions a person, possibly by trade; `Guard 2` needs a guard.
 fn stands_in(name: &str, stretch: &str) -> bool {
     let name = plain(name);
     if name.chars().any(is_han) {

@@ -1,4 +1,4 @@
-//! The book's own sentences outside of quotation marks: where they stand and whom they are about. Judges no quality.
+//! The sentences of a book outside of quotation marks, with their offsets and subjects. Does not judge their quality.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -12,33 +12,33 @@ use super::standing::{stand, written};
 use crate::schema::Language;
 use crate::text::is_han;
 
-/// A whole sentence of narration.
+/// A complete sentence of narration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sentence {
-    /// Where it begins, in code points of the decoded text.
+    /// Start in code points of the decoded text.
     pub(super) start: u32,
-    /// Where it ends.
+    /// End in code points of the decoded text.
     pub(super) end: u32,
-    /// Its words in one line.
+    /// Its text on one line.
     pub(super) text: String,
-    /// The people whom it names, in order, each once.
+    /// The people it names, in order, without repetition.
     pub(super) people: Vec<usize>,
-    /// Whom it is about: the one named at its beginning, or the one whom a pronoun there points back to.
+    /// The person it is about: named at its beginning, or referred to by a pronoun there.
     pub(super) subject: Option<usize>,
-    /// Whether it can be told by itself.
+    /// Whether it is understandable without context.
     pub(super) alone: bool,
-    /// Whether it is told by an `I`.
+    /// Whether it is in the first person.
     pub(super) first_person: bool,
 }
 
-/// Finds people by their names, in time that does not grow with how many there are.
+/// Finds people by name; the time does not depend on how many there are.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// Names, folded, each with whose it is, in order.
+    /// Sorted: case-folded names, each with its person.
     owners: Vec<(Vec<char>, usize)>,
-    /// By the first character: where such names stand, and of how many characters they are, the longest first.
+    /// By first character: the range of such names in `owners` and their lengths in characters, longest first.
     racks: HashMap<char, (Range<usize>, Vec<usize>)>,
-    /// A bit for each first character, shared by some others: most characters of a book begin no name.
+    /// A bit per first character, shared by several; most characters of a book do not begin a name.
     firsts: [u64; 64],
 }
 
@@ -47,9 +47,9 @@ impl Names {
         let mut owners: BTreeMap<Vec<char>, usize> = BTreeMap::new();
         for (index, person) in people.iter().enumerate() {
             for name in std::iter::once(&person.name).chain(&person.aliases) {
-                // `I` and 我 name nobody but whoever is speaking.
+                // `I` and 我 refer to the current speaker.
                 if name.trim().chars().count() > usize::from(name.is_ascii()) && name != "我" {
-                    // A name that two share belongs to whoever comes first: people are sorted by lines.
+                    // An ambiguous name belongs to the first person: people are sorted by number of lines.
                     owners.entry(key(name)).or_insert(index);
                 }
             }
@@ -67,7 +67,7 @@ impl Names {
         names
     }
 
-    /// Returns whom a name means.
+    /// Returns the person with a name.
     pub(super) fn owner(&self, name: &str) -> Option<usize> {
         Self::among(&self.owners, &key(name))
     }
@@ -77,12 +77,13 @@ impl Names {
         Some(owners[at].1)
     }
 
-    /// Returns the people whom a text names: (byte, person) in order.
+    /// Returns the people a text names as (byte offset, person), in order.
     pub(super) fn find(&self, text: &str) -> Vec<(usize, usize)> {
         self.spans(text).into_iter().map(|(start, _, person)| (start, person)).collect()
     }
 
-    /// Returns where a text names people: (first byte, end, person) in order; of two names that begin together the longer.
+    /// Returns the names in a text as (start, end, person) in bytes, in order. The longest name wins if several begin
+    /// at the same place.
     pub(super) fn spans(&self, text: &str) -> Vec<(usize, usize, usize)> {
         let letter = |c: char| !is_han(c) && c.is_alphanumeric();
         let mut folded: Vec<char> = Vec::new();
@@ -97,9 +98,9 @@ impl Names {
             let cased = !letter(c) || c.is_uppercase() || c == 't';
             let Some((rack, lengths)) = self.racks.get(&fold(c)).filter(|_| cased) else { continue };
             folded.clear();
-            // One more character says whether the word goes on.
+            // One extra character shows whether the word continues.
             folded.extend(text[byte..].chars().take(lengths[0] + 1).map(fold));
-            // `Will` is a name, `will` a word; a name in capitals is one in a script.
+            // `Will` is a name, `will` a word; in a script names are in capitals.
             let capital =
                 |name: &[char]| !letter(c) || c.is_uppercase() || text[byte..].starts_with("the ") && name.len() > 4;
             let whole = |end: usize| !(letter(folded[end - 1]) && folded.get(end).is_some_and(|&next| letter(next)));
@@ -118,17 +119,17 @@ impl Names {
     }
 }
 
-/// Returns the character that stands for all spellings of one.
+/// Maps the variants of a character to one.
 fn fold(c: char) -> char {
     match c {
         '\'' => '’',
-        // No ideograph is written small.
+        // Ideographs have no case.
         c if is_han(c) => c,
         c => c.to_lowercase().next().unwrap_or(c),
     }
 }
 
-/// Returns the place of a character's bit among [`Names::firsts`].
+/// Returns the position of a character's bit in [`Names::firsts`].
 const fn bucket(c: char) -> (usize, u64) {
     ((c as usize >> 6) % 64, 1 << (c as usize % 64))
 }
@@ -137,7 +138,7 @@ fn key(name: &str) -> Vec<char> {
     name.trim().chars().map(fold).collect()
 }
 
-/// Puts a stretch of text into one line: line breaks become single blanks, none between Chinese characters.
+/// Joins lines: a line break becomes one space, or nothing between Chinese characters.
 pub(super) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     let mut blank = false;
@@ -157,13 +158,13 @@ pub(super) fn one_line(text: &str) -> String {
     line
 }
 
-/// Words after which a full stop ends nothing.
+/// Abbreviations whose period does not end a sentence.
 const ABBREVIATIONS: &[&str] = &[
     "Mr", "Mrs", "Ms", "Messrs", "Dr", "St", "Sr", "Jr", "Esq", "Rev", "Hon", "Capt", "Col", "Gen", "Lt", "Sgt",
     "Prof", "Mme", "Mlle", "No", "vol", "vs", "etc", "i.e", "e.g",
 ];
 
-/// Cuts a text into sentences: byte ranges, white space around them cut, and whether each is closed by a mark.
+/// Splits a text into sentences. Returns trimmed byte ranges, each with whether it ends in a punctuation mark.
 pub(super) fn sentences(text: &str) -> Vec<(usize, usize, bool)> {
     let mut found = Vec::new();
     let (mut start, mut closing) = (0, false);
@@ -187,7 +188,7 @@ pub(super) fn sentences(text: &str) -> Vec<(usize, usize, bool)> {
             let before = text[..at].trim_end();
             let wide = before.trim_end_matches(['”', '」', '』', '）', '’']).ends_with(['。', '！', '？', '．', '…']);
             let blank = before.len() < at;
-            // After a Latin mark only a capital, a digit or an opening mark begins a sentence.
+            // After Latin punctuation only a capital, a digit or an opening mark begins a sentence.
             let begins =
                 c.is_uppercase() || c.is_ascii_digit() || is_han(c) || matches!(c, '“' | '"' | '‘' | '(' | '—');
             if wide || (blank && begins) {
@@ -207,10 +208,11 @@ fn abbreviates(before: &str) -> bool {
 }
 
 static PRONOUN_EN: LazyLock<Regex> = LazyLock::new(|| opening(r"^(?:But |And |Then |Now |So )?(He|She|His|Her)\b"));
-static PRONOUN_ZH: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^(?:只见|只見|可|但|却|又|这时|這時)?([他她])").expect("valid"));
+static PRONOUN_ZH: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(?:只见|只見|可|但|却|又|这时|這時)?([他她])").expect("the pattern is built in and tested")
+});
 
-/// Reads the narration of a book: whole sentences that no quotation touches.
+/// Returns the narration of a book: complete sentences without quoted text.
 pub(super) fn narration(text: &str, language: Language, reading: &Reading, names: &Names) -> Vec<Sentence> {
     let mut sentences_found: Vec<Sentence> = Vec::new();
     let quoted = reading.quotations.iter().map(|quotation| (quotation.start, quotation.end));
@@ -227,7 +229,7 @@ pub(super) fn narration(text: &str, language: Language, reading: &Reading, names
         let length = paragraph.end - paragraph.start;
         let rest: &str = &text[begun..];
         let words = rest.char_indices().nth(length as usize).map_or(rest, |(byte, _)| &rest[..byte]);
-        // One character has been taken off already.
+        // One character is already consumed.
         if length > 1 {
             chars.by_ref().nth(length as usize - 2);
         }
@@ -255,7 +257,7 @@ fn paragraph_sentences(
     names: &Names,
     found: &mut Vec<Sentence>,
 ) {
-    // The stretches between quotations: (text, offset, whether it begins the paragraph).
+    // The text between quotations: (text, offset, whether it begins the paragraph).
     let mut pieces: Vec<(String, u32, bool)> = Vec::new();
     let (mut piece, mut piece_start, mut next) = (String::new(), 0_u32, taken.iter().peekable());
     let mut first = true;
@@ -282,7 +284,7 @@ fn paragraph_sentences(
         for (at, (from, to, closed)) in parts.into_iter().enumerate() {
             let raw = &piece[from..to];
             let mentions = names.find(raw);
-            // What a quotation stands beside is a tag of it; it still says who is meant by the next pronoun.
+            // A piece next to a quotation is its speech tag; it still determines the next pronoun.
             let beside = (at == 0 && !opens) || !closed;
             let lead = if language == Language::Zh { 36 } else { 48 };
             let pronoun = pronoun(raw, language);
@@ -296,7 +298,7 @@ fn paragraph_sentences(
                 _ => None,
             };
             if about.is_some() || !mentions.is_empty() {
-                // Somebody named who does not act, or one of two who may be meant, is not whom the next pronoun stands for.
+                // The next pronoun does not refer to a person who does not act, or is ambiguous between two.
                 let gender = |person: usize| reading.people[person].gender;
                 let another = |person: usize| {
                     mentions.iter().any(|(_, other)| *other != person && fits(gender(*other), gender(person)))
@@ -332,29 +334,29 @@ fn paragraph_sentences(
     }
 }
 
-/// Words before a name that make it something else than what acts.
+/// Words that, before a name, rule it out as the subject.
 const BEFORE: &[&str] = &[
     "about", "and", "as", "at", "but", "by", "for", "from", "in", "lest", "of", "on", "see", "than", "to", "towards",
     "upon", "with", "without",
 ];
 
-/// The same in Chinese.
+/// The Chinese equivalent of [`BEFORE`].
 const BEFORE_ZH: [char; 28] = [
     '把', '将', '將', '被', '给', '給', '与', '與', '和', '同', '跟', '向', '对', '對', '替', '请', '請', '问', '問',
     '叫', '令', '命', '为', '為', '由', '劝', '勸', '找',
 ];
 
-/// Whether someone named acts rather than owns or stands as a place: not `Hatch's umbrella`, not 聂崇礼身后.
+/// Whether a named person is the subject rather than an owner or part of a place: not `Hatch's umbrella`, not 聂崇礼身后.
 fn acts(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end().rsplit(' ').next().unwrap_or("").to_lowercase();
     if BEFORE.contains(&before.as_str()) && text[..at].contains(' ') && !text[..at].eq_ignore_ascii_case("but ") {
         return false;
     }
-    // In Chinese somebody called, seen, told or taken along is named after the verb.
+    // In Chinese a person who is called, seen, told or taken along is named after the verb.
     if text[..at].ends_with(&BEFORE_ZH[..]) {
         return false;
     }
-    // Where the name ends is not known here, so what may follow is looked for within the length of a name.
+    // The end of the name is not known here, so only a name's length of text is examined.
     let rest: String = text[at..].chars().take(24).collect();
     let end = rest.find([' ', ',', '，', '。', '.']).unwrap_or(rest.len());
     let word = &rest[..end];
@@ -365,7 +367,7 @@ fn acts(text: &str, at: usize) -> bool {
     !["身后", "身後", "背后", "背後", "面前", "对面", "對面", "的", "之"].iter().any(|place| near.contains(place))
 }
 
-/// Whether a sentence stands on its own: its marks match, and it begins as sentences do.
+/// Whether a sentence is complete: its marks are paired, and it begins like a sentence.
 fn reads_well(text: &str) -> bool {
     let count = |mark: char| text.matches(mark).count();
     let begins = text
@@ -379,7 +381,7 @@ fn reads_well(text: &str) -> bool {
         && count('（') == count('）')
 }
 
-/// Whether a change of encoding went through a Chinese text: a mark or a letter of another script amid its characters.
+/// Whether a Chinese text was damaged by an encoding conversion: a stray mark or foreign letter between its characters.
 fn damaged(text: &str) -> bool {
     let strange = |c: char| matches!(c, '?' | '`' | '\u{400}'..='\u{4ff}' | '\u{30a0}'..='\u{30ff}' | '\u{fffd}');
     let mut chars = text.chars().zip(text.chars().skip(1));
@@ -394,7 +396,7 @@ fn pronoun(text: &str, language: Language) -> Option<Gender> {
     Some(match &found[1] {
         "She" | "Her" | "她" => Gender::Female,
         "He" | "His" => Gender::Male,
-        // 他 stands for either in older books.
+        // 他 is used for both genders in older books.
         _ => Gender::Unknown,
     })
 }

@@ -1,5 +1,5 @@
-//! The offline answer to what there is to know about a scene: the book's own sentences and lines, in short phrases of ours.
-//! What the text does not show is left out.
+//! The offline answer to [`DescribeScene`]: sentences and utterances of the book, joined by short built-in phrases.
+//! What the text does not show is omitted.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) fn describe(ask: &DescribeScene) -> SceneDescription {
     }
 }
 
-/// The world as it is known, else what the opening tells of it and what the book names again and again.
+/// Returns the known worldview, or else sentences of the opening and what the book mentions most often.
 fn worldview(ask: &DescribeScene) -> String {
     if let Some(worldview) = ask.worldview.as_ref().filter(|worldview| !worldview.is_empty()) {
         return worldview.clone();
@@ -31,7 +31,7 @@ fn worldview(ask: &DescribeScene) -> String {
     }
 }
 
-/// What is told before the first line, and who is there.
+/// Returns the narration before the first utterance, and who is present.
 fn situation(ask: &DescribeScene) -> String {
     let words = Words::of(ask.language);
     let most = if ask.language == Language::Zh { 120 } else { 300 };
@@ -40,20 +40,20 @@ fn situation(ask: &DescribeScene) -> String {
         hint.alone && told && hint.text.chars().count() <= most && (!hint.first_person || ask.teller.is_some())
     };
     let mut told: Vec<&SentenceHint> = ask.before.iter().filter(fits).collect();
-    // A scrap tells little of where things stand, unless there is nothing else.
+    // A fragment says little about the situation, unless there is nothing else.
     let least = if ask.language == Language::Zh { 12 } else { 36 };
     let whole = |hint: &&SentenceHint| hint.text.chars().count() >= least || words.setting(&hint.text) > 0;
     if told.iter().any(whole) {
         told.retain(whole);
     }
     let mut chosen: Vec<&SentenceHint> = told[told.len().saturating_sub(3)..].to_vec();
-    // An earlier sentence that tells place or time goes first.
+    // An earlier sentence with place or time goes first.
     if let Some(setting) = told[..told.len() - chosen.len()].iter().rev().find(|hint| words.setting(&hint.text) >= 2) {
         chosen.remove(0);
         chosen.insert(0, setting);
     }
     if chosen.is_empty() {
-        // Where nothing is told before the talk, what is told early in it of the place or the people has to do.
+        // If nothing is told before the dialogue, early narration within it about the place or the people is used.
         let early = ask.after.iter().take(3).filter(fits);
         let cast = |hint: &&SentenceHint| {
             words.setting(&hint.text) >= 2
@@ -86,7 +86,7 @@ fn situation(ask: &DescribeScene) -> String {
     join(&parts, ask.language)
 }
 
-/// Returns who is there and says nothing: told of right before the talk, or again and again within it.
+/// Returns people who are present but do not speak: mentioned just before the dialogue, or repeatedly within it.
 fn silent(ask: &DescribeScene, before: &[&SentenceHint]) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     let within = ask.after.iter().filter_map(|hint| Some((hint.subject.as_deref()?, 1)));
@@ -96,7 +96,7 @@ fn silent(ask: &DescribeScene, before: &[&SentenceHint]) -> Vec<String> {
         *times.entry(name).or_default() += weight;
     }
     let cast = |name: &str| ask.cast.iter().any(|member| member.name == name);
-    // Whoever is only pointed at may be one of those who talk.
+    // A person with only a demonstrative may be one of the speakers.
     let pointed = |name: &str| name.starts_with(['那', '这', '這']) || name.chars().count() < 2;
     let there = times
         .into_iter()
@@ -104,7 +104,7 @@ fn silent(ask: &DescribeScene, before: &[&SentenceHint]) -> Vec<String> {
     there.take(4).map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Reads the place and the time off the heading of a scene in a script: `EXT. THE QUAY - NIGHT`.
+/// Reads place and time from the heading of a scene in a script: `EXT. THE QUAY - NIGHT`.
 fn place(chapter: &str) -> Option<String> {
     let found = ["INT./EXT. ", "INT. ", "EXT. "].iter().find_map(|mark| Some((chapter.find(mark)?, mark)))?;
     let heading = chapter[found.0 + found.1.len()..].trim().trim_end_matches('.');
@@ -114,7 +114,7 @@ fn place(chapter: &str) -> Option<String> {
     Some(format!("{}{}.", first.to_uppercase(), chars.as_str().replace(" - ", ", ")))
 }
 
-/// Joins sentences; those that an `I` tells are said to be.
+/// Joins sentences; first-person narration is attributed to the narrator.
 pub(super) fn tell(hints: &[&SentenceHint], teller: Option<&str>, language: Language) -> String {
     let told: Vec<String> = hints.iter().map(|hint| hint.text.clone()).collect();
     let told = join(&told, language);
@@ -125,7 +125,7 @@ pub(super) fn tell(hints: &[&SentenceHint], teller: Option<&str>, language: Lang
     }
 }
 
-/// The notes by key; what only the scene before knew stays.
+/// Returns the notes grouped by key.
 fn profile(ask: &DescribeScene, member: &CastNotes) -> Profile {
     let mut by_key: BTreeMap<Key, Vec<String>> = BTreeMap::new();
     for note in &member.notes {
@@ -148,7 +148,7 @@ pub(super) mod tests {
     use super::super::{Carry, Params, describe_scene, find, find_scenes, scenes};
     use super::*;
 
-    /// Asks about the one scene of a text that Anna and Boris, or 陆平 and 周老七, have in turns.
+    /// The question about the only scene of a text in which Anna and Boris, or 陆平 and 周老七, take turns.
     pub(in super::super) fn ask(language: Language, text: &str) -> DescribeScene {
         let people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE };
         let book = facts(language, text, reading(text, people, &[0, 1].repeat(20)));

@@ -1,19 +1,18 @@
-//! How much a scene matters to its book, as far as that can be counted: who talks, for how long, and how much they do meanwhile.
-//! Knows nothing of what is said, so that it tells a talk of main characters from one in passing, and no turn of a story.
+//! Estimates how important a scene is to its book from its cast, its length and the actions in it. It does not read
+//! what is said, so it separates main characters from minor ones but does not recognize a turning point.
 
 use std::collections::BTreeSet;
 
 use super::find::{Line, Stretch};
 
-/// What the parts weigh: the cast, the talk, the deeds.
+/// The weights of cast, dialogue and actions.
 const WEIGHTS: [f64; 3] = [0.5, 0.3, 0.2];
 
-/// Returns a scene's prominence, 1 to 100: half of it is how much of the book's talk its speakers have, three tenths how long
-/// they talk, and two tenths how much is told of what they do.
+/// Returns a scene's prominence, 1 to 100: 1 + 99 × (0.5 × cast + 0.3 × dialogue + 0.2 × actions), rounded.
 ///
-/// - The cast: the lines that its speakers have in the whole book over those of as many who have most.
-/// - The talk: its lines over the most that a scene may have.
-/// - The deeds: the sentences told from its first line on that are about a speaker, over its lines.
+/// - Cast: the lines of its speakers in the whole book, divided by those of the same number of top speakers.
+/// - Dialogue: its utterances, divided by the maximum of a scene.
+/// - Actions: sentences about a speaker from its first utterance on, divided by its utterances.
 pub(super) fn prominence(text: &Stretch<'_>, end: u32, run: &[Line<'_>]) -> u8 {
     let ask = text.ask;
     let said = run.iter().filter(|line| !line.thought);
@@ -32,7 +31,7 @@ pub(super) fn prominence(text: &Stretch<'_>, end: u32, run: &[Line<'_>]) -> u8 {
     prominence
 }
 
-/// Returns a part of a whole, at most 1; 0 of nothing.
+/// Returns `part / whole`, at most 1; 0 if `whole` is 0.
 fn share(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { (crate::text::float(part) / crate::text::float(whole)).min(1.0) }
 }
@@ -43,7 +42,7 @@ mod tests {
     use super::super::{Params, find, find_scenes};
     use crate::schema::Language;
 
-    /// The prominence of each scene that is found.
+    /// The prominence of each scene.
     fn found(language: Language, text: &str, speakers: &[usize], max_utterances: u32) -> Vec<u8> {
         let mut people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE }.to_vec();
         let others = if language == Language::En { ["Clara", "Dora"] } else { ["沈三娘", "孙四娘"] };
@@ -58,7 +57,7 @@ mod tests {
     #[test]
     fn the_parts_weigh_as_they_are_said_to() {
         for (language, text) in [(Language::En, EN), (Language::Zh, ZH)] {
-            // Six lines of twelve by the two who have all lines of the book, with two sentences of what Anna does:
+            // Six of twelve utterances, by the two who have all lines of the book, and two sentences on what Anna does:
             // 0.5 · 1 + 0.3 · 6/12 + 0.2 · 2/6.
             assert_eq!(found(language, text, EN_SPEAKERS, 12), [72], "{language}");
         }

@@ -1,5 +1,5 @@
-//! Lines that do not stand in the book: the model is shown each beside the passage that is most like it, and says how it stands
-//! there or that nobody says it. What is then not in the book is no dialogue of a scene.
+//! Utterances that are not in the book: the model sees each one next to the most similar passage and gives the original
+//! wording, or says that nobody says it there. Utterances that are still not found are dropped.
 
 use std::fmt::Write as _;
 
@@ -15,29 +15,29 @@ use crate::llm::{Ask, AskError, Model, Offline};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Grounded, Language, Message, Reject};
 
-/// The most lines that are shown at once.
+/// The maximum number of utterances in one call.
 const MOST_LINES: usize = 24;
 
-/// A scene of which fewer lines stand in the book is invented: there is nothing to repair.
+/// Below this share of utterances in the book a scene is made up and not worth repairing.
 const LEAST_SHARE: f64 = 0.2;
 
-/// A line that is not in the text.
+/// An utterance that was not found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct MissingLine {
-    /// From 1.
+    /// Counted from 1.
     number: u32,
     speaker: String,
     speech: String,
-    /// The passage that is most like it; null when none is.
+    /// The most similar passage; null if there is none.
     passage: Option<String>,
-    /// What the line has and the passage has in its place, where that is all that is wrong with it.
+    /// The words of the utterance and of the passage that differ, if nothing else does.
     difference: Option<(String, String)>,
-    /// The words of the passage, where the line can stand for no others. For the offline engine.
+    /// The words of the passage, if there is only one possible match; used by the offline engine only.
     #[serde(skip)]
     words: Option<String>,
 }
 
-/// How do lines that are not in the text stand there?
+/// What is the original wording of utterances that are not in the text?
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RepairLines {
     language: Language,
@@ -79,8 +79,8 @@ impl Ask for RepairLines {
     }
 }
 
-/// Asks for the lines of a scene that were not found, and leaves out those that are not found then. A call that fails for the
-/// scene alone repairs nothing.
+/// Asks for the original wording of the utterances that were not found and applies it. A call that fails for this scene
+/// only is a reject.
 pub(super) async fn repair(
     model: &Model,
     params: &Params,
@@ -110,7 +110,7 @@ pub(super) async fn repair(
     Ok(rejects)
 }
 
-/// Leaves out what was not found, and says so line by line.
+/// Drops the utterances that were not found, with one reject each.
 pub(super) fn leave_out(draft: &mut Draft, params: &Params, book: &BookFacts, ground: &Ground<'_>) -> Vec<Reject> {
     let id = draft.id(book);
     let missing = draft.missing();
@@ -123,10 +123,10 @@ pub(super) fn leave_out(draft: &mut Draft, params: &Params, book: &BookFacts, gr
         if let Some(alteration) = &found.alteration {
             let quoted = |words: &str| if words.is_empty() { "nothing".to_owned() } else { format!("“{words}”") };
             let (line, book) = (quoted(&alteration.line), quoted(&alteration.book));
-            write!(detail, "; for {line} the book has {book}").expect("a string takes it");
+            write!(detail, "; the book has {book} instead of {line}").expect("writing to a string cannot fail");
         } else {
-            write!(detail, "; nothing in the book is alike by more than {}", round(found.similarity))
-                .expect("a string takes it");
+            write!(detail, "; the highest similarity in the book is {}", round(found.similarity))
+                .expect("writing to a string cannot fail");
         }
         rejects.push(Reject::new("extract", format!("{id}#{at}"), "not_in_book", detail));
     }
@@ -135,7 +135,7 @@ pub(super) fn leave_out(draft: &mut Draft, params: &Params, book: &BookFacts, gr
     rejects
 }
 
-/// Whether most of what was not found is in another language: no words of the book can be meant by likeness.
+/// Whether most of the missing utterances are in another language, so that a similarity search is useless.
 fn is_translated(draft: &Draft, language: Language) -> bool {
     let missing = draft.missing();
     let speech = |at: &&usize| draft.dialogue[**at].speech.as_deref().is_some_and(|text| is_foreign(text, language));
@@ -165,13 +165,13 @@ fn ask(params: &Params, book: &BookFacts, ground: &Ground<'_>, draft: &Draft, sh
     }
 }
 
-/// Returns what the book says where a line says it with one thing altered.
+/// Returns the words of the book where the utterance differs from them in one place.
 fn words(found: &Found, ground: &Ground<'_>) -> Option<String> {
     let place = found.nearest.filter(|_| found.alteration.is_some())?;
     Some(ground.said(place))
 }
 
-/// Puts repaired lines into their places, each where nothing else of the scene stands.
+/// Applies repaired utterances whose range is not matched to another one.
 fn take(answer: RepairedLines, shown: &[usize], params: &Params, ground: &Ground<'_>, draft: &mut Draft) {
     for line in answer.lines {
         let Some(&at) = (line.number as usize).checked_sub(1).and_then(|number| shown.get(number)) else { continue };

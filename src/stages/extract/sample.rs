@@ -1,11 +1,11 @@
-//! Small books with readings made by hand, for the tests of this stage.
+//! Small books with manual attribution, for the tests of this stage.
 
 use super::facts::BookFacts;
 use super::reading::{Gender, Kind, Paragraph, Person, Quotation, Reading};
 use crate::schema::{Book, Chunk, Language};
 
-/// Reads a book in which each line is a paragraph, `“…”` is speech, and the speakers are given in the order of speech;
-/// those out of range are unknown. A line of stars or a heading is a border.
+/// Builds an attribution: each line is a paragraph, `“…”` is speech, and `speakers` are in order of speech (out of
+/// range: unknown). A line of stars or a heading is a scene break.
 pub(super) fn reading(text: &str, people: &[(&str, &[&str], Gender)], speakers: &[usize]) -> Reading {
     let mut reading = Reading::default();
     for (name, aliases, gender) in people {
@@ -63,7 +63,7 @@ pub(super) fn facts(language: Language, text: &str, reading: Reading) -> BookFac
     BookFacts::new(&book, language, std::sync::Arc::from(text), reading)
 }
 
-/// Cuts a chunk out of a text, in code points.
+/// Cuts a chunk out of a text; offsets in code points.
 pub(super) fn chunk(language: Language, text: &str, index: u32, start: u32, end: u32) -> Chunk {
     Chunk {
         book: "a-book".to_owned(),

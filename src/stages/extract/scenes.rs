@@ -1,4 +1,4 @@
-//! An answer becomes scenes: names made one, lines found in the book, what cannot stand rejected. Asks no model.
+//! Turns an answer into scenes: resolves names, finds utterances in the book, rejects what is invalid. Calls no model.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use super::naming::{canonical, known};
 use crate::schema::{Attribute, Chunk, Grounded, Language, Motivation, Reject, Scene, SceneCharacter, Utterance, slug};
 use crate::text::is_han;
 
-/// A scene before it is described.
+/// A scene before its description.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Draft {
     pub(super) chapter: String,
-    /// The stretch of text that it plays in.
+    /// The range of its text, in code points of the book.
     pub(super) stretch: (u32, u32),
     pub(super) summary: String,
     pub(super) prominence: Option<u8>,
@@ -24,21 +24,21 @@ pub(super) struct Draft {
     pub(super) dialogue: Vec<Utterance>,
     pub(super) continues: bool,
     pub(super) unfinished: bool,
-    /// How many lines it had that are not in the book.
+    /// The number of dropped utterances that are not in the book.
     pub(super) left_out: u32,
-    /// How many of its lines the stretch before has had.
+    /// The number of its utterances that repeat the previous passage.
     pub(super) seam: u32,
-    /// What else was left out of it, as reason and detail.
+    /// Other parts that were dropped, as reason and detail.
     pub(super) notes: Vec<(&'static str, String)>,
 }
 
 impl Draft {
-    /// Where its first line of speech that was found begins, else its stretch.
+    /// Returns the start of the first utterance that was found, or of its range.
     pub(super) fn start(&self) -> u32 {
         self.dialogue.iter().find_map(|line| line.start).unwrap_or(self.stretch.0)
     }
 
-    /// Where the last line of speech that was found ends, else its stretch.
+    /// Returns the end of the last utterance that was found, or of its range.
     pub(super) fn end(&self) -> u32 {
         self.dialogue.iter().filter_map(|line| line.end).max().unwrap_or(self.stretch.1)
     }
@@ -47,7 +47,7 @@ impl Draft {
         format!("{}@{}", book.slug, self.start())
     }
 
-    /// The share of its speeches that were found, of those too that are left out by now.
+    /// Returns the share of its utterances found in the book, counting those already dropped.
     pub(super) fn grounding(&self) -> f64 {
         let speeches = self.dialogue.iter().filter(|line| line.speech.is_some());
         let (mut all, mut found) = (self.left_out, 0_u32);
@@ -58,20 +58,20 @@ impl Draft {
         if all == 0 { 0.0 } else { f64::from(found) / f64::from(all) }
     }
 
-    /// Which lines were not found.
+    /// Returns the indexes of the utterances that were not found.
     pub(super) fn missing(&self) -> Vec<usize> {
         let absent = |line: &Utterance| line.grounded == Some(Grounded::Absent);
         (0..self.dialogue.len()).filter(|at| absent(&self.dialogue[*at])).collect()
     }
 
-    /// Where its lines stand.
+    /// Returns the ranges of its utterances.
     pub(super) fn taken(&self) -> Taken {
         let mut taken = Taken::default();
         self.dialogue.iter().filter_map(|line| line.start.zip(line.end)).for_each(|place| taken.add(place));
         taken
     }
 
-    /// Who speaks, each once, in order.
+    /// Returns the speakers in order, without repetition.
     pub(super) fn speakers(&self) -> Vec<&str> {
         let mut speakers: Vec<&str> = Vec::new();
         for line in self.dialogue.iter().filter(|line| line.speech.is_some() && line.speaker != Utterance::ENVIRONMENT)
@@ -83,7 +83,7 @@ impl Draft {
         speakers
     }
 
-    /// Adds the part of the scene that stands in the next stretch.
+    /// Appends the part of the scene in the next passage.
     pub(super) fn join(&mut self, rest: Self, blank: &str) {
         self.stretch.1 = rest.stretch.1;
         let summary = format!("{}{blank}{}", self.summary, rest.summary);
@@ -95,7 +95,7 @@ impl Draft {
             }
         }
         for line in rest.dialogue {
-            // What the stretch before left out and this one tells stands where it is said.
+            // An utterance that only the second answer has goes where the book has it.
             let before = |other: &Utterance| other.start.is_none_or(|start| line.start.is_none_or(|own| start <= own));
             let at = self.dialogue.iter().rposition(before).map_or(0, |at| at + 1);
             self.dialogue.insert(at, line);
@@ -105,13 +105,13 @@ impl Draft {
         self.notes.extend(rest.notes);
     }
 
-    /// Says what was left out of it.
+    /// Returns rejects for the parts that were dropped.
     pub(super) fn rejects(&mut self, book: &BookFacts) -> Vec<Reject> {
         let id = self.id(book);
         self.notes.drain(..).map(|(reason, detail)| Reject::new("extract", &id, reason, detail)).collect()
     }
 
-    /// Says why it cannot be a scene, when it cannot.
+    /// Returns why it is not a valid scene, if so.
     pub(super) fn fault(&self, params: &Params, book: &BookFacts) -> Option<Reject> {
         let reject = |reason, detail: String| Some(Reject::new("extract", self.id(book), reason, detail));
         let said = || self.dialogue.iter().filter_map(|line| line.speech.as_deref());
@@ -122,36 +122,33 @@ impl Draft {
         if all == 0 {
             return reject("no_dialogue", "nobody speaks in it".to_owned());
         }
-        // An invented scene is told from a short one first: its other figures mean nothing.
+        // Grounding is checked before length: for an invented scene the other counts mean nothing.
         if grounding < params.min_grounding {
             let found = self.dialogue.iter().filter(|line| line.start.is_some()).count();
             let detail = format!(
-                "{found} of {all} lines of speech stand in the book, {:.2} are asked for",
+                "{found} of {all} utterances are in the book, the minimum share is {:.2}",
                 params.min_grounding
             );
             let foreign = said().filter(|speech| is_foreign(speech, book.language)).count();
             if foreign * 2 > lines {
-                return reject(
-                    "other_language",
-                    format!("{foreign} lines of speech are in another language; {detail}"),
-                );
+                return reject("other_language", format!("{foreign} utterances are in another language; {detail}"));
             }
             return reject("ungrounded", detail);
         }
         if lines < params.min_utterances as usize {
-            return reject("too_short", format!("{lines} lines of speech, {} are asked for", params.min_utterances));
+            return reject("too_short", format!("{lines} utterances, the minimum is {}", params.min_utterances));
         }
         if speakers.len() < 2 {
             return reject(
                 "one_speaker",
-                format!("only {} speaks in its {lines} lines", speakers.first().unwrap_or(&"nobody")),
+                format!("only {} speaks in its {lines} utterances", speakers.first().unwrap_or(&"no one")),
             );
         }
         None
     }
 }
 
-/// Reads an answer as drafts, in its order. `carried` is the scene that the stretch before broke off.
+/// Converts an answer to drafts, in its order. `carried` is the scene that the previous passage cut off.
 pub(super) fn drafts(
     answer: FoundScenes,
     params: &Params,
@@ -177,7 +174,7 @@ pub(super) fn drafts(
     drafts
 }
 
-/// What the lines of an answer are looked for in.
+/// The context for reading an answer.
 struct Reader<'a> {
     params: &'a Params,
     book: &'a BookFacts,
@@ -186,35 +183,35 @@ struct Reader<'a> {
     taken: Taken,
 }
 
-/// What becomes of a line.
+/// The result of reading one utterance.
 enum Read {
     Said(Utterance),
-    /// Nobody says, does or thinks anything.
+    /// There is no speech, action or thought.
     Empty,
-    /// Somebody speaks whom nobody knows.
+    /// The speaker is unknown.
     Stranger(String),
-    /// The book has it, but not as often; where it was found before.
+    /// The book has it, but less often; with the offset of the earlier match.
     Repeated(u32, String),
 }
 
 impl Reader<'_> {
-    /// Returns how many of the first lines are the last of the scene before, said again.
+    /// Returns how many of the first utterances repeat the last ones of the carried scene.
     fn seam(&self, carried: &Draft, dialogue: &[FoundLine]) -> usize {
         let plain = |speech: Option<&str>| crate::text::plain(speech.unwrap_or_default());
         let said: Vec<String> = carried.dialogue.iter().map(|line| plain(line.speech.as_deref())).collect();
         let again: Vec<String> = dialogue.iter().map(|line| plain(line.speech.as_deref())).collect();
         let most = said.len().min(again.len());
         let seam = (1..=most).rev().find(|count| said[said.len() - count..] == again[..*count]).unwrap_or(0);
-        // The stretch may begin with these very words, so that they are said twice: what follows tells.
+        // If the passage itself begins with these words, they are said twice; the utterances that follow decide.
         if self.opening(&again) > self.opening(&again[seam..]) { 0 } else { seam }
     }
 
-    /// Returns how many of some lines, one after the other, are those that the stretch begins with.
+    /// Returns how many of the first utterances match the quotations at the start of the passage.
     fn opening(&self, lines: &[String]) -> usize {
         let quotations = self.book.quotations(self.chunk.start, self.chunk.end);
         let mut said = quotations.iter().map(|quotation| crate::text::plain(&quotation.text)).peekable();
         let stands = |line: &&String| {
-            // A speech may stand in several quotations.
+            // A speech may span several quotations.
             let mut rest = line.as_str();
             while let Some(quotation) = said.next_if(|quotation| !quotation.is_empty() && rest.starts_with(quotation)) {
                 rest = &rest[quotation.len()..];
@@ -247,13 +244,16 @@ impl Reader<'_> {
         }
         let mut notes: Vec<(&'static str, String)> = Vec::new();
         for (name, lines) in &strangers {
-            notes.push(("unknown_speaker", format!("“{name}”, who has {lines} of its lines, is nowhere in the text")));
+            notes.push((
+                "unknown_speaker",
+                format!("“{name}”, the speaker of {lines} of its utterances, does not occur in the text"),
+            ));
         }
         for (speech, count) in &repeated {
-            notes.push(("repeated_line", format!("“{speech}” is said {count} times less in the book")));
+            notes.push(("repeated_line", format!("“{speech}” occurs {count} times fewer in the book")));
         }
         if foreign > 0 {
-            notes.push(("other_language", format!("{foreign} actions and thoughts of its lines were left out")));
+            notes.push(("other_language", format!("{foreign} actions and thoughts of its utterances were dropped")));
         }
         let mut characters: Vec<String> = Vec::new();
         let mut unknown: Vec<&str> = Vec::new();
@@ -269,11 +269,14 @@ impl Reader<'_> {
             }
         }
         if !unknown.is_empty() {
-            notes.push(("unknown_character", format!("{}, of its cast, are nowhere in the text", unknown.join(", "))));
+            notes.push((
+                "unknown_character",
+                format!("members of its cast that do not occur in the text: {}", unknown.join(", ")),
+            ));
         }
         let mut summary = scene.summary.trim().to_owned();
         if is_foreign(&summary, book.language) {
-            notes.push(("other_language", format!("its summary was left out: {summary}")));
+            notes.push(("other_language", format!("its summary was dropped: {summary}")));
             summary.clear();
         }
         let edge = |words: &str, from: u32| self.ground.locate(words, from, self.params.min_similarity);
@@ -287,7 +290,7 @@ impl Reader<'_> {
             .filter(|end| last.is_none_or(|last| *end >= last));
         let start = begun.or(first).unwrap_or(after.min(chunk.end));
         let end = ended.or(last).unwrap_or(chunk.end).max(start);
-        // The marks that close the last words are no part of what was looked for.
+        // The closing punctuation was not part of the search.
         let marks = book.slice(end, end + 4).chars().take_while(|c| !c.is_alphanumeric() && !c.is_whitespace()).count();
         let end = end + u32::try_from(marks).unwrap_or(0);
         let place = first.unwrap_or(start);
@@ -307,7 +310,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a line and looks for it in the book.
+    /// Cleans an utterance and searches for it in the book.
     fn line(&mut self, line: FoundLine, after: u32) -> Read {
         let clean = |text: Option<String>, marks: &[char]| {
             let text = text?;
@@ -346,7 +349,7 @@ impl Reader<'_> {
     }
 }
 
-/// Counts a text.
+/// Adds one to the count of a text.
 fn count(counts: &mut Vec<(String, u32)>, text: String) {
     match counts.iter_mut().find(|(other, _)| *other == text) {
         Some((_, count)) => *count += 1,
@@ -354,7 +357,7 @@ fn count(counts: &mut Vec<(String, u32)>, text: String) {
     }
 }
 
-/// Takes off the quotation marks round a whole speech and those at its ends that have no partner; pairs within it stay.
+/// Removes the quotation marks around a whole speech and unpaired ones at its ends; pairs within it stay.
 pub(super) fn unquoted(speech: &str) -> &str {
     let mut speech = speech.trim();
     loop {
@@ -382,13 +385,13 @@ pub(super) fn unquoted(speech: &str) -> &str {
     }
 }
 
-/// Three decimals: more would only tell one machine's arithmetic from another's.
+/// Rounds to three decimals; further ones could differ between machines.
 pub(super) fn round(share: f64) -> f64 {
     (share * 1000.0).round() / 1000.0
 }
 
-/// Returns the one of the cast whom a name means: by the book's names for them, else the only one whose name holds that name
-/// or is held by it, as a model writes `Darcy` for `Mr. Darcy` and `黛玉（颦儿）` for `林黛玉`.
+/// Returns the cast member with a name: by the book's names, or else the only one whose name contains it or is
+/// contained in it, as models write `Darcy` for `Mr. Darcy` and `黛玉（颦儿）` for `林黛玉`.
 fn meant<'a>(name: &str, ask: &'a DescribeScene, book: &BookFacts) -> Option<&'a str> {
     let name = name.split(['(', '（']).next().unwrap_or_default();
     let exact = canonical(name, book);
@@ -414,7 +417,7 @@ fn meant<'a>(name: &str, ask: &'a DescribeScene, book: &BookFacts) -> Option<&'a
     like.next().filter(|_| like.next().is_none())
 }
 
-/// Returns whom a description tells of though the scene's cast does not have them, each once, in order.
+/// Returns the names in a description that are not in the scene's cast, in order, without repetition.
 pub(super) fn strangers<'a>(ask: &DescribeScene, answer: &'a SceneDescription, book: &BookFacts) -> Vec<&'a str> {
     let motivations = answer.motivations.iter().map(|motivation| motivation.character.as_str());
     let told = motivations.chain(answer.profiles.iter().map(|profile| profile.character.as_str()));
@@ -422,7 +425,7 @@ pub(super) fn strangers<'a>(ask: &DescribeScene, answer: &'a SceneDescription, b
     told.filter(|name| meant(name, ask, book).is_none() && seen.insert(*name)).collect()
 }
 
-/// Returns which parts of a description are in another language, and leaves them out.
+/// Removes the parts of a description that are in another language and returns their names.
 pub(super) fn leave_foreign_out(answer: &mut SceneDescription, language: Language) -> Vec<String> {
     let mut parts = Vec::new();
     if is_foreign(&answer.worldview, language) {
@@ -432,7 +435,7 @@ pub(super) fn leave_foreign_out(answer: &mut SceneDescription, language: Languag
     answer.motivations.retain(|motivation| {
         let foreign = is_foreign(&motivation.motivation, language);
         if foreign {
-            parts.push(format!("what {} wants", motivation.character));
+            parts.push(format!("the motivation of {}", motivation.character));
         }
         !foreign
     });
@@ -446,7 +449,8 @@ pub(super) fn leave_foreign_out(answer: &mut SceneDescription, language: Languag
     parts
 }
 
-/// Makes a scene of a draft and its description. Of a profile each key stands once; what is known and not told anew stays.
+/// Builds a scene from a draft and its description. A profile has each key once; known attributes stay unless
+/// redefined.
 pub(super) fn scene(
     draft: Draft,
     ask: &DescribeScene,
@@ -487,7 +491,7 @@ pub(super) fn scene(
         chapter: draft.chapter,
         summary: draft.summary,
         prominence: draft.prominence,
-        // The world does not end where a model forgets to tell of it.
+        // An empty answer does not erase the worldview.
         worldview: Some(answer.worldview.trim())
             .filter(|told| !told.is_empty())
             .or(ask.worldview.as_deref())
@@ -500,10 +504,11 @@ pub(super) fn scene(
     }
 }
 
-/// The most sentences of a worldview: what is refined scene by scene would grow with the book.
+/// The maximum number of sentences in a worldview; as it is refined scene by scene, it would otherwise grow with the
+/// book.
 const MOST_SENTENCES: usize = 12;
 
-/// Returns a text's first sentences.
+/// Returns the first sentences of a text.
 fn shortened(text: &str, most: usize) -> String {
     let sentences = crate::text::sentences(text);
     let Some(last) = sentences.get(most.saturating_sub(1)).filter(|_| sentences.len() > most) else {
@@ -522,12 +527,12 @@ fn profile(told: &[&Attribute], known: &[Attribute], book: &BookFacts) -> Vec<At
         if word.is_empty() || value.is_empty() || profile.iter().any(|before| before.key == word) {
             continue;
         }
-        // The paper's keys have the paper's visibility, whatever a model says of them.
+        // The paper's keys have the paper's visibility, whatever the model says.
         let visibility = key.map_or(attribute.visibility, Key::visibility);
         profile.push(Attribute { key: word, value: value.to_owned(), visibility });
     }
     profile.sort_by_key(|attribute| Key::of(&attribute.key));
-    // Keys of a model's own come last, not first.
+    // The model's own keys come last.
     let own = profile.iter().take_while(|attribute| Key::of(&attribute.key).is_none()).count();
     profile.rotate_left(own);
     profile

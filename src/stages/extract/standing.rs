@@ -1,5 +1,6 @@
-//! Whether a sentence of the book can be told by itself, and the form in which it can: no word that leans on the one before,
-//! a name in place of a pronoun at its head, no storyteller's formula. Changes nothing behind the head of a sentence.
+//! Decides whether a sentence of the book is understandable without context, and rewrites its beginning so that it is:
+//! removes connectives and storytelling formulas, and replaces a pronoun by a name. The rest of the sentence is
+//! unchanged.
 
 use std::sync::LazyLock;
 
@@ -10,28 +11,28 @@ use super::reading::Gender;
 use crate::schema::Language;
 use crate::text::is_han;
 
-/// A sentence as it can be told by itself.
+/// A sentence rewritten to be read without context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Standing {
     pub(super) text: String,
-    /// Whether it says of whom and what it tells.
+    /// Whether it is understandable without context.
     pub(super) alone: bool,
-    /// Whether it is told by an `I`.
+    /// Whether it is in the first person.
     pub(super) first_person: bool,
 }
 
 struct Rules {
-    /// A word at the head that only ties a sentence to the one before; the group is what may follow.
+    /// A connective at the beginning; the group is the rest of the sentence.
     leads: Regex,
-    /// A pronoun at the head; the first group is a subject, the second owns.
+    /// A pronoun at the beginning; group 1 is a subject, group 2 a possessive.
     head: Regex,
-    /// Heads that point back.
+    /// Beginnings that refer back.
     dependent: Regex,
-    /// Heads of that kind that do not.
+    /// Beginnings matched by `dependent` that do not refer back.
     allowed: Regex,
-    /// Words that stand for somebody.
+    /// Pronouns for people.
     pronoun: Regex,
-    /// Turns that point back from within, and a storyteller's formulas.
+    /// Phrases that refer back from within, and storytelling formulas.
     formula: Regex,
 }
 
@@ -53,7 +54,7 @@ static ENGLISH: LazyLock<Rules> = LazyLock::new(|| Rules {
 });
 
 static CHINESE: LazyLock<Rules> = LazyLock::new(|| {
-    let valid = "the table's words are valid";
+    let valid = "the pattern is built in and tested";
     Rules {
         leads: Regex::new(
             "^(?:话说|話說|却说|卻說|且说|且說|再说|再說|如今且说|如今且說|闲话休题|原来|原來|只见|只見|但见|但見|却见|卻見|于是|於是|因此|所以|然而|不过|不過|可是|但是|不想|不料|谁知|誰知|哪知|当下|當下|这里|這裡|那里|那裡|单说|單說|单表|單表|不言)，?(.{6,})$",
@@ -73,38 +74,38 @@ static CHINESE: LazyLock<Rules> = LazyLock::new(|| {
     }
 });
 
-/// A Chinese sentence that begins with where somebody is.
+/// A Chinese sentence that begins with a place.
 static PLACED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new("^[^，。]{1,8}[上下里裡中内內前后後边邊旁外](?:[坐站立走来來躺蹲挂掛有放摆擺只]|，)")
-        .expect("the table's words are valid")
+        .expect("the pattern is built in and tested")
 });
 
-/// A Chinese sentence that hands over speech which its marks did not show: what follows belongs to it.
+/// A Chinese sentence that introduces speech without quotation marks, so that the text after it belongs to it.
 static HANDS_OVER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         "(?:[说說问問笑叹嘆喝骂罵答叫喊劝勸哭]道|[，]道|[^知味公街渠河水铁鐵人厚霸地孝难難报報称稱]道|曰|云)[。．]$",
     )
-    .expect("the table's words are valid")
+    .expect("the pattern is built in and tested")
 });
 
-/// Verbs and words before whom something is done to: a name after them is no subject.
+/// Chinese words before an object: a name after them is not the subject.
 const BEFORE_AN_OBJECT: [char; 27] = [
     '见', '見', '听', '聽', '看', '瞧', '叫', '命', '令', '把', '将', '將', '给', '給', '向', '对', '對', '请', '請',
     '问', '問', '替', '找', '望', '拉', '劝', '勸',
 ];
 
-/// An `it` in the first clause that stands for a thing, not for weather, time or what the clause itself goes on to say.
+/// An `it` in the first clause that stands for a thing, not for weather, time or the rest of the clause.
 static IT: LazyLock<Regex> = LazyLock::new(|| {
     english(
         r"\bit(?: (?:for|with|to|in|on|at|by|through|over|from|into|and|out|up|down|away|off|back|again|all|about|upon|under|round|very|open|shut)\b|[.,;:]|$)",
     )
 });
 
-/// A thing that is named: what such an `it` may stand for.
+/// A noun phrase that such an `it` may refer to.
 static THING: LazyLock<Regex> =
     LazyLock::new(|| english(r"\b(?:an?|the|his|her|their|its|my|some|no|one|this|that|every|each) \w+"));
 
-/// Whether the first clause of an English sentence has an `it` and nothing before it that it could stand for.
+/// Whether the first clause of an English sentence has an `it` without anything before it to refer to.
 fn leans_within(text: &str) -> bool {
     IT.find(text).is_some_and(|it| {
         let before = &text[..it.start()];
@@ -112,8 +113,8 @@ fn leans_within(text: &str) -> bool {
     })
 }
 
-/// Returns how a sentence reads by itself. `subject` is the name of whom a pronoun at its head stands for; `people` tells
-/// where a text names people, in bytes, and whether they are he or she.
+/// Rewrites a sentence to be read without context. `subject` is the name of the person that a pronoun at its beginning
+/// refers to; `people` returns the people a text names, with byte offset and gender.
 pub(super) fn stand(
     text: &str,
     language: Language,
@@ -125,7 +126,7 @@ pub(super) fn stand(
     while let Some(rest) = rules.leads.captures(&text).and_then(|found| found.get(1)) {
         text = capital(rest.as_str());
     }
-    // What somebody sees another do is told of the other.
+    // A sentence about what someone sees another person do is about the other person.
     if let Some(rest) = text.strip_prefix(['见', '見'])
         && people(rest).first().is_some_and(|(at, _)| *at == 0)
     {
@@ -151,16 +152,16 @@ pub(super) fn stand(
         !names.iter().any(|(at, gender)| *at < found.start() && (not == Gender::Unknown || *gender != not))
     });
     let closed = match language {
-        // `XI.` and `An end.` tell nothing.
+        // `XI.` and `An end.` say nothing.
         Language::En => text.split(' ').nth(2).is_some() && text.trim_end_matches(['’', '”', '"', ')']).ends_with('.'),
         Language::Zh => text.ends_with(['。', '．']) && !HANDS_OVER.is_match(&text),
     };
-    // A Chinese sentence often leaves out of whom it tells; then it has to begin with a name, or with a time or a place.
+    // Chinese sentences often omit the subject; then they must begin with a name, a time or a place.
     let told_of = language == Language::En
         || first_name.is_some_and(|name| name <= 36 && !text[..name].contains(&BEFORE_AN_OBJECT[..]))
         || PLACED.is_match(&text)
         || text.split_once(['，', '；']).is_some_and(|(clause, _)| Words::of(language).setting(clause) > 0);
-    // Of two who are named, `the former` is one.
+    // If two people are named, `the former` is one of them.
     let formula =
         rules.formula.find(&text).is_some_and(|found| !(found.as_str().starts_with("the ") && names.len() > 1));
     let within = language == Language::En && leans_within(&text);
@@ -169,7 +170,7 @@ pub(super) fn stand(
     Standing { text, alone, first_person }
 }
 
-/// Writes small the words that open a chapter in capitals.
+/// Lower-cases the words in capitals that open a chapter.
 fn small(text: &str) -> String {
     let loud =
         |word: &&str| word.chars().filter(|c| c.is_alphabetic()).count() > 1 && !word.chars().any(char::is_lowercase);
@@ -184,7 +185,7 @@ fn small(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a Chinese sentence is a couplet: clauses of five or of seven characters, all of one length.
+/// Whether a Chinese sentence is a couplet: clauses of five or seven characters, all of the same length.
 fn is_verse(text: &str) -> bool {
     let text = text.trim_end_matches(['。', '．']);
     let lengths: Vec<usize> = text.split(['，', '；', '、']).map(|clause| clause.chars().count()).collect();
@@ -199,12 +200,12 @@ fn capital(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// Writes a stretch of the book as it is read: without the marks of a file for emphasis, and with one kind of full stop.
+/// Normalizes text of the book: removes the underscores that mark emphasis, and unifies full stops.
 pub(super) fn written(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            // Of a date such as `17__` they are part.
+            // In a date such as `17__` they belong to the text.
             '_' if !written.ends_with(|before: char| before.is_ascii_digit() || before == '_') => {}
             '．' if written.chars().next_back().is_some_and(|before| is_han(before) || "’”）」』".contains(before)) =>
             {

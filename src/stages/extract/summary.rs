@@ -1,5 +1,5 @@
-//! What a scene comes to in a few sentences: what its talk comes back to, what is said at its heart, what the book tells of the
-//! cast meanwhile. The words are the book's own.
+//! Summarizes a scene in a few sentences: the topics of its dialogue, its central sentences, and narration about its
+//! cast. All words are from the book.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +11,11 @@ use super::portray::tell;
 use crate::schema::Language;
 use crate::text::{content_words, topics};
 
-/// Returns the things that come up in a talk again and again, the most frequent first, at most three.
+/// Returns the topics that recur in a dialogue, most frequent first, at most three.
 fn things(language: Language, run: &[Line<'_>]) -> Vec<String> {
     let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for (at, line) in run.iter().enumerate() {
-        // An oath names no thing: `by the powers`.
+        // An oath is not a topic: `by the powers`.
         let speech = line.speech.replace("by the ", "by, ");
         for topic in topics(&speech, language) {
             if topic.phrase.starts_with("the ") || language == Language::Zh {
@@ -32,8 +32,8 @@ fn things(language: Language, run: &[Line<'_>]) -> Vec<String> {
     things.into_iter().take(3).map(|(_, _, phrase)| phrase).collect()
 }
 
-/// Tells a scene: what its talk comes back to or else what is said at its heart, and of each half of it the sentence that
-/// tells most of the cast.
+/// Summarizes a scene: the topics of its dialogue or else its central sentences, and for each half the sentence of
+/// narration that says most about the cast.
 pub(super) fn summary(text: &Stretch<'_>, start: u32, end: u32, characters: &[String], run: &[Line<'_>]) -> String {
     let ask = text.ask;
     let (least, most) = if ask.language == Language::Zh { (10, 100) } else { (40, 240) };
@@ -71,7 +71,7 @@ pub(super) fn summary(text: &Stretch<'_>, start: u32, end: u32, characters: &[St
             (Language::Zh, false) => format!("{cast}{}{things}。", ask.script.write("谈起")),
         });
     }
-    // What an `I` tells stays in one piece, the rest in the order of the book.
+    // First-person narration stays together, the rest is in book order.
     if told.iter().any(|sentence| sentence.first_person) {
         parts.extend(hearts.into_iter().map(|(_, said)| said));
         parts.push(tell(&told, ask.teller.as_deref(), ask.language));
@@ -83,7 +83,7 @@ pub(super) fn summary(text: &Stretch<'_>, start: u32, end: u32, characters: &[St
     }
     parts.retain(|part| !part.is_empty());
     for part in &mut parts {
-        // Whoever has no name may be at the head: `the gentleman says`.
+        // Unnamed people may come first: `the gentleman says`.
         if let Some(rest) = part.strip_prefix("the ") {
             *part = format!("The {rest}");
         }
@@ -91,15 +91,15 @@ pub(super) fn summary(text: &Stretch<'_>, start: u32, end: u32, characters: &[St
     join(&parts, ask.language)
 }
 
-/// A sentence of a talk, and which line it is out of.
+/// A sentence of a dialogue, with the index of its utterance.
 struct Heart {
     weight: usize,
     line: usize,
     text: String,
 }
 
-/// Tells what is said at the heart of a talk: the whole sentence that shares most words with the rest of it, and what somebody
-/// else says likewise; where each stands, in the order of the book.
+/// Returns the central sentences of a dialogue with their offsets, in book order: the one that shares most words with
+/// the rest, and if `count` is 2, the best one by another speaker.
 fn hearts(ask: &FindScenes, run: &[Line<'_>], count: usize) -> Vec<(u32, String)> {
     let language = ask.language;
     let mut best = heart(language, run, &|_| true).into_iter().collect::<Vec<Heart>>();
@@ -134,7 +134,7 @@ fn hearts(ask: &FindScenes, run: &[Line<'_>], count: usize) -> Vec<(u32, String)
     told
 }
 
-/// Returns the whole sentence of some lines of a talk that shares most words with all of it; among equals the longest.
+/// Returns the complete sentence that shares most words with the whole dialogue; the longest of equals.
 fn heart(language: Language, run: &[Line<'_>], counts_in: &dyn Fn(&Line<'_>) -> bool) -> Option<Heart> {
     let (least, most) = if language == Language::Zh { (8, 60) } else { (24, 160) };
     let distinct = |text: &str| content_words(text).into_iter().collect::<BTreeSet<String>>();
@@ -153,7 +153,7 @@ fn heart(language: Language, run: &[Line<'_>], counts_in: &dyn Fn(&Line<'_>) -> 
             if !closed || !(least..=most).contains(&length) || within || text.ends_with(['?', '？']) {
                 continue;
             }
-            // Whatever leans on the sentence before is told only where nothing else is.
+            // A sentence that depends on the previous one is used only if there is no other.
             let leans = Words::of(language).leans(text);
             let weight: usize =
                 distinct(text).iter().map(|word| counts.get(word).copied().unwrap_or(0).saturating_sub(1)).sum();

@@ -1,5 +1,5 @@
-//! The words of a line, so that two wordings can be compared: which of them are names, numbers and negations, and where
-//! clauses begin. Words in an alphabet, single characters in Chinese. Knows no book beyond the names that it is given.
+//! Tokenizes utterances for comparison: marks names, numbers and negations, and clause boundaries. Tokens are words in
+//! alphabetic scripts, characters in Chinese. Uses no data of the book except the names passed in.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -8,35 +8,35 @@ use super::distinctions;
 use super::narration::Names;
 use crate::text::is_han;
 
-/// What it means when a word is another, missing or too much.
+/// What a difference in a word means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A word as any other.
+    /// Any other word.
     Plain,
-    /// Says nothing that would be missed: `oh`, 啊.
+    /// Can be missing without changing the meaning: `oh`, 啊.
     Filler,
-    /// Names somebody or something.
+    /// A name.
     Name,
-    /// Begins a sentence with a capital: a name unless the word is used elsewhere.
+    /// Capitalized at the beginning of a sentence: a name unless the word is also used in lower case.
     Capital,
-    /// Tells a name from another: with another word in its place it is another name.
+    /// Distinguishes two names: with another word in its place it is another name.
     Distinction,
-    /// Counts.
+    /// A number.
     Number,
-    /// Denies.
+    /// A negation.
     Negation,
 }
 
-/// A word of a line.
+/// A token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
-    /// As it is compared: case, width and script aside, contractions written out, numbers in digits.
+    /// Normalized: folded case, width and script, expanded contractions, numbers in digits.
     pub(super) text: String,
     pub(super) kind: Kind,
-    /// Where it stands, in code points.
+    /// Start in code points.
     pub(super) start: u32,
     pub(super) end: u32,
-    /// Whether a mark of a clause stands before it, or nothing.
+    /// What begins with the word, judged by the punctuation before it.
     pub(super) begins: Begins,
 }
 
@@ -52,7 +52,7 @@ pub(super) enum Begins {
 }
 
 impl Word {
-    /// How much of a line it is: its letters. Fillers are none of it.
+    /// Returns its weight in comparisons: its number of letters, 0 for fillers.
     pub(super) fn weight(&self) -> f64 {
         if self.kind == Kind::Filler { 0.0 } else { crate::text::float(self.text.chars().count()) }
     }
@@ -62,7 +62,7 @@ impl Word {
     }
 }
 
-/// Whether two texts are read as the same character: case, width and script aside.
+/// Maps characters that count as the same to one: ignores case, width and script.
 pub(super) fn folded(c: char) -> char {
     match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
@@ -78,14 +78,14 @@ const HAN_NEGATIONS: &str = "不没未无莫别非勿毋休弗否甭";
 const FILLERS: &str = "oh ah ay eh ha hey hm hmm huh um uh er alas o ho hah pooh tut pshaw well why";
 const HAN_FILLERS: &str = "啊呀哦噢喔唉哎哟嗯嘛呢吧罢么吗哩啦呐咳嘿哈喂咦哼唔呵欸诶嗳";
 const TITLES: &str = "mr mrs ms dr st messrs rev hon capt col prof";
-/// Numbers that no others add up to.
+/// Number words that are not part of a compound.
 const COUNTING: &str = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth \
      half halves quarter quarters dozen dozens score scores twice thrice hundreds thousands double treble pair couple \
      halfpenny halfpence";
 const UNITS: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
      seventeen eighteen nineteen";
 const TENS: &str = "twenty thirty forty fifty sixty seventy eighty ninety";
-/// Words that are capitals at the beginning of sentences alone, however seldom a stretch has them.
+/// Common words: capitalized only at the beginning of sentences, even if a passage never has them in lower case.
 const COMMON: &str = "a an the and but or if so then than that this these those there here he she it we you they i my your \
      his her its our their me him us them who what when where which whose how is are was were be been am do does did have \
      has had will would shall should may might must can could let go come get see look tell say ask give take make put \
@@ -93,7 +93,7 @@ const COMMON: &str = "a an the and but or if so then than that this these those 
      on to up with out over off about after before until while because though yes now just only even still again once \
      please perhaps maybe indeed very good great quite too also ever always sir madam";
 
-/// Only looked up.
+/// Only looked up, never iterated.
 struct Tables {
     negations: HashSet<&'static str>,
     fillers: HashSet<&'static str>,
@@ -118,12 +118,12 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     }
 });
 
-/// Whether a capital at the beginning of a sentence says nothing of a word.
+/// Whether a capital at the beginning of a sentence is no evidence of a name.
 pub(super) fn is_common(word: &str) -> bool {
     TABLES.common.contains(word)
 }
 
-/// Parts a text into words. `start` is where it stands; its first word begins a sentence.
+/// Splits a text into tokens. `start` is its offset in code points; the first word begins a sentence.
 pub(super) fn words(text: &str, start: u32, names: &Names, newline_parts: bool) -> Vec<Word> {
     let mut reader = Reader { words: Vec::new(), begins: Begins::Sentence };
     let chars: Vec<(usize, char)> = text.char_indices().map(|(byte, c)| (byte, folded(c))).collect();
@@ -140,7 +140,7 @@ pub(super) fn words(text: &str, start: u32, names: &Names, newline_parts: bool) 
                 while chars.get(end).is_some_and(|(_, c)| is_numeral(*c)) {
                     end += 1;
                 }
-                // Behind a number 两 is a weight.
+                // After a number 两 is a unit of weight.
                 end -= usize::from(end > at + 1 && chars[end - 1].1 == '两');
             }
             let run: String = chars[at..end].iter().map(|(_, c)| *c).collect();
@@ -194,7 +194,7 @@ impl Reader {
     }
 
     fn han(&mut self, run: String, is_name: bool, start: u32, end: u32) {
-        // 一 is more often no number.
+        // 一 is usually not a number.
         let kind = match run.as_str() {
             _ if is_name => Kind::Name,
             "一" => Kind::Plain,
@@ -236,13 +236,13 @@ impl Reader {
     }
 }
 
-/// Whether a word has a number within: `fourpence`, `threefold`, `fourteenth`.
+/// Whether a word contains a number: `fourpence`, `threefold`, `fourteenth`.
 fn counts(word: &str) -> bool {
     let of = |end: &str| word.strip_suffix(end).is_some_and(|stem| TABLES.cardinals.contains_key(stem));
     ["pence", "penny", "pennyworth", "fold", "th"].into_iter().any(of) || word.ends_with("tieth")
 }
 
-/// Writes a contraction out.
+/// Expands a contraction.
 fn contracted(word: &str) -> (&str, Option<&'static str>) {
     match word {
         "can't" | "cannot" | "cant" => return ("can", Some("not")),
@@ -262,7 +262,7 @@ fn contracted(word: &str) -> (&str, Option<&'static str>) {
             return (stem, Some(out));
         }
     }
-    // Is, has or whose: what it stands for is not told by the word.
+    // `is`, `has` or a possessive: the word alone does not tell.
     match word.strip_suffix("'s") {
         Some(stem) if !stem.is_empty() => (stem, Some("is")),
         _ => (word, None),
@@ -294,7 +294,7 @@ const fn is_numeral(c: char) -> bool {
     )
 }
 
-/// Reads a Chinese number.
+/// Parses a Chinese number.
 fn han_number(run: &str) -> Option<u64> {
     let digit = |c: char| "零一二三四五六七八九".chars().zip(0..).find(|(d, _)| *d == c).map(|(_, value)| value);
     let digit = |c: char| match c {
@@ -335,7 +335,7 @@ fn han_number(run: &str) -> Option<u64> {
     Some(all + section + last.unwrap_or(0))
 }
 
-/// Makes one number of the words of one: `one hundred and thirty-seven` as `137`.
+/// Merges the words of one number: `one hundred and thirty-seven` becomes `137`.
 fn numbers(words: &[Word]) -> Vec<Word> {
     let value = |at: usize| {
         words
@@ -370,7 +370,7 @@ fn numbers(words: &[Word]) -> Vec<Word> {
             }
             end = next + 1;
         }
-        // `One` is more often somebody than a number.
+        // `One` is usually a pronoun.
         let kind = if end == at + 1 && words[at].text == "one" { Kind::Plain } else { Kind::Number };
         let text = if kind == Kind::Plain { "one".to_owned() } else { all.saturating_add(current).to_string() };
         joined.push(Word { text, kind, start: words[at].start, end: words[end - 1].end, begins: words[at].begins });

@@ -1,5 +1,5 @@
-//! What a book shows of its world: sentences of its opening that tell of place, time and society, and what it names again
-//! and again. The same for every scene of the book; no plot.
+//! What a book shows of its world: sentences of its opening on place, time and society, and what it mentions most
+//! often. The same for every scene of a book; contains no plot.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -11,10 +11,11 @@ use super::narration::{Names, Sentence};
 use crate::schema::Language;
 use crate::text::{is_han, is_title, lead_word};
 
-/// How many sentences of a story may tell of its world.
+/// The number of sentences at the start of a story that are considered.
 const OPENING: usize = 240;
 
-/// Returns sentences that tell of the world, in the order of the book: at most four. `story` begins with its first.
+/// Returns at most three sentences that describe the world, in book order. `story` begins with the first sentence of
+/// the story.
 pub(super) fn opening(story: &[Sentence], language: Language) -> Vec<String> {
     let words = Words::of(language);
     let most = if language == Language::Zh { 120 } else { 340 };
@@ -22,7 +23,7 @@ pub(super) fn opening(story: &[Sentence], language: Language) -> Vec<String> {
     for (at, sentence) in story.iter().take(OPENING).enumerate() {
         let setting = words.setting(&sentence.text);
         let length = sentence.text.chars().count();
-        // The very first sentence of a story sets it, whoever tells it and however long it takes.
+        // The first sentence of a story sets the scene, whoever narrates it and however long it is.
         let first = at == 0 && setting > 0 && length <= 2 * most;
         let world = sentence.alone
             && !sentence.first_person
@@ -42,7 +43,7 @@ pub(super) fn opening(story: &[Sentence], language: Language) -> Vec<String> {
     chosen.into_iter().map(|at| story[at].text.clone()).collect()
 }
 
-/// Ranks and trades: the word and its plural.
+/// Ranks and trades: singular and plural.
 const RANKS_EN: &[(&str, &str)] = &[
     ("king", "kings"),
     ("queen", "queens"),
@@ -106,7 +107,7 @@ const RANKS_EN: &[(&str, &str)] = &[
     ("witch", "witches"),
 ];
 
-/// Things that show what a life is like.
+/// Things that characterize a way of life.
 const THINGS_EN: &[(&str, &str)] = &[
     ("carriage", "carriages"),
     ("coach", "coaches"),
@@ -163,7 +164,7 @@ const THINGS_EN: &[(&str, &str)] = &[
     ("dollar", "dollars"),
 ];
 
-/// Ranks and trades; forms of one word, the simplified first.
+/// Ranks and trades: variants of one word, the simplified one first.
 const RANKS_ZH: &[&[&str]] = &[
     &["皇上"],
     &["王爷", "王爺"],
@@ -217,7 +218,7 @@ const RANKS_ZH: &[&[&str]] = &[
     &["侠客", "俠客"],
 ];
 
-/// Things that show what a life is like.
+/// Things that characterize a way of life.
 const THINGS_ZH: &[&[&str]] = &[
     &["银子", "銀子"],
     &["文章"],
@@ -261,10 +262,10 @@ static PLACE_EN: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 static PLACE_ZH: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:[到往至进進回出在离離]|来到|來到|住在)((?:[\x{4e00}-\x{9fff}]){1,3}(?:府|县|縣|城|镇|鎮|村|庙|廟|寺|庵|庄|莊|园|園|埠|山|湖|州|京|闸|閘|馆|館|阁|閣|渡|司))").expect("valid")
+    Regex::new(r"(?:[到往至进進回出在离離]|来到|來到|住在)((?:[\x{4e00}-\x{9fff}]){1,3}(?:府|县|縣|城|镇|鎮|村|庙|廟|寺|庵|庄|莊|园|園|埠|山|湖|州|京|闸|閘|馆|館|阁|閣|渡|司))").expect("the pattern is built in and tested")
 });
 
-/// Capitalised words that name no place.
+/// Capitalized words that are not places.
 const NO_PLACE: &[&str] = &[
     "January",
     "February",
@@ -309,7 +310,7 @@ const NO_PLACE: &[&str] = &[
     "I",
 ];
 
-/// Says in a sentence of ours what a book names most; nothing where nothing comes back.
+/// Returns a sentence on what a book mentions most often, or `None` if nothing recurs.
 pub(super) fn counted(text: &str, script: Script, names: &Names) -> Option<String> {
     if script == Script::Latin { english(text, names) } else { chinese(text, script, names) }
 }
@@ -324,7 +325,7 @@ fn english(text: &str, names: &Names) -> Option<String> {
     let mut total = 0_u32;
     for word in text.split(|c: char| !(c.is_alphabetic() || c == '-')) {
         total += u32::from(!word.is_empty());
-        // A title is written large; it tells whom, not what there is.
+        // A capitalized title refers to a person.
         if word.starts_with(char::is_lowercase)
             && let Some(entry) = known.get(word)
         {
@@ -344,13 +345,13 @@ fn english(text: &str, names: &Names) -> Option<String> {
     let mut places: BTreeMap<&str, u32> = BTreeMap::new();
     for found in PLACE_EN.captures_iter(text).filter_map(|found| found.get(1)) {
         let (start, mut place) = (found.start(), found.as_str());
-        // Half a word names nothing.
+        // A partial word is not a name.
         if text[found.end()..].starts_with(char::is_alphanumeric) {
             let Some((whole, _)) = place.rsplit_once(' ').filter(|(whole, _)| !whole.ends_with('.')) else { continue };
             place = whole;
         }
         let first = place.split(' ').next().unwrap_or(place);
-        // `In Quern Anna` names a place and a person; `in the Golden Anna` is a sign.
+        // `In Quern Anna` names a place and a person; `in the Golden Anna` is an inn sign.
         if first.len() < place.len() && !names.find(&place[first.len() + 1..]).is_empty() {
             if text[..start].ends_with("the ") {
                 continue;
@@ -392,7 +393,7 @@ fn chinese(text: &str, script: Script, names: &Names) -> Option<String> {
         }
     }
     let pattern = forms.iter().map(|(form, _)| *form).collect::<Vec<_>>().join("|");
-    let pattern = Regex::new(&pattern).expect("the table's words are valid");
+    let pattern = Regex::new(&pattern).expect("the words contain no regex syntax");
     let owners: BTreeMap<&str, (bool, usize)> = forms.into_iter().collect();
     let mut counts: BTreeMap<(bool, usize), (u32, &str)> = BTreeMap::new();
     for found in pattern.find_iter(text) {
@@ -433,7 +434,7 @@ fn chinese(text: &str, script: Script, names: &Names) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}。", parts.join("，")))
 }
 
-/// Returns the places named most, at most four.
+/// Returns the places mentioned most often, at most four.
 fn most(places: BTreeMap<&str, u32>, least: u32) -> Vec<String> {
     let mut places: Vec<(u32, &str)> =
         places.into_iter().filter(|(_, count)| *count >= least).map(|(place, count)| (count, place)).collect();

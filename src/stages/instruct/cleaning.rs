@@ -1,22 +1,22 @@
-//! The four rules by which replies are cleaned (Appendix D, 5): completeness, no model's identity, no name in front, no refusal.
+//! The four rules for cleaning replies (Appendix D, 5): completeness, no model identity, no leading name, no refusal.
 
 use crate::text::{declines, is_cut, is_name, label, reveals_model};
 
 /// A rule that a reply breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// It has no final mark, as if it were cut off.
+    /// It has no final punctuation, as if it were cut off.
     Incomplete,
     /// It speaks as a language model.
     RevealsModel,
-    /// The role's name and a colon stand in front.
+    /// It begins with the role's name and a colon.
     NameInFront,
-    /// It declines as an assistant does.
+    /// It refuses as an assistant does.
     Refuses,
 }
 
 impl Fault {
-    /// Returns the rule's name, as rejects have it.
+    /// Returns the reason used in rejects.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

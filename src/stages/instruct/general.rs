@@ -1,4 +1,5 @@
-//! General instructions: which are taken, and which exchanges of a role are nearest to one (Appendix D, 3 and 4).
+//! General instructions: which are selected, and which exchanges of a role are most similar to one (Appendix D, 3 and
+//! 4).
 
 use std::num::NonZeroUsize;
 
@@ -12,23 +13,23 @@ use crate::text::bm25::Index;
 use crate::text::duplicates::{Keep, duplicates};
 use crate::text::{is_han, length};
 
-/// An instruction that roles carry out.
+/// An instruction for roles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct General {
     /// Its id.
     pub id: String,
     /// Its language.
     pub language: Language,
-    /// What is to be done.
+    /// The instruction.
     pub text: String,
     /// The plain answer.
     pub answer: String,
 }
 
-/// Returns the instructions that are taken of those that are given, sorted by language and id, and names the others: too long
-/// with the answer, alike to one before, or not drawn.
+/// Selects instructions, sorted by language and id, and rejects the others: too long with the answer, similar to an
+/// earlier one, or not sampled.
 ///
-/// Near-duplicates are decided in the order of the texts, so that neither the order of files nor that of lines matters.
+/// Near-duplicates are resolved in the order of the texts, so that the order of files and lines does not matter.
 #[must_use]
 pub fn general(
     params: &Params,
@@ -46,7 +47,7 @@ pub fn general(
         for general in given.iter().map(read).filter(|general| general.language == language) {
             let size = length(&general.text, language) + length(&general.answer, language);
             if size >= most {
-                let detail = format!("it has a length of {size} with its answer, and has to be shorter than {most}");
+                let detail = format!("its length with the answer is {size}, which must be less than {most}");
                 rejects.push(reject(&general.id, "long_instruction", detail));
             } else {
                 fit.push(general);
@@ -59,7 +60,7 @@ pub fn general(
         for (general, verdict) in fit.iter().zip(&found.verdicts) {
             match verdict.nearest {
                 Some(nearest) if !verdict.kept => {
-                    let detail = format!("it is alike to `general/{}` ({:.2})", fit[nearest].id, verdict.similarity);
+                    let detail = format!("it is similar to `general/{}` ({:.2})", fit[nearest].id, verdict.similarity);
                     rejects.push(reject(&general.id, "duplicate", detail));
                 }
                 _ => kept.push(general.clone()),
@@ -69,7 +70,7 @@ pub fn general(
         if kept.len() > most {
             kept.shuffle(&mut seeded(seed, &["instruct", "general", language.code()]));
             for general in kept.drain(most..) {
-                rejects.push(reject(&general.id, "not_sampled", format!("{most} are taken")));
+                rejects.push(reject(&general.id, "not_sampled", format!("only {most} are sampled")));
             }
         }
         kept.sort_by(|a, b| a.id.cmp(&b.id));
@@ -81,7 +82,7 @@ pub fn general(
 fn read(instruction: &Instruction) -> General {
     let text = instruction.text();
     let language = instruction.language.unwrap_or_else(|| {
-        // What it is to be done to, below it or in quotes, may be in another language.
+        // The text to work on, below the instruction or in quotes, may be in another language.
         let asked = unquoted(&instruction.instruction);
         let asked = if asked.chars().any(char::is_alphabetic) { &asked } else { &text };
         let (letters, han) = asked.chars().fold((0, 0), |(letters, han), c| {
@@ -94,12 +95,12 @@ fn read(instruction: &Instruction) -> General {
     General { id, language, answer: instruction.answer.trim().to_owned(), text }
 }
 
-/// Returns a text without what stands in quotes; a quote that is never closed is none.
+/// Returns a text without its quoted parts; an unclosed quote is kept.
 fn unquoted(text: &str) -> String {
     let mut left = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find(['“', '"', '「', '『']) {
-        let quote = rest[open..].chars().next().expect("it was found");
+        let quote = rest[open..].chars().next().expect("`find` returned the start of a quote");
         let close = match quote {
             '“' => '”',
             '「' => '」',
@@ -115,7 +116,7 @@ fn unquoted(text: &str) -> String {
     left + rest
 }
 
-/// The exchanges of a role, ready to be looked up.
+/// The exchanges of a role, indexed for search.
 pub(super) struct Exchanges {
     pairs: Vec<(String, String)>,
     index: Index,
@@ -128,13 +129,14 @@ impl Exchanges {
         Self { index: Index::new(&texts), pairs }
     }
 
-    /// Whether the role answers nobody.
+    /// Whether the role has no exchanges.
     pub(super) const fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// Returns the exchanges nearest to an instruction, the nearest last, where a model heeds it most. Where fewer share a
-    /// word with it, others fill up, spread over the dialogue: they still show how the role speaks.
+    /// Returns the `n` exchanges most similar to an instruction, the best one last, where a model pays most attention.
+    /// If fewer share a word with it, others evenly spread over the dialogue are added: they still show how the role
+    /// speaks.
     pub(super) fn nearest(&self, instruction: &str, n: u32) -> Vec<Exchange> {
         let n = usize::try_from(n).unwrap_or(usize::MAX).min(self.pairs.len());
         let mut places: Vec<usize> = self.index.nearest(instruction, n).into_iter().map(|(place, _)| place).collect();
@@ -244,7 +246,7 @@ mod tests {
         let nearest = exchanges.nearest("How would you sell a boat?", 2);
         assert_eq!(nearest.len(), 2);
         assert_eq!(nearest[1].answer, "I sold the boat to the miller.");
-        assert_eq!(exchanges.nearest("Zebra?", 2).len(), 2, "examples of speech, near or not");
+        assert_eq!(exchanges.nearest("Zebra?", 2).len(), 2, "unrelated exchanges fill up");
         assert_eq!(exchanges.nearest("Zebra?", 9).len(), 3);
     }
 }

@@ -1,4 +1,4 @@
-//! From what was made about every role to the rows: the highest confidence, clean answers, no question twice (Appendix C; D, 5).
+//! Selects the rows of all roles: highest confidence, clean answers, no duplicate questions (Appendix C; D, 5).
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -10,7 +10,7 @@ use crate::schema::{Confidence, Language, Reject, RoleGeneral, RoleProfile, Role
 use crate::text::duplicates::{Keep, duplicates};
 use crate::text::{has_name, is_han, is_name};
 
-/// What is left of what was made about one role: the rows of its tables. Which side each is on is known when all roles are.
+/// The selected rows of one role. Their splits are known once all roles are.
 #[derive(Debug, Clone)]
 pub struct Gleaned {
     /// The row of `roles`.
@@ -19,14 +19,14 @@ pub struct Gleaned {
     pub specific: Vec<RoleSpecific>,
     /// Rows of `role_general`, sorted by id.
     pub general: Vec<RoleGeneral>,
-    /// What was left out.
+    /// What was dropped.
     pub rejects: Vec<Reject>,
     candidates: u64,
     filtered: u64,
     removed: u64,
 }
 
-/// Filters, cleans and de-duplicates what was made about a role. Depends on that alone, not on its order nor on the number of
+/// Filters, cleans and de-duplicates the rows of a role. The result depends on neither their order nor the number of
 /// threads.
 #[must_use]
 pub fn glean(params: &Params, made: Made, threads: NonZeroUsize) -> Gleaned {
@@ -58,39 +58,39 @@ pub fn glean(params: &Params, made: Made, threads: NonZeroUsize) -> Gleaned {
     Gleaned { profile, specific, general, rejects, candidates: count, filtered, removed }
 }
 
-/// What is remembered of all roles so that they can be set beside each other: texts of questions, and which instructions a
-/// role has carried out. The rows themselves are the caller's to keep.
+/// What is kept in memory of all roles to compare them: the questions, and which instructions each role answered. The
+/// rows themselves are kept by the caller.
 #[derive(Debug)]
 pub struct Harvest {
     pub(super) params: Params,
     pub(super) seed: u64,
     pub(super) threads: NonZeroUsize,
-    /// By role id.
+    /// Languages by role id.
     pub(super) roles: BTreeMap<String, Language>,
     pub(super) asked: Vec<Asked>,
     /// Instructions: language, id, text.
     pub(super) instructions: Vec<(Language, String, String)>,
     numbers: BTreeMap<(Language, String), u32>,
-    /// By role id: the numbers of its instructions.
+    /// By role id: indexes into `instructions`.
     pub(super) carried_out: BTreeMap<String, Vec<u32>>,
     pub(super) tallies: BTreeMap<Language, RoleTally>,
 }
 
-/// A question that may be a row.
+/// A question that may become a row.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) id: String,
     pub(super) role_id: String,
     pub(super) language: Language,
     pub(super) question: String,
-    /// Empty where it settles nothing.
+    /// Empty if it is not needed as a tie-breaker.
     answer: String,
     pub(super) similarity: Option<f64>,
     pub(super) split: Split,
 }
 
 impl Harvest {
-    /// Begins without roles.
+    /// Creates an empty harvest.
     #[must_use]
     pub const fn new(params: Params, seed: u64, threads: NonZeroUsize) -> Self {
         Self {
@@ -106,7 +106,7 @@ impl Harvest {
         }
     }
 
-    /// Remembers a role. The order of roles does not matter.
+    /// Adds a role. The order of roles does not matter.
     pub fn add(&mut self, gleaned: &Gleaned) {
         let RoleProfile { role_id, language, .. } = &gleaned.profile;
         let tally = self.tallies.entry(*language).or_default();
@@ -126,7 +126,7 @@ impl Harvest {
             split: row.split,
         }));
         for row in &gleaned.general {
-            let next = u32::try_from(self.instructions.len()).expect("fewer than 2^32 instructions");
+            let next = u32::try_from(self.instructions.len()).expect("there are fewer than 2^32 instructions");
             let number = *self.numbers.entry((row.language, row.instruction.clone())).or_insert_with(|| {
                 self.instructions.push((row.language, row.instruction.clone(), row.question.clone()));
                 next
@@ -135,7 +135,7 @@ impl Harvest {
         }
     }
 
-    /// Removes the duplicates among the questions to all roles of a language, and returns what is told of them.
+    /// Removes duplicate questions among all roles of a language, and returns their rejects.
     pub(super) fn sift_across(&mut self) -> Vec<Reject> {
         let mut rejects = Vec::new();
         let mut asked = std::mem::take(&mut self.asked);
@@ -161,7 +161,7 @@ impl Harvest {
     }
 }
 
-/// Says why a triplet is no row, with what is wrong.
+/// Returns why a triplet is dropped, if so, with details.
 fn filtered(row: &RoleSpecific, names: &[&str]) -> Option<(&'static str, String)> {
     if row.confidence != Confidence::High {
         return Some(("low_confidence", format!("{} ({})", row.question, row.rationale)));
@@ -173,14 +173,14 @@ fn filtered(row: &RoleSpecific, names: &[&str]) -> Option<(&'static str, String)
     fault(answer, names).map(|fault| (fault.name(), answer.to_owned()))
 }
 
-/// Whether a question is put to somebody: it calls one of the names, or a part of one, or says "you".
+/// Whether a question addresses the role: by one of the names, a part of one, or "you".
 fn is_addressed(question: &str, names: &[&str], language: Language) -> bool {
     if names.iter().any(|name| name.chars().count() > 1 && has_name(question, name)) {
         return true;
     }
     match language {
         Language::Zh => {
-            // 温仲筹 may be called 仲筹.
+            // 温仲筹 may be addressed as 仲筹.
             let given = |name: &str| name.chars().all(is_han).then(|| name.chars().skip(1).collect::<String>());
             let given = names.iter().filter_map(|name| given(name)).filter(|name| name.chars().count() == 2);
             question.contains(['你', '您', '妳']) || given.into_iter().any(|name| question.contains(&name))
@@ -193,7 +193,7 @@ fn is_addressed(question: &str, names: &[&str], language: Language) -> bool {
     }
 }
 
-/// What the order among questions is taken from, and what is told of one.
+/// The fields by which questions are ordered and reported.
 #[derive(Debug, Clone, Copy)]
 struct Key<'a> {
     id: &'a str,
@@ -209,19 +209,19 @@ impl<'a> Key<'a> {
     }
 }
 
-/// What becomes of a question.
+/// The result for a question.
 #[derive(Debug, Clone, Copy)]
 struct Fate {
     is_kept: bool,
     similarity: Option<f64>,
-    /// The place of the nearest kept one.
+    /// The index of the most similar kept question.
     nearest: Option<usize>,
-    /// Where it goes; none where it is no row.
+    /// Its split; `None` if it is dropped.
     split: Option<Split>,
 }
 
-/// Says of each question of a group what becomes of it. All are of the highest confidence by now; they are taken by their
-/// content, so that it does not matter which call made them.
+/// Decides which questions of a group are kept. All have the highest confidence; they are ordered by content, so that
+/// it does not matter which call wrote them.
 fn sift(params: &Params, keys: &[Key<'_>], threads: NonZeroUsize) -> Vec<Fate> {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.sort_by_key(|place| (keys[*place].question, keys[*place].answer, keys[*place].id));
@@ -259,13 +259,12 @@ fn duplicate_rejects<'a>(keys: &'a [Key<'_>], fates: &'a [Fate]) -> impl Iterato
         let nearest = fate.nearest.map_or("", |nearest| keys[nearest].id);
         let detail = match fate.similarity {
             Some(similarity) => {
-                format!("its question is alike to that of `{nearest}` ({similarity:.2}): {}", key.question)
+                format!("its question is similar to that of `{nearest}` ({similarity:.2}): {}", key.question)
             }
-            // A share can be so small that even what is like nothing goes.
-            None => format!(
-                "its question is alike to none, and more are kept already than `keep` asks for: {}",
-                key.question
-            ),
+            // With a very small share even questions without a similar one are dropped.
+            None => {
+                format!("its question has no similar one, but the share `keep` is already reached: {}", key.question)
+            }
         };
         Reject::new("instruct", key.id, "duplicate", detail)
     })
@@ -329,7 +328,7 @@ pub(super) mod tests {
         Made { profile, names: vec![role.to_owned()], candidates, general: general.collect(), rejects: Vec::new() }
     }
 
-    /// The rows of all roles, with their sides.
+    /// The rows of all roles with their splits.
     pub(crate) struct Harvested {
         pub(crate) roles: Vec<RoleProfile>,
         pub(crate) specific: Vec<RoleSpecific>,
@@ -404,7 +403,7 @@ pub(super) mod tests {
 
     #[test]
     fn appendix_c_a_third_of_the_questions_is_kept_by_default() {
-        assert!((Params::default().keep - 0.34).abs() < 1e-9, "what is left of 66 % removed");
+        assert!((Params::default().keep - 0.34).abs() < 1e-9, "the rest after removing 66 %");
         let things = ["lamp", "ferry", "ledger", "bell", "umbrella", "causeway", "barrel", "hymn", "anchor"];
         let rows: Vec<RoleSpecific> = things
             .iter()
@@ -425,7 +424,7 @@ pub(super) mod tests {
         let mut other = rows;
         other.reverse();
         let again = harvested(&third, vec![made("ann", other, &[])]);
-        assert_eq!(harvest.specific, again.specific, "whatever the order");
+        assert_eq!(harvest.specific, again.specific, "the order does not matter");
         let threshold = Params { threshold: Some(0.95), ..Params::default() };
         assert!(harvested(&threshold, vec![made("ann", again.specific, &[])]).rejects.is_empty());
     }

@@ -1,9 +1,11 @@
-//! The stage `instruct`: role data for training, by Context-Instruct and `RoleGPT` (`RoleLLM`, 3.2 to 3.4, Appendices C and D).
+//! The stage `instruct`: role data for training, by Context-Instruct and `RoleGPT` (`RoleLLM`, 3.2 to 3.4, Appendices C
+//! and D).
 //!
-//! A [`Role`] has a profile (description, catchphrases, dialogue in rounds). [`work()`] asks a model for triplets of question,
-//! confidence and answer on segments of the dialogue and on the description, and has another carry out general instructions in
-//! the part. [`glean`] filters, cleans and de-duplicates what came of a role, and a [`Harvest`] of all of them gives each row its
-//! [`Sides`]. The stage sees no file; what it makes of a role depends on that role alone, but for duplicates across roles and splits.
+//! A [`Role`] has a profile (description, catchphrases, dialogue in rounds). [`work()`] asks a model for triplets of
+//! question, confidence and answer on segments of the dialogue and on the description, and has another model play the
+//! role for general instructions. [`glean`] filters, cleans and de-duplicates the rows of one role, and a [`Harvest`]
+//! of all roles assigns each row its [`Sides`]. The stage reads and writes no file. The rows of a role depend on that
+//! role alone, except for duplicates across roles and splits.
 
 mod cleaning;
 mod general;
@@ -34,7 +36,7 @@ pub use splits::Sides;
 pub use triplets::{AskDescription, AskSegment, Triplet, Triplets};
 pub use work::{Made, Work, calls, grade, work};
 
-/// The stage's prompt templates: (name, source).
+/// The stage's prompt templates, as (name, source).
 pub const PROMPTS: &[(&str, &str)] = &[
     ("instruct/grade.en", include_str!("prompts/grade.en.jinja")),
     ("instruct/grade.zh", include_str!("prompts/grade.zh.jinja")),

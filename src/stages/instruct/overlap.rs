@@ -1,20 +1,20 @@
-//! How alike test rows are to training rows, measured on the rows as they are written.
+//! Measures how similar test rows are to training rows, on the rows as written.
 //!
-//! It knows nothing of how rows were divided: tantivy ranks the training rows for every test row, and what it gives is
-//! normalised both ways by the asking row's score with itself, ½ (s(a, b) / s(a, a) + s(b, a) / s(b, b)). That rare words may
-//! tell two questions of one pattern apart counts for nothing here.
+//! Independent of how the rows were split: tantivy ranks the training rows for each test row by BM25, and the score is
+//! normalized in both directions by the score of a row with itself, ½ (s(a, b) / s(a, a) + s(b, a) / s(b, b)). Rare
+//! words that distinguish two questions of the same pattern are not considered.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::schema::Overlap;
 use crate::text::bm25::Index;
 
-/// How many training rows are compared with a test row: those that BM25 ranks first.
+/// The number of training rows compared with a test row: the top ones by BM25.
 const FIRST: usize = 20;
-/// How many rows are ranked for a row, so that it is among them itself.
+/// The number of rows ranked per row, large enough that the row itself is among them.
 const RANKED: usize = 256;
 
-/// Measures test rows against training rows, by their texts.
+/// Measures the overlap of test texts with training texts.
 pub(super) fn overlap(test: &[&str], train: &[&str], near: f64) -> Overlap {
     let mut overlap = Overlap { test: test.len() as u64, ..Overlap::default() };
     if test.is_empty() || train.is_empty() {
@@ -38,25 +38,25 @@ pub(super) fn overlap(test: &[&str], train: &[&str], near: f64) -> Overlap {
     overlap
 }
 
-/// What texts rank; the training texts stand first.
+/// Texts with their index; training texts come first.
 struct Ranks<'a> {
     index: Index,
     texts: &'a [&'a str],
     trained: usize,
-    /// What training texts give to test rows: all that is asked of them.
+    /// Scores of training texts for test rows.
     known: BTreeMap<usize, Scores>,
 }
 
-/// What a text gives to others, over its score with itself.
+/// The scores of a text for others, divided by its score with itself.
 struct Scores {
-    /// By the others' places, in order.
+    /// Sorted by the other text's index.
     shares: Vec<(u32, f32)>,
-    /// What a text can have at most that is not ranked.
+    /// The upper bound for texts that are not ranked.
     rest: f32,
 }
 
 impl Ranks<'_> {
-    /// Returns the likeness of a test row to the most alike training text.
+    /// Returns the similarity of a test row to the most similar training text.
     fn highest(&mut self, place: usize) -> f64 {
         let trained = self.trained;
         let mut first = self.scores(place, |other| other < trained).shares;
@@ -67,7 +67,7 @@ impl Ranks<'_> {
         first.into_iter().map(likeness).fold(0.0, f64::max)
     }
 
-    /// Returns what a training text gives to a test row.
+    /// Returns the normalized score of a training text for a test row.
     fn share(&mut self, trained: usize, place: usize) -> f32 {
         if !self.known.contains_key(&trained) {
             let scores = self.scores(trained, |other| other >= self.trained);
@@ -77,17 +77,18 @@ impl Ranks<'_> {
         shares.binary_search_by_key(&place, |(other, _)| *other as usize).map_or(*rest, |at| shares[at].1)
     }
 
-    /// Ranks what is nearest to a text, and keeps whom it is asked of.
+    /// Ranks the most similar texts, and keeps those that `is_asked` selects.
     fn scores(&self, place: usize, is_asked: impl Fn(usize) -> bool) -> Scores {
         let ranked = self.index.nearest(self.texts[place], RANKED);
         let last = ranked.last().map_or(1.0, |(_, score)| *score);
-        // Whoever is not among its own first has many that are as good.
+        // A text that is not among its own top results has many equals.
         let own = ranked.iter().find(|(other, _)| *other == place).map_or(last, |(_, score)| *score);
         let share = |score: f32| (score / own).min(1.0);
         let rest = if ranked.len() < RANKED { 0.0 } else { share(last) };
         let asked = ranked.iter().filter(|(other, _)| is_asked(*other));
-        let of_one =
-            |(other, score): &(usize, f32)| (u32::try_from(*other).expect("fewer texts than 2^32"), share(*score));
+        let of_one = |(other, score): &(usize, f32)| {
+            (u32::try_from(*other).expect("there are fewer than 2^32 texts"), share(*score))
+        };
         let mut shares: Vec<(u32, f32)> = asked.map(of_one).collect();
         shares.sort_unstable_by_key(|(other, _)| *other);
         Scores { shares, rest }
@@ -132,7 +133,7 @@ mod tests {
         assert!(seen.alike == 0 && seen.highest > 0.0 && seen.highest < 0.4, "{seen:?}");
         assert_eq!(overlap(&["Why?"], &[], 0.5), Overlap { test: 1, ..Overlap::default() });
         assert_eq!(overlap(&[], &train, 0.5), Overlap::default());
-        // Each row counts, and a row that many others equal is no less alike.
+        // Each row counts, and a row with many equals is no less similar.
         let many: Vec<String> = (0..400).map(|n| format!("Ann, is it late{}?", " now".repeat(n % 3))).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         assert_eq!(overlap(&["Ann, is it so late now?"; 3], &many, 0.6).alike, 3);

@@ -1,17 +1,17 @@
-//! The table `[instruct]`: every figure of Context-Instruct and `RoleGPT`, with where it is from.
+//! The table `[instruct]`: all settings of Context-Instruct and `RoleGPT`, with their sources.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::schema::{ByLanguage, Distinctness, Form};
 
-/// Where roles come from: words of ours, patterns of character files, or a list of either.
+/// The source of roles: a keyword, patterns of character files, or a list of either.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Roles {
     /// `pool`, `characters`, or a file, folder or glob.
     One(String),
-    /// Several of them.
+    /// Several of these.
     Several(Vec<String>),
 }
 
@@ -22,12 +22,12 @@ impl Default for Roles {
 }
 
 impl Roles {
-    /// The word that stands for whoever speaks much in the scene pool. A folder of that name is `./pool`.
+    /// The keyword for frequent speakers in the scene pool. Write `./pool` for a folder of that name.
     pub const POOL: &'static str = "pool";
-    /// The word that stands for the test characters of the run.
+    /// The keyword for the test characters of the run.
     pub const CHARACTERS: &'static str = "characters";
 
-    /// Says whether a word of ours is among them.
+    /// Returns whether a keyword is included.
     #[must_use]
     pub fn has(&self, word: &str) -> bool {
         match self {
@@ -36,117 +36,125 @@ impl Roles {
         }
     }
 
-    /// Says whether there is any.
+    /// Returns whether there are no sources.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         matches!(self, Self::Several(several) if several.is_empty())
     }
 }
 
-/// How the rows are divided into `train` and `test`.
+/// How the rows are split into `train` and `test`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SplitRule {
-    /// No question of one side is alike to one of the other.
+    /// No question of one split is similar to one of the other.
     LeakFree,
-    /// As in Appendix C: what de-duplication removed is the test data, however alike it is to the training data.
+    /// As in Appendix C: the questions removed as duplicates are the test data, however similar they are to the
+    /// training data.
     Paper,
 }
 
-/// The table `[instruct]`.
+/// Settings of the stage (the table `[instruct]`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// The roles: `pool` for whoever of the books speaks enough, `characters` for the run's test characters, and character
-    /// files (files, folders, globs); one of them or a list. Without any, and without `scripts`, the stage does nothing.
+    /// Sources of the roles: `pool` for frequent speakers of the books, `characters` for the run's test characters, or
+    /// character files (files, folders, globs); one of them or a list. If this and `scripts` are empty, the stage does
+    /// nothing.
     pub roles: Roles,
-    /// Scripts whose roles are taken too: screenplays, plays, Fountain, lines of `NAME: words` (files, folders, globs). They
-    /// are read by rule, narration and actions included; no model is asked for their scenes.
+    /// Scripts whose roles are added: screenplays, plays, Fountain, lines of `NAME: words` (files, folders, globs).
+    /// They are parsed by rule, including narration and actions; no model is asked for their scenes.
     pub scripts: Vec<String>,
-    /// The fewest turns of a role that is taken out of the pool or a script. The paper's figure (Appendix D, 1): 25.
+    /// Minimum number of turns of a role from the pool or a script. The paper uses 25 (Appendix D, 1).
     #[schemars(range(min = 1))]
     pub min_turns: u32,
-    /// The least grade of such a role: how well it can be told by its words alone. The paper keeps the two best of four
-    /// grades (Appendix D, 1).
+    /// Minimum distinctness of such a role: how well it can be recognized by its words alone. The paper keeps the two
+    /// best of four grades (Appendix D, 1).
     pub min_distinctness: Distinctness,
-    /// The most such roles of a book or script: those of the best grade, then with most turns.
+    /// Maximum number of such roles per book or script: those with the best grade, then those with most turns.
     #[schemars(range(min = 1))]
     pub roles_per_book: u32,
-    /// The most catchphrases of a role.
+    /// Maximum number of catchphrases per role.
     pub max_catchphrases: u32,
-    /// How much more often than others a role must say a phrase so that it may be a catchphrase: Dunning's G² of the counts.
-    /// 10.83 is what chance reaches once in a thousand.
+    /// Minimum keyness of a catchphrase: Dunning's G² of its counts in the role's lines and in other lines. Chance
+    /// exceeds 10.83 once in a thousand times.
     #[schemars(range(min = 0.0))]
     pub min_keyness: f64,
-    /// How many turns of a role must have a phrase so that it may be a catchphrase.
+    /// Minimum number of the role's turns that contain a catchphrase.
     #[schemars(range(min = 1))]
     pub min_phrase_turns: u32,
-    /// The least length of a segment: English words, Chinese characters. The paper's figures (Appendix C, rule 2).
+    /// Minimum length of a segment, in English words or Chinese characters. The paper uses 500 words (Appendix C, rule
+    /// 2).
     pub min_segment: ByLanguage<u32>,
-    /// The fewest turns of a segment. The paper's figure (Appendix C, rule 2): 4.
+    /// Minimum number of turns in a segment. The paper uses 4 (Appendix C, rule 2).
     #[schemars(range(min = 1))]
     pub min_segment_turns: u32,
-    /// The longest turn, in words or characters; a longer one is dropped. The paper's figures (Appendix C, rule 3).
+    /// Maximum length of a turn, in English words or Chinese characters; longer turns are dropped. The defaults are the
+    /// paper's (Appendix C, rule 3).
     pub max_turn: ByLanguage<u32>,
-    /// The most segments of a role; more are sampled. The paper's figure (Appendix C, rule 4): 100.
+    /// Maximum number of segments per role; if there are more, this many are sampled. The paper uses 100 (Appendix C,
+    /// rule 4).
     pub max_segments: u32,
-    /// The longest segment; a longer one ends after the last whole turn that fits. The paper's figure (Appendix C, rule 5)
-    /// is 2,000 words; of Chinese it names none, and as many characters fit its 4,096 tokens.
+    /// Maximum length of a segment, in English words or Chinese characters; a longer one is cut after the last turn
+    /// that fits. The paper uses 2,000 words (Appendix C, rule 5) and gives no figure for Chinese; 2,000 characters fit
+    /// its limit of 4,096 tokens.
     pub max_segment: ByLanguage<u32>,
-    /// Triplets of a segment. The paper's figure (Appendix C): 3.
+    /// Triplets per segment. The paper uses 3 (Appendix C).
     #[schemars(range(min = 1, max = 20))]
     pub script_based: u32,
-    /// Triplets of a call on the description. The paper's figure (Appendix C): 10.
+    /// Triplets per call on the description. The paper uses 10 (Appendix C).
     #[schemars(range(min = 1, max = 20))]
     pub script_agnostic: u32,
-    /// Calls on the description. The paper's figure (Appendix C): 20.
+    /// Calls on the description. The paper uses 20 (Appendix C).
     #[schemars(range(max = 400))]
     pub agnostic_calls: u32,
-    /// Triplets of a role before it is done; where the calls above give fewer, the description is asked about further. The
-    /// paper's figure (Appendix C): 400.
+    /// Target number of triplets per role; if the calls above give fewer, further calls on the description are made.
+    /// The paper uses 400 (Appendix C).
     pub candidates: u32,
-    /// The most calls on the description of a role, so that an answer without triplets goes on for no longer. Each asks from
-    /// an angle of its own, of which there are 400.
+    /// Maximum number of calls on the description of a role, a limit for models that return no triplets. Each call has
+    /// its own topic, of which there are 400.
     #[schemars(range(max = 400))]
     pub max_agnostic_calls: u32,
-    /// The share of a role's questions of high confidence that de-duplication keeps, 0 to 1. The paper removes about 66 %
-    /// (Appendix C). Silent where `threshold` says which are alike.
+    /// Share of a role's high-confidence questions that de-duplication keeps, 0 to 1. The paper removes about 66 %
+    /// (Appendix C). Ignored if `threshold` is set.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub keep: f64,
-    /// How alike two questions are of which one is removed, 0 to 1, by BM25 over the query's own score; in place of `keep`.
+    /// Similarity above which one of two questions is removed, 0 to 1: the BM25 score divided by the query's score with
+    /// itself. Replaces `keep`.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: Option<f64>,
-    /// Whether questions to other roles count in de-duplication too.
+    /// Whether de-duplication also compares questions of different roles.
     pub across_roles: bool,
-    /// How the rows are divided. The paper's rule leaks by design; its overlap is reported.
+    /// How the rows are split. The paper's rule leaks by design; its overlap is reported.
     pub split: SplitRule,
-    /// How alike two questions are that may not stand on both sides of a leak-free split, 0 to 1.
+    /// Similarity from which two questions may not be in different splits of a leak-free split, 0 to 1.
     pub near: ByLanguage<f64>,
-    /// The most removed questions of a role that are test data by the paper's rule, the least alike to those kept first. The
-    /// paper's figure (Appendix C): 50.
+    /// Maximum number of removed questions per role that are test data by the paper's rule, the least similar to the
+    /// kept ones first. The paper uses 50 (Appendix C).
     pub max_test: u32,
-    /// One of so many instructions, or questions of a role, is held out. The paper's ratio (Appendix G) is 4 : 1.
+    /// One in this many instructions, and questions of a role, is held out. The paper's ratio (Appendix G) is 4 : 1.
     #[schemars(range(min = 2))]
     pub test_every_instruction: u32,
-    /// One of so many roles of a language is held out. The paper's ratio (Appendix G) is 8 : 1, in English alone.
+    /// One in this many roles of a language is held out. The paper's ratio (Appendix G) is 8 : 1, for English only.
     #[schemars(range(min = 2))]
     pub test_every_role: u32,
-    /// The most general rows of a role that is held out. The paper's figure (Appendix G): 500.
+    /// Maximum number of general rows of a held-out role. The paper uses 500 (Appendix G).
     pub held_out_general: u32,
-    /// Files of general instructions, a JSON object a line with `instruction` and `answer` (files, folders, globs).
+    /// Files of general instructions: one JSON object per line with `instruction` and `answer` (files, folders, globs).
     pub instructions: Vec<String>,
-    /// The most general instructions of a language; more are sampled. The paper's figures (3.4) are 1,500 and 1,479.
+    /// Maximum number of general instructions per language; if there are more, this many are sampled. The paper uses
+    /// 1,500 and 1,479 (3.4).
     pub max_instructions: ByLanguage<u32>,
-    /// What an instruction with its plain answer is shorter than: English words, Chinese characters. The paper's figure
-    /// (Appendix D, 3) is 100 words; 200 characters say as much.
+    /// Upper limit (exclusive) on the length of an instruction with its plain answer, in English words or Chinese
+    /// characters. The paper uses 100 words (Appendix D, 3), which is about 200 characters.
     pub max_instruction: ByLanguage<u32>,
-    /// How alike two general instructions are of which one is removed, 0 to 1. The paper names no figure.
+    /// Similarity above which one of two general instructions is removed, 0 to 1. The paper gives no figure.
     pub instruction_threshold: ByLanguage<f64>,
-    /// How a model is made to play a role. Dialogue is the paper's best (4.2).
+    /// The prompt style for playing a role. Dialogue is the paper's best (4.2).
     pub form: Form,
-    /// Exchanges of the role that are shown as examples, those nearest to the instruction. The paper's figure (3.2): 5.
+    /// Number of the role's exchanges shown as examples: those most similar to the instruction. The paper uses 5 (3.2).
     pub few_shot: u32,
-    /// Replies to an instruction; the last is the baseline. The paper's figure (Appendix D, 4): 6.
+    /// Replies per instruction; the last one is the baseline. The paper uses 6 (Appendix D, 4).
     #[schemars(range(min = 1, max = 64))]
     pub replies: u32,
 }
@@ -193,7 +201,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Says whether the stage has anything to do.
+    /// Returns whether the stage has anything to do.
     #[must_use]
     pub const fn is_on(&self) -> bool {
         !(self.roles.is_empty() && self.scripts.is_empty())

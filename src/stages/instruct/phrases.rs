@@ -1,8 +1,9 @@
-//! What a role says much more often than others: candidates for its catchphrases, by Dunning's log-likelihood ratio (G²).
+//! Candidates for a role's catchphrases: phrases it uses much more often than others, by Dunning's log-likelihood ratio
+//! (G²).
 //!
-//! A phrase is two to six English words or three to eight Chinese characters within one clause. It is one when the role says it in enough
-//! turns, at a higher rate than the others, and with a G² above the floor: 2 Σ o·ln(o / e) over its count with the role and with
-//! the others, where e is what each would have if all spoke alike.
+//! A phrase is two to six English words or three to eight Chinese characters within one clause. It is a candidate if
+//! the role uses it in enough turns, at a higher rate than the others, and with a G² above the minimum: 2 Σ o·ln(o / e)
+//! over the counts o in the role's and the other turns, where e is the count expected if all spoke alike.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,28 +13,28 @@ use super::Params;
 use crate::schema::Language;
 use crate::text::{content_words, float, has_name, is_han, is_title};
 
-/// Lengths of a phrase, in English words.
+/// Length of a phrase in English words.
 const WORDS: std::ops::RangeInclusive<usize> = 2..=6;
-/// Lengths of a phrase, in Chinese characters.
+/// Length of a phrase in Chinese characters.
 const CHARACTERS: std::ops::RangeInclusive<usize> = 3..=8;
-/// The most candidates that a model is shown.
+/// The maximum number of candidates shown to a model.
 const MOST: usize = 12;
 
-/// A phrase of a role's.
+/// A phrase of a role.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Phrase {
-    /// Its words as the role says them most often.
+    /// The phrase in its most frequent spelling.
     pub text: String,
-    /// In how many turns the role has it.
+    /// The number of the role's turns that contain it.
     pub count: u32,
-    /// In how many turns of others it stands.
+    /// The number of other turns that contain it.
     pub others: u32,
     /// G² of its counts.
     pub keyness: f64,
 }
 
-/// Returns what a role says much more often than others, the highest G² first; nothing where nobody else speaks, since there is
-/// nothing to compare with. Phrases that are part of a longer one said nearly as often are left out, and so are names and forms of address.
+/// Returns the candidates, highest G² first; none if nobody else speaks, as there is nothing to compare with. Parts of
+/// a longer phrase that is almost as frequent are excluded, and so are names and forms of address.
 pub(super) fn phrases(
     params: &Params,
     language: Language,
@@ -91,7 +92,7 @@ fn turns(forms: &BTreeMap<String, u32>) -> u32 {
     forms.values().sum()
 }
 
-/// Dunning's G² of two counts out of two sizes; 0 where the role does not say it at a higher rate.
+/// Returns Dunning's G² of two counts out of two sizes; 0 if the role's rate is not higher.
 fn keyness(own: f64, size: f64, other: f64, other_size: f64) -> f64 {
     if own / size <= other / other_size {
         return 0.0;
@@ -101,7 +102,7 @@ fn keyness(own: f64, size: f64, other: f64, other_size: f64) -> f64 {
     2.0 * (term(own, size * share) + term(other, other_size * share))
 }
 
-/// Counts the turns that have each phrase, by its plain form, and how it is written there.
+/// Counts the turns that contain each phrase, by normalized form and spelling.
 fn counts(lines: &[String], language: Language) -> BTreeMap<String, BTreeMap<String, u32>> {
     let mut counts: BTreeMap<String, BTreeMap<String, u32>> = BTreeMap::new();
     for line in lines {
@@ -121,7 +122,7 @@ fn counts(lines: &[String], language: Language) -> BTreeMap<String, BTreeMap<Str
     counts
 }
 
-/// Splits a line at the marks that no phrase goes over.
+/// Splits a line at punctuation that no phrase crosses.
 fn clauses(line: &str, language: Language) -> Vec<String> {
     let within = |c: char| match language {
         Language::En => c.is_alphanumeric() || c.is_whitespace() || matches!(c, '\'' | '’' | '-'),
@@ -130,7 +131,7 @@ fn clauses(line: &str, language: Language) -> Vec<String> {
     line.split(|c| !within(c)).map(str::trim).filter(|clause| !clause.is_empty()).map(str::to_owned).collect()
 }
 
-/// Returns the phrases of a clause: (plain form, as it is written).
+/// Returns the phrases of a clause as (normalized form, spelling).
 fn grams(clause: &str, language: Language) -> Vec<(String, String)> {
     match language {
         Language::En => {
@@ -188,12 +189,12 @@ mod tests {
             "The wall is old, mark my words.",
             "I do not know.",
         ];
-        // `I do not know` is everybody's; `my words` is part of the longer phrase.
+        // `I do not know` is common to all; `my words` is part of the longer phrase.
         assert_eq!(found(Language::En, &own, &OTHERS.repeat(2), &["Ann"]), ["Mark my words"]);
-        assert!(found(Language::En, &own[..2], &OTHERS.repeat(2), &["Ann"]).is_empty(), "twice is no habit");
-        assert!(found(Language::En, &own, &[], &["Ann"]).is_empty(), "nobody to compare with");
+        assert!(found(Language::En, &own[..2], &OTHERS.repeat(2), &["Ann"]).is_empty(), "two turns are too few");
+        assert!(found(Language::En, &own, &[], &["Ann"]).is_empty(), "there is nothing to compare with");
         let unnamed = found(Language::En, &own, &OTHERS.repeat(2), &["Mark"]);
-        assert!(unnamed.iter().all(|phrase| !phrase.contains("Mark")), "a name is no phrase: {unnamed:?}");
+        assert!(unnamed.iter().all(|phrase| !phrase.contains("Mark")), "names are excluded: {unnamed:?}");
     }
 
     #[test]

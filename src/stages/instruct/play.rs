@@ -1,4 +1,4 @@
-//! `RoleGPT`: a model plays a role and carries out a general instruction (`RoleLLM`, 3.2), in one of three forms.
+//! `RoleGPT`: a model plays a role and follows a general instruction (`RoleLLM`, 3.2), in one of three prompt styles.
 
 use serde::Serialize;
 
@@ -7,39 +7,39 @@ use crate::llm::{Ask, Offline, Shape};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Form, Language, Message};
 
-/// What does a role say to an instruction?
+/// What does a role reply to an instruction?
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlayRole {
     /// The language of the prompt.
     pub language: Language,
     /// The role's name.
     pub name: String,
-    /// Who it is, in the second person.
+    /// Its description in the second person.
     pub description: String,
-    /// What it says again and again.
+    /// Its catchphrases.
     pub catchphrases: Vec<String>,
-    /// How its exchanges are shown.
+    /// The prompt style.
     pub form: Form,
-    /// Exchanges of the role, the nearest to the instruction last; none with `zero_shot`.
+    /// Exchanges of the role, the most similar to the instruction last; empty for `zero_shot`.
     pub examples: Vec<Exchange>,
     /// The instruction.
     pub instruction: String,
-    /// What no prompt shows.
+    /// Data that is not in the prompt.
     #[serde(skip)]
     pub behind: Behind,
 }
 
-/// What the offline engine makes a reply of, and no model sees.
+/// What the offline engine builds a reply from; not sent to a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Behind {
     /// The plain answer.
     pub answer: String,
-    /// Sentences of the role that stand by themselves, the nearest to the instruction and its answer first.
+    /// Standalone sentences of the role, the most similar to the instruction and its answer first.
     pub sayings: Vec<String>,
 }
 
 impl Behind {
-    /// Returns a word that is another one when this is another.
+    /// Returns a hash of the content.
     pub(super) fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         for text in std::iter::once(&self.answer).chain(&self.sayings) {
@@ -50,12 +50,12 @@ impl Behind {
     }
 }
 
-/// What somebody says to a role, and what the role answers.
+/// An utterance addressed to a role, and the role's answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Exchange {
-    /// What is said to it.
+    /// The utterance.
     pub said: String,
-    /// What it answers.
+    /// The answer.
     pub answer: String,
 }
 
@@ -63,7 +63,7 @@ impl Ask for PlayRole {
     const NAME: &'static str = "instruct/general";
     type Answer = String;
 
-    /// Renders the system part, then the examples: none, within the user's message, or as turns before it.
+    /// Renders the system part, then the examples: none, inside the user message, or as turns before it.
     fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
         let part = |part: &str| prompts.render(Self::NAME, self.language, part, self);
         let mut messages = vec![Message::system(part("system")?)];

@@ -1,4 +1,4 @@
-//! What makes a role's profile: how well it can be told by its words, who it is, and what it says again and again.
+//! The questions behind a role's profile: how distinct its speech is, who it is, and its catchphrases.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,19 +11,19 @@ use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, Distinctness, Language, Message};
 use crate::text::{has_name, length, of_language};
 
-/// The longest description: English words, or half as many Chinese characters again.
+/// The maximum length of a description in English words; 1.5 times as many Chinese characters.
 const LONGEST_DESCRIPTION: usize = 300;
 
-/// Can a role be told by its words alone? (Appendix K.3.)
+/// Can a role be recognized by its words alone? (Appendix K.3.)
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GradeVoice {
     /// The language of the prompt.
     pub language: Language,
     /// The role's name.
     pub name: String,
-    /// Lines of the role.
+    /// Sample lines of the role.
     pub lines: Vec<String>,
-    /// Lines of others of the same book.
+    /// Sample lines of others in the same book.
     pub others: Vec<String>,
 }
 
@@ -41,13 +41,13 @@ pub struct Grade {
 pub struct DescribeRole {
     /// The language of the prompt.
     pub language: Language,
-    /// The role's name, which the description must not have.
+    /// The role's name, which the description must not contain.
     pub name: String,
-    /// Other names of it.
+    /// Its other names.
     pub aliases: Vec<String>,
-    /// What is known of it.
+    /// Its profile.
     pub profile: Vec<Attribute>,
-    /// Lines of the role.
+    /// Sample lines of the role.
     pub lines: Vec<String>,
 }
 
@@ -60,16 +60,17 @@ pub struct AddressRole {
     pub portrait: String,
 }
 
-/// Which of these phrases are catchphrases? (Appendix D, 2; K.4.) Nobody's memory is asked: the phrases are counted.
+/// Which of these phrases are catchphrases? (Appendix D, 2; K.4.) The phrases are counted, so that the model need not
+/// remember the book.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChooseCatchphrases {
     /// The language of the prompt.
     pub language: Language,
     /// The role's name.
     pub name: String,
-    /// What it says much more often than others.
+    /// The phrases it uses much more often than others.
     pub phrases: Vec<Phrase>,
-    /// The most to choose.
+    /// The maximum number to choose.
     pub most: u32,
 }
 
@@ -139,7 +140,7 @@ impl Ask for DescribeRole {
 }
 
 impl DescribeRole {
-    /// Returns the name, and the other names that have a part of it: `the ferrywoman` may be said of anybody.
+    /// Returns the name and those aliases that share a part with it: `the ferrywoman` could be anyone.
     pub(super) fn telling_names(&self) -> Vec<&str> {
         let shares = |alias: &str| match self.language {
             Language::En => alias.split_whitespace().any(|word| self.name.split_whitespace().any(|own| own == word)),
@@ -171,7 +172,7 @@ impl Ask for AddressRole {
     }
 }
 
-/// Says what is wrong with a description.
+/// Validates a description.
 fn described(answer: &str, language: Language) -> Result<(), String> {
     of_language(answer, language)?;
     let most = if language == Language::Zh { LONGEST_DESCRIPTION * 3 / 2 } else { LONGEST_DESCRIPTION };

@@ -1,4 +1,4 @@
-//! A role on its way: who it is, and its dialogue in rounds that end with its own turn.
+//! A role: who it is, and its dialogue in rounds that each end with its own turn.
 
 use std::collections::BTreeSet;
 
@@ -7,29 +7,29 @@ use super::phrases::{Phrase, phrases};
 use crate::schema::{Attribute, Character, DialogueTurn, Grounded, Language, Scene, Utterance, slug};
 use crate::text::{length, spoken};
 
-/// The most lines that a model is shown of a role, or of others beside it, spread over all.
+/// The maximum number of lines of a role, and of other speakers, shown to a model; sampled evenly.
 const MOST_SHOWN: usize = 24;
-/// The shortest line that shows how somebody speaks: English words, or half as many Chinese characters again.
+/// The minimum length of such a line, in English words; 1.5 times as many Chinese characters.
 const FEWEST_SHOWN: usize = 4;
 
-/// What was said, done and told in one act: a scene of the pool, or a stretch of a script.
+/// An act: a scene of the pool, or a part of a script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Act {
-    /// In order.
+    /// The turns, in order.
     pub turns: Vec<Spoken>,
 }
 
 /// One turn of an act.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spoken {
-    /// Who; null for the narrator.
+    /// The speaker; null for the narrator.
     pub speaker: Option<String>,
     /// An action in parentheses, then speech.
     pub content: String,
 }
 
 impl Act {
-    /// Makes an act of utterances; what was not found in the book, and what is only thought, is left out.
+    /// Builds an act from utterances, without those that are not in the book and those that are only thought.
     #[must_use]
     pub fn new(utterances: &[Utterance], name: impl Fn(&str) -> String) -> Self {
         let turns = utterances
@@ -44,7 +44,7 @@ impl Act {
         Self { turns }
     }
 
-    /// Makes an act of a scene: who speaks under an alias goes by its name in the cast.
+    /// Builds an act from a scene; speakers named by an alias get their main name.
     #[must_use]
     pub fn of(scene: &Scene) -> Self {
         Self::new(&scene.dialogue, |speaker| {
@@ -57,38 +57,38 @@ impl Act {
     }
 }
 
-/// A role on its way.
+/// A role before its profile is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Role {
     /// The character's id.
     pub id: String,
     /// Its name.
     pub name: String,
-    /// Other names that it goes by.
+    /// Its other names.
     pub aliases: Vec<String>,
-    /// The language that it speaks.
+    /// The language it speaks.
     pub language: Language,
     /// The slug of its book or script, `synthesized` or `file`.
     pub source: String,
-    /// What is known of it.
+    /// Its profile.
     pub profile: Vec<Attribute>,
-    /// Its dialogue in rounds; empty for one that has none.
+    /// Its dialogue in rounds; may be empty.
     pub dialogue: Vec<DialogueTurn>,
-    /// Its own turns.
+    /// The number of its own turns.
     pub own_turns: u32,
-    /// Lines that show how it speaks, without their actions.
+    /// Sample lines of the role, without actions.
     pub lines: Vec<String>,
-    /// Lines of others beside it.
+    /// Sample lines of other speakers.
     pub others: Vec<String>,
-    /// What it says much more often than others, the plainest first.
+    /// Phrases it uses much more often than others, in descending order of G².
     pub phrases: Vec<Phrase>,
-    /// Whether the program chose it, so that its way of speaking has to be distinct.
+    /// Whether the program selected it, so that its way of speaking must be distinct.
     pub is_chosen: bool,
 }
 
 impl Role {
-    /// Makes a role of a character and the acts of its book, in the order of the book; a character without acts has no
-    /// dialogue, and its lines are those of its file.
+    /// Builds a role from a character and the acts of its book in book order. A character without acts has no dialogue,
+    /// and its lines are those of its file.
     #[must_use]
     pub fn new(params: &Params, character: &Character, acts: &[Act], source: &str, is_chosen: bool) -> Self {
         let names: BTreeSet<String> =
@@ -108,7 +108,7 @@ impl Role {
         if own.is_empty() {
             own.clone_from(&character.lines);
         }
-        // Whom somebody calls by name is no habit of speech.
+        // Names of other speakers are not a habit of speech.
         let called: BTreeSet<&str> =
             acts.iter().flat_map(|act| &act.turns).filter_map(|turn| turn.speaker.as_deref()).collect();
         let own_names = std::iter::once(&character.name).chain(&character.aliases).map(String::as_str);
@@ -129,18 +129,18 @@ impl Role {
         }
     }
 
-    /// Returns how many rounds its dialogue has.
+    /// Returns the number of rounds in its dialogue.
     #[must_use]
     pub fn rounds(&self) -> u32 {
         self.dialogue.last().map_or(0, |turn| turn.round + 1)
     }
 
-    /// Returns its names, its own first.
+    /// Returns its names, the main name first.
     pub(super) fn names(&self) -> Vec<&str> {
         std::iter::once(&self.name).chain(&self.aliases).map(String::as_str).collect()
     }
 
-    /// Returns the exchanges of its dialogue: what somebody else says, and what the role answers at once.
+    /// Returns the exchanges of its dialogue: an utterance of someone else and the role's immediate answer.
     #[must_use]
     pub fn exchanges(&self) -> Vec<(String, String)> {
         let pairs = self.dialogue.windows(2).filter(|pair| {
@@ -154,8 +154,8 @@ impl Role {
     }
 }
 
-/// Numbers the rounds of a role's dialogue. A round never goes over the end of an act, and what comes after the role's
-/// last turn of an act is not the role's to know.
+/// Numbers the rounds of a role's dialogue. A round does not cross the end of an act, and turns after the role's last
+/// turn of an act are dropped because the role may not be present.
 fn rounds(acts: &[Act], name: &str, is_own: impl Fn(&Spoken) -> bool) -> Vec<DialogueTurn> {
     let (mut dialogue, mut round) = (Vec::new(), 0);
     for (number, act) in (0..).zip(acts) {
@@ -173,7 +173,7 @@ fn rounds(acts: &[Act], name: &str, is_own: impl Fn(&Spoken) -> bool) -> Vec<Dia
     dialogue
 }
 
-/// Returns lines that show how somebody speaks: of each stretch the one that says most within bounds, in order.
+/// Samples lines evenly: from each part of the list the longest one, where lengths above 60 count as equal.
 fn shown(lines: &[String], language: Language) -> Vec<String> {
     let fewest = if language == Language::Zh { FEWEST_SHOWN * 3 / 2 } else { FEWEST_SHOWN };
     let mut seen = BTreeSet::new();
@@ -194,10 +194,10 @@ pub(super) mod tests {
     use super::*;
     use crate::schema::CharacterType;
 
-    /// Makes an act of `name: words` lines; `-` is the narrator.
+    /// Builds an act from `name: words` lines; `-` is the narrator.
     pub(crate) fn act(lines: &[&str]) -> Act {
         let turn = |line: &&str| {
-            let (speaker, content) = line.split_once(": ").expect("a speaker");
+            let (speaker, content) = line.split_once(": ").expect("test lines have a speaker");
             Spoken { speaker: (speaker != "-").then(|| speaker.to_owned()), content: content.to_owned() }
         };
         Act { turns: lines.iter().map(turn).collect() }
@@ -235,7 +235,7 @@ pub(super) mod tests {
         let expected = [(0, 0, "narrator"), (0, 0, "Bo"), (0, 0, "Ann"), (0, 1, "Ann"), (2, 2, "Cy"), (2, 2, "Ann")];
         assert_eq!(turns, expected);
         assert_eq!((role.rounds(), role.own_turns), (3, 3));
-        assert_eq!(role.dialogue[5].content, "(sits) Well.", "what it does is part of its turn");
+        assert_eq!(role.dialogue[5].content, "(sits) Well.", "actions are part of the turn");
         let exchanges = role.exchanges();
         assert_eq!(exchanges.len(), 2);
         assert_eq!(exchanges[1], ("Well?".to_owned(), "(sits) Well.".to_owned()));

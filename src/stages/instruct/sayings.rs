@@ -1,4 +1,4 @@
-//! What a role says that stands by itself: sentences that can be said on another occasion, and which of them are near to a text.
+//! Standalone sentences of a role that fit other occasions, searchable by similarity to a text.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use crate::schema::{DialogueTurn, Language};
 use crate::text::bm25::Index;
 use crate::text::{asks, has_name, is_han, is_title, length, sentences, spoken};
 
-/// The most sayings that a reply is made of.
+/// The maximum number of sentences for a reply.
 const MOST: usize = 8;
 
-/// Words that point back at what was said before, so that their sentence does not stand by itself.
+/// Words that refer back, so that their sentence does not stand alone.
 const EN_BACK: [&str; 33] = [
     "it",
     "it's",
@@ -46,13 +46,13 @@ const EN_BACK: [&str; 33] = [
     "either",
     "neither",
 ];
-/// The same in Chinese.
+/// The Chinese equivalent of [`EN_BACK`].
 const ZH_BACK: [&str; 29] = [
     "他", "她", "它", "这", "這", "那", "可", "但", "而", "所以", "因为", "因為", "于是", "於是", "又", "也", "还",
     "還", "便", "就", "此", "其", "再", "却", "卻", "不过", "不過", "然而", "倒",
 ];
 
-/// Words that show that an English sentence says something: without one it is an answer to what was asked.
+/// Words that show that an English sentence makes a statement; without one it only answers a question.
 const EN_SAYS: [&str; 49] = [
     "i",
     "my",
@@ -105,15 +105,15 @@ const EN_SAYS: [&str; 49] = [
     "you're",
 ];
 
-/// The sayings of a role, ready to be looked up.
+/// The standalone sentences of a role, indexed for search.
 pub(super) struct Sayings {
     all: Vec<String>,
     index: Index,
 }
 
 impl Sayings {
-    /// Takes them out of the role's turns; of one without turns, out of the lines of its file. Where nothing stands by itself,
-    /// whatever is no question is taken.
+    /// Collects them from the role's turns, or from the lines of its file if it has no turns. If no sentence stands
+    /// alone, all that are not questions are used.
     pub(super) fn new(role: &Role) -> Self {
         let own: Vec<&str> =
             role.dialogue.iter().filter(|turn| turn.role == role.name).map(|turn| spoken(&turn.content)).collect();
@@ -137,11 +137,12 @@ impl Sayings {
         Self { index: Index::new(&all), all }
     }
 
-    /// Returns sayings, those nearest to a text first; where fewer share a word with it, others spread over all fill up.
+    /// Returns sentences, the most similar to a text first; if fewer share a word with it, others evenly spread over
+    /// all are added.
     pub(super) fn nearest(&self, text: &str) -> Vec<String> {
         let mut places: Vec<usize> = self.index.nearest(text, MOST / 2).into_iter().map(|(place, _)| place).collect();
         let step = self.all.len().div_ceil(MOST).max(1);
-        // Which others fill up differs from text to text, else a role would say the same to everything.
+        // The offset depends on the text; otherwise a role would add the same sentences everywhere.
         let start = text.chars().map(|c| c as usize).sum::<usize>() % step;
         for place in (start..self.all.len()).step_by(step).chain(0..self.all.len()) {
             if places.len() >= MOST {
@@ -155,8 +156,7 @@ impl Sayings {
     }
 }
 
-/// Whether a sentence can be said on another occasion: neither short nor long, whole, pointing back at nothing and calling
-/// nobody.
+/// Whether a sentence fits another occasion: complete, of medium length, without references back and without names.
 fn stands(sentence: &str, others: &BTreeSet<&str>, language: Language) -> bool {
     let bounds = if language == Language::Zh { 6..=26 } else { 4..=16 };
     let quotes = |c: char| matches!(c, '“' | '”' | '"' | '‘' | '「' | '」' | '『' | '』' | ':' | '：');

@@ -1,5 +1,5 @@
-//! Segments of a role's dialogue, by the six rules of Appendix C: whole turns only; a least length and number of turns; no turn
-//! beyond a length; no more than so many segments; no segment beyond a length; acts are no borders.
+//! Splits a role's dialogue into segments by the six rules of Appendix C: whole turns only; a minimum length and number
+//! of turns; a maximum turn length; a maximum number of segments; a maximum segment length; acts are not boundaries.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use crate::schema::{DialogueTurn, Reject};
 use crate::seed::seeded;
 use crate::text::length;
 
-/// Some turns of a role's dialogue that a model reads at once. Neighbouring turns may come from different acts.
+/// Consecutive turns of a role's dialogue for one call. Adjacent turns may come from different acts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
-    /// Its rounds, such as `12-20`.
+    /// Its range of rounds, such as `12-20`.
     pub id: String,
     /// Its turns, in order.
     pub turns: Vec<DialogueTurn>,
 }
 
-/// The segment that the description is.
+/// The segment id of rows that are based on the description.
 pub(super) const DESCRIPTION: &str = "description";
 
-/// Cuts a role's dialogue into segments, in order, and names what is left out.
+/// Splits a role's dialogue into segments, in order, and rejects what is dropped.
 #[must_use]
 pub fn segments(params: &Params, role: &Role, seed: u64) -> (Vec<Segment>, Vec<Reject>) {
     let language = role.language;
@@ -37,7 +37,7 @@ pub fn segments(params: &Params, role: &Role, seed: u64) -> (Vec<Segment>, Vec<R
         if turn_size > longest_turn {
             let id = format!("{}/{}", role.id, turn.round);
             let detail =
-                format!("a turn of `{}` has a length of {turn_size}, and {longest_turn} is the most", turn.role);
+                format!("a turn of `{}` has a length of {turn_size}, the maximum is {longest_turn}", turn.role);
             rejects.push(Reject::new("instruct", id, "long_turn", detail));
             continue;
         }
@@ -49,7 +49,7 @@ pub fn segments(params: &Params, role: &Role, seed: u64) -> (Vec<Segment>, Vec<R
         }
     }
     if let Some(last) = segments.last_mut().filter(|_| !open.is_empty()) {
-        // What is left is too short to stand alone; where it does not fit, its turns are in no segment.
+        // The rest is too short for a segment; if it does not fit into the last one, its turns are dropped.
         let whole = last.turns.iter().map(size).sum::<usize>() + open_size;
         if whole <= longest {
             last.turns.append(&mut open);
@@ -61,7 +61,7 @@ pub fn segments(params: &Params, role: &Role, seed: u64) -> (Vec<Segment>, Vec<R
         }
     } else if !open.is_empty() {
         let detail = format!(
-            "its {} turns have a length of {open_size}, and a segment has at least {fewest} turns and {least}",
+            "its {} turns have a length of {open_size}, but a segment needs {fewest} turns and a length of {least}",
             open.len()
         );
         rejects.push(Reject::new("instruct", &role.id, "short_dialogue", detail));
@@ -69,7 +69,7 @@ pub fn segments(params: &Params, role: &Role, seed: u64) -> (Vec<Segment>, Vec<R
     for segment in &mut segments {
         let cut = truncate(segment, longest, size);
         if cut > 0 {
-            let detail = format!("its last {cut} turns are beyond a length of {longest}");
+            let detail = format!("its last {cut} turns exceed the maximum length of {longest}");
             rejects.push(Reject::new(
                 "instruct",
                 format!("{}/segment/{}", role.id, segment.id),
@@ -78,7 +78,7 @@ pub fn segments(params: &Params, role: &Role, seed: u64) -> (Vec<Segment>, Vec<R
             ));
         }
     }
-    // A long round may fill several.
+    // A long round may fill several segments.
     let mut ids: BTreeMap<String, u32> = BTreeMap::new();
     for segment in &mut segments {
         let times = ids.entry(segment.id.clone()).or_default();
@@ -105,7 +105,7 @@ fn segment(turns: Vec<DialogueTurn>) -> Segment {
     Segment { id: format!("{first}-{last}"), turns }
 }
 
-/// Ends a segment after the last whole turn within a length, and returns how many turns went.
+/// Cuts a segment after the last turn within a length, and returns the number of turns removed.
 fn truncate(segment: &mut Segment, longest: usize, size: impl Fn(&DialogueTurn) -> usize) -> usize {
     let mut total = 0;
     let fits = segment.turns.iter().take_while(|turn| {
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use crate::schema::{ByLanguage, Language};
 
-    /// Returns a role whose turns have so many words each; every second one is its own.
+    /// Builds a role whose turns have the given lengths; every second turn is its own.
     fn spoken(language: Language, sizes: &[usize]) -> Role {
         let word = if language == Language::En { "word " } else { "字" };
         let (own, other) = if language == Language::En { ("Ann", "Bo") } else { ("阿满", "老周") };
@@ -153,18 +153,18 @@ mod tests {
         let role = spoken(Language::En, &[130; 12]);
         let (segments, rejects) = segments(&Params::default(), &role, 7);
         let turns: Vec<DialogueTurn> = segments.iter().flat_map(|segment| segment.turns.clone()).collect();
-        assert_eq!(turns, role.dialogue, "every turn stands in one segment, as it was");
+        assert_eq!(turns, role.dialogue, "every turn is in exactly one segment, unchanged");
         assert!(rejects.is_empty());
     }
 
     #[test]
     fn appendix_c_rule_2_a_segment_has_its_least_length_and_turns() {
-        // 500 words are reached with two turns, four turns only with more.
+        // Two turns reach 500 words, but four turns need more.
         let role = spoken(Language::En, &[250; 8]);
         assert_eq!(sizes(&segments(&Params::default(), &role, 7).0, Language::En), [[250; 4]; 2]);
         let role = spoken(Language::En, &[100; 14]);
         let found = segments(&Params::default(), &role, 7).0;
-        assert_eq!(sizes(&found, Language::En), [vec![100; 5], vec![100; 9]], "the rest joins the last one");
+        assert_eq!(sizes(&found, Language::En), [vec![100; 5], vec![100; 9]], "the rest is added to the last segment");
         assert_eq!(found[1].id, "2-6");
         let role = spoken(Language::Zh, &[200; 10]);
         assert_eq!(sizes(&segments(&Params::default(), &role, 7).0, Language::Zh), [vec![200; 5], vec![200; 5]]);
@@ -189,8 +189,8 @@ mod tests {
         let (all, _) = segments(&Params::default(), &role, 7);
         let (found, rejects) = segments(&params, &role, 7);
         assert_eq!((all.len(), found.len(), reasons(&rejects)), (10, 3, vec!["segments_sampled"]));
-        assert_eq!(segments(&params, &role, 7).0, found, "the same seed samples the same");
-        assert!((8..20).any(|seed| segments(&params, &role, seed).0 != found), "another one others");
+        assert_eq!(segments(&params, &role, 7).0, found, "sampling is deterministic");
+        assert!((8..20).any(|seed| segments(&params, &role, seed).0 != found), "another seed samples others");
         assert_eq!(Params::default().max_segments, 100);
     }
 
@@ -199,7 +199,7 @@ mod tests {
         let params = Params { min_segment_turns: 6, ..Params::default() };
         let role = spoken(Language::En, &[450; 6]);
         let found = segments(&params, &role, 7).0;
-        assert_eq!(sizes(&found, Language::En), [vec![450; 4]], "2,000 words, and no turn is cut");
+        assert_eq!(sizes(&found, Language::En), [vec![450; 4]], "at most 2,000 words, in whole turns");
         let params = Params { max_segment: ByLanguage { en: 2_000, zh: 900 }, ..params };
         let found = segments(&params, &spoken(Language::Zh, &[200; 6]), 7).0;
         assert_eq!(sizes(&found, Language::Zh), [vec![200; 4]]);

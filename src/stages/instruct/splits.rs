@@ -1,4 +1,4 @@
-//! Who is on which side: by instruction and by role (Appendix G), leak-free or by the paper's rule (Appendix C).
+//! Splits rows by instruction and by role (Appendix G), leak-free or by the paper's rule (Appendix C).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,20 +11,20 @@ use crate::schema::{Language, Overlap, Reject, RoleGeneral, RoleProfile, RoleSpe
 use crate::seed::seeded;
 use crate::text::duplicates::families;
 
-/// How far below `near` families are drawn: what is measured on the rows as they are written weighs words by those alone.
+/// How far below `near` the threshold of families is: the measured similarity weighs words by the final rows only.
 const MARGIN: f64 = 0.05;
 
-/// The sides of all rows, and what was found when roles were set beside each other.
+/// The splits of all rows, and the results of comparing roles.
 #[derive(Debug, Default)]
 pub struct Sides {
     is_leak_free: bool,
-    /// The ids of the roles that are held out.
+    /// The ids of the held-out roles.
     held_out: BTreeSet<String>,
-    /// By row id. A row that is not among them is none.
+    /// By row id. Rows that are missing here are dropped.
     specific: BTreeMap<String, Side>,
-    /// The instructions that are held out.
+    /// The held-out instructions.
     test: BTreeSet<(Language, String)>,
-    /// By role that is held out: the instructions that its side of the split by role shows.
+    /// By held-out role: its instructions in the test split by role.
     shown: BTreeMap<String, BTreeSet<String>>,
     rejects: Vec<Reject>,
     tallies: BTreeMap<Language, RoleTally>,
@@ -38,14 +38,14 @@ struct Side {
 }
 
 impl Sides {
-    /// Gives a role its side.
+    /// Sets the split of a role.
     #[must_use]
     pub fn profile(&self, mut profile: RoleProfile) -> RoleProfile {
         profile.role_split = if self.held_out.contains(&profile.role_id) { Split::Test } else { Split::Train };
         profile
     }
 
-    /// Gives role-specific rows their sides, and leaves out those that another role's question goes before.
+    /// Sets the splits of role-specific rows, and drops duplicates of another role's questions.
     #[must_use]
     pub fn specific(&self, rows: Vec<RoleSpecific>) -> Vec<RoleSpecific> {
         let sided = |mut row: RoleSpecific| {
@@ -56,7 +56,7 @@ impl Sides {
         rows.into_iter().filter_map(sided).collect()
     }
 
-    /// Gives general rows their sides.
+    /// Sets the splits of general rows.
     #[must_use]
     pub fn general(&self, mut rows: Vec<RoleGeneral>) -> Vec<RoleGeneral> {
         for row in &mut rows {
@@ -72,39 +72,39 @@ impl Sides {
         rows
     }
 
-    /// Returns how many role-specific rows there are.
+    /// Returns the number of role-specific rows.
     #[must_use]
     pub fn specific_rows(&self) -> u64 {
         self.specific.len() as u64
     }
 
-    /// Returns what was left out because of another role.
+    /// Returns rejects of rows that are duplicates across roles.
     #[must_use]
     pub fn rejects(&self) -> &[Reject] {
         &self.rejects
     }
 
-    /// Returns counts by language, of languages that have roles.
+    /// Returns counts for each language that has roles.
     #[must_use]
     pub const fn tallies(&self) -> &BTreeMap<Language, RoleTally> {
         &self.tallies
     }
 }
 
-/// A question that de-duplication removed.
+/// A question removed by de-duplication.
 pub(super) struct Gone<'a> {
-    /// Its place.
+    /// Its index.
     pub(super) place: usize,
-    /// The role that it was put to.
+    /// The id of its role.
     pub(super) role_id: &'a str,
-    /// The question and its id, by which equals are put in order.
+    /// The question and its id, which break ties.
     pub(super) text: (&'a str, &'a str),
-    /// How alike it is to what was kept.
+    /// Its similarity to the kept questions.
     pub(super) similarity: f64,
 }
 
-/// Returns the places of the removed questions that are test data by the paper's rule: of each role all, or the least alike to
-/// what was kept where there are more than a bound.
+/// Returns the indexes of the removed questions that are test data by the paper's rule: per role at most `max_test`,
+/// the least similar to the kept ones first.
 pub(super) fn least_alike(params: &Params, removed: Vec<Gone<'_>>) -> Vec<usize> {
     let mut by_role: BTreeMap<&str, Vec<Gone<'_>>> = BTreeMap::new();
     for gone in removed {
@@ -120,7 +120,7 @@ pub(super) fn least_alike(params: &Params, removed: Vec<Gone<'_>>) -> Vec<usize>
 }
 
 impl Harvest {
-    /// Gives every row its sides, and measures how alike they are.
+    /// Assigns the splits of all rows, and measures their overlap.
     #[must_use]
     pub fn divide(mut self) -> Sides {
         let mut sides = Sides { is_leak_free: self.params.split == SplitRule::LeakFree, ..Sides::default() };
@@ -143,8 +143,8 @@ impl Harvest {
         sides
     }
 
-    /// Returns the ids of the roles of a language that are held out: those that come first in an order that the seed gives each
-    /// of them, so that a further role moves no other but at the bound. One at least, where there are two.
+    /// Returns the ids of the held-out roles of a language: the first ones in a seeded order of ids, so that adding a
+    /// role moves others only near the boundary. At least one if there are two or more.
     fn held_out(&self, language: Language) -> BTreeSet<String> {
         let roles = self.roles.iter().filter(|(_, of)| **of == language);
         let mut order: Vec<(u64, &String)> = roles.map(|(id, _)| (self.rank("role", language, id), id)).collect();
@@ -155,8 +155,8 @@ impl Harvest {
         order.into_iter().take(count).map(|(_, id)| id.clone()).collect()
     }
 
-    /// Divides general rows: an instruction is on one side for all roles. Returns how alike the sides are, by instruction and
-    /// by role.
+    /// Splits general rows; an instruction is in the same split for all roles. Returns the overlaps of the splits by
+    /// instruction and by role.
     fn general(&self, language: Language, held_out: &BTreeSet<String>, sides: &mut Sides) -> (Overlap, Overlap) {
         let mut own: Vec<usize> =
             (0..self.instructions.len()).filter(|number| self.instructions[*number].0 == language).collect();
@@ -180,7 +180,7 @@ impl Harvest {
                 if sides.is_leak_free {
                     numbers = of_test;
                 }
-                // Who is held out shows a sample, which the seed draws.
+                // A held-out role has a seeded sample of its rows.
                 let row = |number: &usize| format!("{role}/general/{}", id(*number));
                 numbers.sort_by_key(|number| (self.rank("held out", language, &row(number)), id(*number)));
                 numbers.truncate(usize::try_from(self.params.held_out_general).unwrap_or(usize::MAX));
@@ -196,8 +196,8 @@ impl Harvest {
         (overlap(&held, &trained, near), overlap(&shown, &learnt, near))
     }
 
-    /// Divides role-specific rows: of each role one in so many, whole families at once; by the paper's rule they are divided
-    /// already. Returns how alike the sides are, by question and by role.
+    /// Splits role-specific rows: a share of each role's questions, by whole families; with the paper's rule they are
+    /// already split. Returns the overlaps of the splits by question and by role.
     fn specific(&self, language: Language, held_out: &BTreeSet<String>, sides: &mut Sides) -> (Overlap, Overlap) {
         let rows: Vec<&Asked> = self.asked.iter().filter(|one| one.language == language).collect();
         let questions: Vec<&str> = rows.iter().map(|row| row.question.as_str()).collect();
@@ -231,13 +231,13 @@ impl Harvest {
         (overlap(&test, &train, near), overlap(&by_role_test, &by_role_train, near))
     }
 
-    /// Returns the family of each text: texts that are alike, over any number of steps, are of one.
+    /// Returns the family of each text: the connected components of similar texts.
     fn families(&self, language: Language, texts: &[&str]) -> Vec<usize> {
         families(texts, *self.params.near.get(language) - MARGIN, self.threads)
     }
 
-    /// Says of each row, given as (group, key), whether it is held out: of each group one in so many, in an order that the seed
-    /// gives, a whole family at a time. Groups of fewer than two families hold out nothing of their own.
+    /// Returns for each row, given as (group, key), whether it is held out: a share of each group, in seeded order, by
+    /// whole families. Groups with fewer than two families hold out none of their own.
     fn drawn(&self, language: Language, what: &str, rows: &[(&str, &str)], families: &[usize]) -> Vec<bool> {
         let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (place, (group, _)) in rows.iter().enumerate() {
@@ -256,7 +256,7 @@ impl Harvest {
             for place in &places {
                 let held = places.iter().filter(|place| sides[**place] == Some(true)).count();
                 let family = &members[&families[*place]];
-                // A family that would take far more than its part is for training.
+                // A family much larger than the remaining share is used for training.
                 let fits = held < target && held + family.len() <= target + every;
                 if sides[*place].is_none() {
                     for member in family {
@@ -349,7 +349,7 @@ mod tests {
                 .iter()
                 .all(|row| (row.role_split == Some(Split::Test)) == held.contains(row.role_id.as_str()))
         );
-        // Leak-free: what is held out with a role is an instruction that no role for training has.
+        // Leak-free: the instructions in a held-out role's test split are not used for training.
         let of = |side| -> BTreeSet<&str> {
             harvest.general.iter().filter(|row| row.role_split == Some(side)).map(|row| row.question.as_str()).collect()
         };
@@ -357,9 +357,9 @@ mod tests {
         let paper = Params { split: SplitRule::Paper, held_out_general: 7, ..open() };
         let harvest = harvested(&paper, made());
         let shown = harvest.general.iter().filter(|row| row.role_split == Some(Split::Test)).count();
-        assert_eq!(shown, 14, "so many of each role that is held out");
+        assert_eq!(shown, 14, "seven rows of each held-out role");
         let by_role = harvest.tallies[&Language::En].by_role;
-        assert!(by_role.alike >= 14 && (by_role.highest - 1.0).abs() < 1e-9, "and the overlap is told: {by_role:?}");
+        assert!(by_role.alike >= 14 && (by_role.highest - 1.0).abs() < 1e-9, "the overlap is reported: {by_role:?}");
     }
 
     #[test]
@@ -373,7 +373,7 @@ mod tests {
             let id = format!("ann/description/0/{n}");
             harvest.specific.iter().find(|row| row.id == id).map(|row| row.split)
         };
-        assert!((0..10).all(|pair| side(2 * pair) == side(2 * pair + 1)), "near-duplicates stand together");
+        assert!((0..10).all(|pair| side(2 * pair) == side(2 * pair + 1)), "near-duplicates are in the same split");
         assert!(harvest.specific.iter().any(|row| row.split == Split::Test));
     }
 
@@ -389,11 +389,11 @@ mod tests {
             (0..count).map(gone).collect()
         };
         let test: BTreeSet<usize> = least_alike(&Params::default(), removed(120)).into_iter().collect();
-        assert_eq!(test, (70..120).collect(), "those with the smallest best similarity to the kept");
+        assert_eq!(test, (70..120).collect(), "those least similar to the kept ones");
         assert_eq!(least_alike(&Params::default(), removed(51)).len(), 50);
-        assert_eq!(least_alike(&Params::default(), removed(50)).len(), 50, "no more than 50: all of them");
+        assert_eq!(least_alike(&Params::default(), removed(50)).len(), 50, "50 or fewer are all used");
         let two = removed(60).into_iter().chain(removed(60).into_iter().map(|gone| Gone { role_id: "bo", ..gone }));
-        assert_eq!(least_alike(&Params::default(), two.collect()).len(), 100, "so many of each role");
+        assert_eq!(least_alike(&Params::default(), two.collect()).len(), 100, "the limit is per role");
     }
 
     #[test]
@@ -401,8 +401,8 @@ mod tests {
         let params = Params { split: SplitRule::Paper, keep: 0.5, ..Params::default() };
         let harvest = harvested(&params, vec![asked("ann", 20, true)]);
         let test = harvest.specific.iter().filter(|row| row.split == Split::Test).count() as u64;
-        assert_eq!(test, harvest.tallies[&Language::En].removed, "removed ones are the test data");
-        assert!(harvest.tallies[&Language::En].specific.alike > 0, "and they are alike to training data");
+        assert_eq!(test, harvest.tallies[&Language::En].removed, "the removed questions are the test data");
+        assert!(harvest.tallies[&Language::En].specific.alike > 0, "they are similar to training data");
         assert!(harvest.rejects.is_empty());
     }
 }

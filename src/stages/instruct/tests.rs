@@ -1,4 +1,4 @@
-//! The stage as a whole: a role worked on offline, its templates as rendered, and the figures of the paper.
+//! Tests of the whole stage: one role processed offline, the rendered templates, and the figures of the paper.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn model(journal: &Arc<Memory>) -> Arc<Model> {
     Arc::new(Model::offline("plain", OfflineOptions::default(), desk))
 }
 
-/// A role with a dialogue, a profile and a habit of speech.
+/// A role with a dialogue, a profile and a catchphrase.
 fn spoken(language: Language, params: &Params) -> Role {
     let (name, lines): (_, &[&str]) = match language {
         Language::En => (
@@ -131,15 +131,15 @@ fn a_role_is_worked_on_offline_in_both_languages() {
         assert!(made.candidates.len() >= 6, "{:?}", made.candidates);
         let said: String = profile.dialogue.iter().map(|turn| plain(&turn.content)).collect();
         for row in &made.candidates {
-            assert!(row.question.starts_with(&row.role), "put to the role: {}", row.question);
+            assert!(row.question.starts_with(&row.role), "the question addresses the role: {}", row.question);
             if row.kind == TripletKind::ScriptBased {
-                assert!(said.contains(&plain(&row.generated[0])), "a real line: {}", row.generated[0]);
+                assert!(said.contains(&plain(&row.generated[0])), "the answer is a real line: {}", row.generated[0]);
             }
         }
         assert!(made.candidates.iter().any(|row| row.confidence == Confidence::High));
         let [row] = made.general.as_slice() else { panic!("one instruction: {:?}", made.general) };
         assert!(row.baseline.is_some() && row.generated.len() == 5);
-        // Every reply answers, and has a sentence that the role really says; they are not all one.
+        // Every reply contains the answer and a real sentence of the role, and replies differ.
         for reply in &row.generated {
             assert!(plain(reply).contains(&plain(&row.answer)), "{reply}");
             assert!(reply.split_inclusive(['.', '。']).any(|part| said.contains(&plain(part))), "{reply}");
@@ -158,7 +158,7 @@ fn appendix_c_3_of_a_segment_and_10_of_a_call_until_there_are_enough() {
     assert!(of(TripletKind::ScriptBased) <= 6);
     let calls = asked(&journal, "instruct/script_agnostic");
     assert!(calls >= 2 && of(TripletKind::ScriptAgnostic) <= 10 * calls);
-    // What is missing is asked for further, up to the most calls.
+    // Missing triplets are asked for again, up to the maximum number of calls.
     let more = Params { candidates: 1_000, max_agnostic_calls: 7, ..small() };
     let journal = Arc::default();
     worked(&more, Language::En, &journal);
@@ -176,7 +176,7 @@ fn appendix_d_2_described_without_the_name_then_addressed() {
         let made = worked(&small(), language, &journal);
         let records = journal.0.lock().unwrap();
         let prompt = |ask: &str| {
-            let record = records.values().find(|record| record.ask == ask).expect("it is asked");
+            let record = records.values().find(|record| record.ask == ask).expect("the call was journaled");
             record.request.messages.iter().map(|message| message.content.as_str()).collect::<String>()
         };
         let portrait = &made.profile.portrait;
@@ -203,9 +203,9 @@ fn section_3_2_role_gpt_has_three_forms() {
         let journal: Arc<Memory> = Arc::default();
         worked(&Params { form, ..small() }, Language::En, &journal);
         let records = journal.0.lock().unwrap();
-        let record = records.values().find(|record| record.ask == "instruct/general").expect("it is asked");
+        let record = records.values().find(|record| record.ask == "instruct/general").expect("the call was journaled");
         assert_eq!(record.request.messages.len(), messages, "{form:?}");
-        let last = record.request.messages.last().expect("an instruction");
+        let last = record.request.messages.last().expect("a request has messages");
         assert!(last.content.ends_with("Why does salt melt ice?"));
         assert_eq!(last.content.contains("Who let the water out"), form == Form::FewShotPrompt, "{}", last.content);
     }
@@ -223,7 +223,7 @@ fn appendix_k_the_prompt_says_that_excerpts_may_not_be_continuous() {
     }
 }
 
-/// Each template as a model is sent it.
+/// Each template as sent to a model.
 #[test]
 fn templates_render() {
     for language in Language::ALL {

@@ -1,4 +1,4 @@
-//! Context-Instruct: a model reads a segment or a description and gives triplets of question, confidence and answer
+//! Context-Instruct: a model reads a segment or a description and writes triplets of question, confidence and answer
 //! (`RoleLLM`, 3.3 and Appendix C).
 
 use schemars::JsonSchema;
@@ -12,39 +12,39 @@ use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Confidence, DialogueTurn, Language, Message};
 use crate::text::of_language;
 
-/// What would one ask a role about a segment of its dialogue, and what does it answer?
+/// What could one ask a role about a segment of its dialogue, and what does it answer?
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AskSegment {
     /// The language of the prompt.
     pub language: Language,
     /// The role's name.
     pub name: String,
-    /// Who it is, in the second person.
+    /// Its description in the second person.
     pub description: String,
-    /// What it says again and again.
+    /// Its catchphrases.
     pub catchphrases: Vec<String>,
-    /// The segment. Neighbouring turns may come from different places.
+    /// The segment. Adjacent turns may come from different acts.
     pub turns: Vec<DialogueTurn>,
-    /// How many triplets.
+    /// The number of triplets.
     pub count: u32,
 }
 
-/// What would one ask a role about itself, and what does it answer?
+/// What could one ask a role about itself, and what does it answer?
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AskDescription {
     /// The language of the prompt.
     pub language: Language,
     /// The role's name.
     pub name: String,
-    /// Who it is, in the second person.
+    /// Its description in the second person.
     pub description: String,
-    /// What it says again and again.
+    /// Its catchphrases.
     pub catchphrases: Vec<String>,
-    /// Lines of the role, so that its answers sound like it.
+    /// Sample lines of the role, so that its answers sound like it.
     pub lines: Vec<String>,
-    /// What the questions of this call are about, so that no two calls ask the same.
+    /// The topic of this call's questions, so that no two calls ask the same.
     pub angle: String,
-    /// How many triplets.
+    /// The number of triplets.
     pub count: u32,
 }
 
@@ -68,7 +68,7 @@ pub struct Triplet {
     pub answer: String,
 }
 
-/// What a call on the description is about, and how a role is asked about it outright.
+/// The topic of a call on the description, with a direct question about it.
 struct Angle {
     en: &'static str,
     zh: &'static str,
@@ -76,12 +76,13 @@ struct Angle {
     question_zh: &'static str,
 }
 
-/// Makes an angle of its English and its Chinese texts.
+/// Builds an angle from its English and Chinese texts.
 const fn about(en: [&'static str; 2], zh: [&'static str; 2]) -> Angle {
     Angle { en: en[0], zh: zh[0], question_en: en[1], question_zh: zh[1] }
 }
 
-/// What calls on the description are about, in turn. A list of ours, as long as the paper's calls are many.
+/// Topics of the calls on the description, in order. The list is not from the paper; it is as long as the paper's
+/// number of calls.
 const ANGLES: [Angle; 20] = [
     about(
         ["where they come from, and what they left behind", "where do you come from, and what did you leave behind?"],
@@ -159,8 +160,8 @@ const ANGLES: [Angle; 20] = [
     ),
 ];
 
-/// Returns what the n-th call on a description is about: each angle by itself, then each beside another one. No two calls
-/// about a role have the same, up to 400 of them.
+/// Returns the topic of the n-th call on a description: first each angle alone, then each combined with another one.
+/// The first 400 topics are all different.
 #[must_use]
 pub(super) fn angle(n: u32, language: Language) -> String {
     let (round, at) = (n as usize / ANGLES.len(), n as usize % ANGLES.len());
@@ -177,7 +178,7 @@ pub(super) fn angle(n: u32, language: Language) -> String {
     }
 }
 
-/// Returns how a role is asked outright about what a call is about.
+/// Returns the direct questions about a call's topic.
 pub(super) fn outright(angle: &str, language: Language) -> Vec<&'static str> {
     let of = |one: &&Angle| angle.contains(if language == Language::Zh { one.zh } else { one.en });
     let question = |one: &Angle| if language == Language::Zh { one.question_zh } else { one.question_en };
@@ -226,7 +227,7 @@ impl Ask for AskDescription {
     }
 }
 
-/// Returns the schema with its bound on the number of triplets.
+/// Returns the schema with the maximum number of triplets.
 fn counted(count: u32) -> Shape {
     let mut schema = schema_of::<Triplets>();
     schema["properties"]["triplets"]["maxItems"] = json!(count);
@@ -257,7 +258,7 @@ mod tests {
     #[test]
     fn appendix_c_no_two_calls_about_a_role_have_one_angle() {
         let params = Params::default();
-        assert!(params.agnostic_calls as usize <= ANGLES.len(), "the paper's calls ask from one angle each");
+        assert!(params.agnostic_calls as usize <= ANGLES.len(), "each of the paper's calls has one angle");
         for language in Language::ALL {
             let angles: BTreeSet<String> = (0..400).map(|n| angle(n, language)).collect();
             assert_eq!(angles.len(), 400, "{language}");

@@ -1,4 +1,4 @@
-//! What is asked about one role: its grade, its profile, its triplets, its replies. Nothing is decided here that needs another role.
+//! The model calls for one role: grade, profile, triplets, replies. No step needs data of another role.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,38 +16,38 @@ use super::{Params, Role};
 use crate::llm::{AskError, Model};
 use crate::schema::{Distinctness, Form, Reject, RoleGeneral, RoleProfile, RoleSpecific, Split, TripletKind};
 
-/// Calls about a role that are in flight at once; the model's own bounds are narrower.
+/// Concurrent calls per role; the model's own limits are lower.
 const AT_ONCE: usize = 128;
 
-/// Who is asked, and by which figures.
+/// The models and settings of the stage.
 #[derive(Debug, Clone)]
 pub struct Work {
-    /// Grades, describes, asks and answers about a role.
+    /// Grades and describes roles, and writes questions and answers.
     pub instructor: Arc<Model>,
     /// Plays the roles.
     pub player: Arc<Model>,
-    /// The stage's figures.
+    /// The stage's settings.
     pub params: Params,
     /// The run's seed.
     pub seed: u64,
 }
 
-/// What was made about a role, before roles are set beside each other.
+/// The result of one role, before roles are compared.
 #[derive(Debug, Clone)]
 pub struct Made {
     /// Its profile.
     pub profile: RoleProfile,
     /// Its names.
     pub names: Vec<String>,
-    /// Every triplet.
+    /// All triplets, unfiltered.
     pub candidates: Vec<RoleSpecific>,
     /// Its replies to general instructions.
     pub general: Vec<RoleGeneral>,
-    /// What was left out.
+    /// What was dropped.
     pub rejects: Vec<Reject>,
 }
 
-/// Returns how well a role can be told by its words; an error that does not end the run is a reject.
+/// Returns how distinct a role's speech is. An error that does not end the run is a reject.
 pub async fn grade(model: &Model, role: &Role) -> Result<Result<Distinctness, Reject>, AskError> {
     let ask = GradeVoice {
         language: role.language,
@@ -62,7 +62,7 @@ pub async fn grade(model: &Model, role: &Role) -> Result<Result<Distinctness, Re
     }
 }
 
-/// Returns how many calls a role takes at least.
+/// Returns the minimum number of calls for a role.
 #[must_use]
 pub fn calls(params: &Params, role: &Role, general: &[General], seed: u64) -> u64 {
     let segments = segments(params, role, seed).0.len() as u64;
@@ -71,8 +71,8 @@ pub fn calls(params: &Params, role: &Role, general: &[General], seed: u64) -> u6
     2 + phrases + segments + u64::from(params.agnostic_calls) + general * u64::from(params.replies)
 }
 
-/// Asks all that is asked about a role. `done` hears of each call that has ended. An error that does not end the run costs its
-/// call alone, but for the description, without which there is no role: then nothing but a reject is returned.
+/// Makes all calls for a role. `done` is called after each of them. A call that fails without ending the run only loses
+/// its own result, except for the description: without one the role itself is rejected.
 pub async fn work(
     work: &Work,
     role: &Role,
@@ -82,7 +82,7 @@ pub async fn work(
 ) -> Result<Result<Made, Reject>, AskError> {
     let mut rejects = Vec::new();
     let Some((portrait, description)) = describe(work, role, done, &mut rejects).await? else {
-        return Ok(Err(rejects.pop().expect("whoever is not described is rejected")));
+        return Ok(Err(rejects.pop().expect("a missing description adds a reject")));
     };
     let catchphrases = catchphrases(work, role, done, &mut rejects).await?;
     let told = Told { role, description: &description, catchphrases: &catchphrases };
@@ -107,7 +107,7 @@ pub async fn work(
     Ok(Ok(Made { profile, names, candidates, general, rejects }))
 }
 
-/// A role with what was said of it.
+/// A role with its description and catchphrases.
 struct Told<'a> {
     role: &'a Role,
     description: &'a str,
@@ -163,7 +163,7 @@ async fn catchphrases(
     Ok(catchphrases)
 }
 
-/// Gathers triplets: of every segment, of so many calls on the description, and of further ones until there are enough.
+/// Collects triplets from all segments, then from calls on the description until there are enough.
 async fn candidates(
     work: &Work,
     told: &Told<'_>,
@@ -230,7 +230,7 @@ async fn candidates(
     Ok(candidates)
 }
 
-/// Makes rows of triplets.
+/// Converts triplets to rows.
 fn rows(work: &Work, role: &Role, kind: TripletKind, segment: &str, id: &str, triplets: Triplets) -> Vec<RoleSpecific> {
     let row = |(n, triplet): (usize, super::Triplet)| RoleSpecific {
         id: format!("{id}/{n}"),
@@ -251,7 +251,7 @@ fn rows(work: &Work, role: &Role, kind: TripletKind, segment: &str, id: &str, tr
     triplets.triplets.into_iter().enumerate().map(row).collect()
 }
 
-/// Returns what stands behind the reply to each instruction.
+/// Returns the data for the offline reply to each instruction.
 fn behind(role: &Role, general: &[&General]) -> Vec<Behind> {
     let sayings = Sayings::new(role);
     let of_one = |general: &&General| {
@@ -261,7 +261,8 @@ fn behind(role: &Role, general: &[&General]) -> Vec<Behind> {
     general.iter().map(of_one).collect()
 }
 
-/// Has the role carry out the general instructions of its language, each several times; cleans the replies, the baseline aside.
+/// Has the role answer the general instructions of its language, several times each, and cleans the replies except the
+/// baseline.
 async fn replies(
     work: &Work,
     told: &Told<'_>,
@@ -274,13 +275,13 @@ async fn replies(
     if own.is_empty() {
         return Ok(Vec::new());
     }
-    // Who answers nobody in the book has no examples to show, whatever form is asked for.
+    // A role without exchanges has no examples, whatever the prompt style.
     let exchanges = (params.form != Form::ZeroShot && params.few_shot > 0).then(|| Exchanges::new(role));
     let exchanges = exchanges.filter(|exchanges| !exchanges.is_empty());
     let form = if exchanges.is_some() { params.form } else { Form::ZeroShot };
     let draws: Vec<(usize, u32)> =
         (0..own.len()).flat_map(|place| (0..params.replies).map(move |n| (place, n))).collect();
-    // A server is told nothing of it; where the offline engine stands in for one, it needs it too.
+    // The data is not part of a request; the offline engine needs it, also when it stands in for a server in a dry run.
     let is_offline = !work.player.is_served() || work.player.desk().rehearsal().is_some();
     let behind = if is_offline { behind(role, &own) } else { vec![Behind::default(); own.len()] };
     let (own, exchanges, behind) = (&own, &exchanges, &behind);
@@ -301,7 +302,7 @@ async fn replies(
             };
             let mut draw = format!("{}/general/{}/{n}", role.id, general.id);
             if !work.player.is_served() {
-                // No request tells what stands behind it.
+                // The request does not contain this data, so the draw must distinguish it.
                 draw = format!("{draw}/{}", ask.behind.hash());
             }
             let answer = work.player.ask(&ask, &draw).await;
@@ -321,7 +322,7 @@ async fn replies(
     for (place, general) in own.iter().enumerate() {
         let id = format!("{}/general/{}", role.id, general.id);
         let (mut generated, mut baseline) = (Vec::new(), None);
-        // Without one, what became of each is told already.
+        // If there is no answer at all, each failed call is already a reject.
         let Some(answers) = answers.remove(&place) else { continue };
         for (n, reply) in answers {
             match judged(params.replies, n, &reply, &names) {
@@ -333,7 +334,7 @@ async fn replies(
             }
         }
         if generated.is_empty() {
-            let detail = "none of its replies passed the cleaning".to_owned();
+            let detail = "no reply passed cleaning".to_owned();
             rejects.push(Reject::new("instruct", id, "none_left", detail));
             continue;
         }
@@ -356,16 +357,16 @@ async fn replies(
     Ok(rows)
 }
 
-/// What a reply to an instruction is.
+/// The classification of a reply.
 #[derive(Debug, PartialEq, Eq)]
 enum Judged {
-    /// The last one, whatever it is: only the others are cleaned (Appendix D, 4 and 5).
+    /// The last reply, whatever its content: only the others are cleaned (Appendix D, 4 and 5).
     Baseline,
     Unclean(Fault),
     Clean,
 }
 
-/// Says what the n-th of so many replies is. With one reply there is no other to compare it with.
+/// Classifies reply `n` of `replies`. A single reply is not a baseline.
 fn judged(replies: u32, n: u32, reply: &str, names: &[&str]) -> Judged {
     if replies > 1 && n + 1 == replies {
         return Judged::Baseline;
@@ -373,7 +374,7 @@ fn judged(replies: u32, n: u32, reply: &str, names: &[&str]) -> Judged {
     fault(reply, names).map_or(Judged::Clean, Judged::Unclean)
 }
 
-/// Returns an answer; what does not end the run is a reject.
+/// Returns an answer; an error that does not end the run becomes a reject.
 fn answered<T>(answer: Result<T, AskError>, id: &str, rejects: &mut Vec<Reject>) -> Result<Option<T>, AskError> {
     match answer {
         Ok(answer) => Ok(Some(answer)),

@@ -1,4 +1,4 @@
-//! The offline answers of this stage: counted, rearranged and retrieved from what the ask itself holds.
+//! The offline answers of this stage, built only from the data of each question.
 
 mod person;
 mod portrait;

@@ -1,5 +1,5 @@
-//! Turns what is told of somebody in one grammatical person into another, by rule: names into "the character", the third person
-//! into the second, the second into the first. It errs where a pronoun means somebody else; a served model does it better.
+//! Converts descriptions by rule from one grammatical person to another: names to "the character", third person to
+//! second, second to first. It errs if a pronoun refers to someone else; a served model does better.
 
 use std::sync::LazyLock;
 
@@ -7,30 +7,34 @@ use regex::{Captures, Regex};
 
 use crate::schema::Language;
 
-/// What stands in place of the name.
+/// Replaces the name.
 const THE_CHARACTER: &str = "the character";
-/// The same in Chinese.
+/// The Chinese equivalent of [`THE_CHARACTER`].
 const THE_CHARACTER_ZH: &str = "这个人物";
 
-static SUBJECT: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b(?i:the character|he|she)\b(?:\s+(?P<verb>[a-z]+))?").expect("a valid pattern"));
-static HER: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b(?P<her>[Hh]er)\b(?P<next>\s+[a-z]+)?").expect("a valid pattern"));
-/// A further verb of one subject: `keeps bees, sells the honey and is late`.
+static SUBJECT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(?i:the character|he|she)\b(?:\s+(?P<verb>[a-z]+))?").expect("the pattern is built in and tested")
+});
+static HER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(?P<her>[Hh]er)\b(?P<next>\s+[a-z]+)?").expect("the pattern is built in and tested")
+});
+/// A further verb of the same subject: `keeps bees, sells the honey and is late`.
 static FURTHER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?P<before>(?:,|\band|\bor|\bbut|, and)\s+)(?:(?P<aux>is|has|was)\b|(?P<verb>[a-z]+[a-rt-z]s)(?P<after>\s+(?:the|an?|his|her|your|each|every|nobody|everybody|everything|nothing|anyone|them|it|him|what|back|again|first|[a-z]+ly|light|braver|generally)\b))",
     )
-    .expect("a valid pattern")
+    .expect("the pattern is built in and tested")
 });
 static WORD: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?i:the character['’]s|himself|herself|hers|his|him)(?:\b|$)").expect("a valid pattern")
+    Regex::new(r"\b(?i:the character['’]s|himself|herself|hers|his|him)(?:\b|$)")
+        .expect("the pattern is built in and tested")
 });
 static YOU: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?i:you are|you were|you're|you’re|yourself|yours|your|you)\b").expect("a valid pattern")
+    Regex::new(r"\b(?i:you are|you were|you're|you’re|yourself|yours|your|you)\b")
+        .expect("the pattern is built in and tested")
 });
 
-/// Puts "the character" in place of names, the longest first.
+/// Replaces names by "the character", the longest first.
 pub(super) fn without_names(text: &str, names: &[&str], language: Language) -> String {
     let mut names: Vec<&str> = names.iter().copied().filter(|name| name.chars().count() > 1).collect();
     names.sort_by_key(|name| std::cmp::Reverse(name.chars().count()));
@@ -48,7 +52,7 @@ pub(super) fn without_names(text: &str, names: &[&str], language: Language) -> S
     if language == Language::En { capitals(&text) } else { text }
 }
 
-/// Puts "the character" before a sentence that begins with a verb of the third person, as notes do: `Keeps bees.`
+/// Adds "the character" to a sentence that begins with a third-person verb, as notes do: `Keeps bees.`
 pub(super) fn with_subject(sentence: &str, language: Language) -> String {
     let mut words = sentence.split_whitespace();
     let (Some(first), Some(second), Some(_)) = (words.next(), words.next(), words.next()) else {
@@ -66,7 +70,7 @@ pub(super) fn with_subject(sentence: &str, language: Language) -> String {
     capitals(&format!("{THE_CHARACTER} {plain}{}", &sentence[first.len()..]))
 }
 
-/// Turns the third person into the second.
+/// Converts the third person to the second.
 pub(super) fn addressed(text: &str, language: Language) -> String {
     if language == Language::Zh {
         return ["这个人物", "她", "他"]
@@ -100,20 +104,20 @@ pub(super) fn addressed(text: &str, language: Language) -> String {
         format!("{before}{verb}{after}")
     });
     let text = HER.replace_all(&text, |found: &Captures<'_>| match found.name("next") {
-        // `told her that` is no thing of hers.
+        // In `told her that` it is not a possessive.
         Some(next) if !FUNCTION.contains(&next.as_str().trim()) => format!("your{}", next.as_str()),
         next => format!("you{}", next.map_or("", |next| next.as_str())),
     });
     capitals(&text)
 }
 
-/// Words after which `her` owned nothing.
+/// Words before which `her` is not a possessive.
 const FUNCTION: [&str; 24] = [
     "and", "or", "but", "to", "in", "on", "at", "by", "for", "from", "with", "as", "that", "when", "if", "the", "a",
     "an", "out", "up", "down", "off", "into", "over",
 ];
 
-/// Turns the second person into the first.
+/// Converts the second person to the first.
 pub(super) fn first(text: &str, language: Language) -> String {
     if language == Language::Zh {
         return text.replace("你们", "\u{1}").replace('你', "我").replace('\u{1}', "你们");
@@ -132,7 +136,7 @@ pub(super) fn first(text: &str, language: Language) -> String {
     capitals(&text)
 }
 
-/// Returns the form that a verb of the third person has after `you`.
+/// Returns the form of a third-person verb after `you`.
 fn plural(verb: &str) -> String {
     match verb {
         "is" => "are".to_owned(),
@@ -150,7 +154,7 @@ fn plural(verb: &str) -> String {
     }
 }
 
-/// Begins every sentence with a capital.
+/// Capitalizes the first letter of every sentence.
 fn capitals(text: &str) -> String {
     let mut begins = true;
     let mut written = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! Offline profiles: a voice is measured by how well lines can be told apart, a description is what is known already.
+//! Offline profiles: speech is graded by how well lines can be told apart, and the description is the known profile.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use super::person::{addressed, with_subject, without_names};
 use crate::schema::{Distinctness, Language};
 use crate::text::{content_words, float, is_han, length, likeness, sentences};
 
-/// How alike two sentences are of which one is told.
+/// Similarity above which a sentence repeats another one.
 const SAME: f64 = 0.55;
-/// The longest description that is put together: English words, or half as many Chinese characters again.
+/// The maximum length of a description in English words; 1.5 times as many Chinese characters.
 const LONGEST: usize = 180;
 
-/// Grades a voice by how often a line of the role is told from a line of another by its words alone: each line is weighed by
-/// the others' words without itself, and the share of pairs in the right order (the area under the ROC curve) is what counts.
+/// Grades how distinct a role's speech is: each line is scored by the words of all other lines, and the grade is the
+/// share of pairs (own line, other line) in the right order, i.e. the area under the ROC curve.
 pub(in super::super) fn grade(ask: &GradeVoice) -> Grade {
     let own: Vec<Vec<String>> = ask.lines.iter().map(|line| features(line, ask.language)).collect();
     let others: Vec<Vec<String>> = ask.others.iter().map(|line| features(line, ask.language)).collect();
@@ -31,7 +31,7 @@ pub(in super::super) fn grade(ask: &GradeVoice) -> Grade {
     Grade { reason, distinctness }
 }
 
-/// Returns what tells a voice: English words, small ones too; Chinese characters and their pairs.
+/// Returns the features of a line: English words including function words; Chinese characters and character pairs.
 fn features(line: &str, language: Language) -> Vec<String> {
     match language {
         Language::En => line
@@ -47,7 +47,7 @@ fn features(line: &str, language: Language) -> Vec<String> {
     }
 }
 
-/// Returns the share of pairs of an own line and another's in which the own one seems more the role's; 0.5 by chance.
+/// Returns the share of pairs of an own and another line in which the own one scores higher; 0.5 means chance.
 fn told_apart(own: &[Vec<String>], others: &[Vec<String>]) -> f64 {
     if own.len() < 2 || others.len() < 2 {
         return 0.5;
@@ -97,7 +97,7 @@ fn counts(lines: &[Vec<String>]) -> BTreeMap<&str, f64> {
     counts
 }
 
-/// Puts what is known together, without names; where nothing is known, what the role talks about.
+/// Builds a description without names from the profile; without a profile, from what the role talks about.
 pub(in super::super) fn describe(ask: &DescribeRole) -> String {
     let names = ask.telling_names();
     let most = if ask.language == Language::Zh { LONGEST * 3 / 2 } else { LONGEST };
@@ -105,12 +105,12 @@ pub(in super::super) fn describe(ask: &DescribeRole) -> String {
     for attribute in &ask.profile {
         for sentence in sentences(&attribute.value) {
             let sentence = with_subject(&without_names(sentence, &names, ask.language), ask.language);
-            // Scenes tell much of the same.
+            // Scenes repeat much of a profile.
             if told.iter().any(|known| likeness(known, &sentence) >= SAME) {
                 continue;
             }
             size += length(&sentence, ask.language);
-            // A few words, such as an age, are told with their key.
+            // A short value such as an age is written with its key.
             let is_bare = length(&sentence, ask.language) < 3;
             let sentence = match ask.language {
                 _ if !is_bare => sentence,
@@ -143,7 +143,7 @@ pub(in super::super) fn describe(ask: &DescribeRole) -> String {
     told.join(if ask.language == Language::En { " " } else { "" })
 }
 
-/// Ends a sentence that has no final mark.
+/// Adds a final punctuation mark if there is none.
 fn closed(sentence: String, language: Language) -> String {
     if !crate::text::is_cut(&sentence) {
         return sentence;
@@ -152,12 +152,12 @@ fn closed(sentence: String, language: Language) -> String {
     format!("{}{end}", sentence.trim_end_matches(['，', ',', '；', ';', '：', ':']))
 }
 
-/// Turns a portrait to whom it is of.
+/// Converts a portrait to the second person.
 pub(in super::super) fn address(portrait: &str, language: Language) -> String {
     addressed(portrait, language)
 }
 
-/// Takes the phrases with the highest G².
+/// Returns the phrases with the highest G².
 pub(in super::super) fn catchphrases(ask: &ChooseCatchphrases) -> Catchphrases {
     let most = usize::try_from(ask.most).unwrap_or(usize::MAX).min(3);
     let catchphrases: Vec<String> = ask.phrases.iter().take(most).map(|phrase| phrase.text.clone()).collect();
@@ -193,7 +193,7 @@ mod tests {
             others: others.to_vec(),
         };
         assert_eq!(grade(&ask(&pirate, &plain)).distinctness, Distinctness::Extremely);
-        assert_eq!(grade(&ask(&plain, &plain)).distinctness, Distinctness::Not, "they talk alike");
-        assert_eq!(grade(&ask(&pirate, &[])).distinctness, Distinctness::Not, "nobody to tell it from");
+        assert_eq!(grade(&ask(&plain, &plain)).distinctness, Distinctness::Not, "both speak alike");
+        assert_eq!(grade(&ask(&pirate, &[])).distinctness, Distinctness::Not, "there is nothing to compare with");
     }
 }

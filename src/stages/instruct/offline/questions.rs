@@ -1,5 +1,5 @@
-//! Questions and answers, offline: a real line of the role, and a question made of what stands around it. So an answer sounds
-//! like the role, and a question asks for what was really said.
+//! Offline questions and answers: the answer is a real line of the role, the question is built from its context. So
+//! answers sound like the role, and questions ask for something that was said.
 
 use rand::seq::{IndexedRandom as _, SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
@@ -10,12 +10,13 @@ use super::talk::{ended, of_itself};
 use crate::schema::{Confidence, DialogueTurn, Language};
 use crate::text::{asks, content_words, length, sentences, spoken, topics};
 
-/// The fewest words of an answer, in English; of Chinese half as many characters again.
+/// The minimum length of an answer in English words; 1.5 times as many Chinese characters.
 const FEWEST: usize = 5;
-/// The most words of what a question cites.
+/// The maximum length of a citation in a question, in the same units.
 const MOST_CITED: usize = 25;
 
-/// A way to ask. `{name}` is the role, `{other}` who spoke to it, `{said}` what that one said, `{topic}` a thing.
+/// Templates of a question. `{name}` is the role, `{other}` the other speaker, `{said}` what that one said, `{topic}` a
+/// thing.
 type Frames = &'static [&'static str];
 
 struct Asked {
@@ -91,16 +92,16 @@ const fn asked(language: Language) -> &'static Asked {
     }
 }
 
-/// A question on its way.
+/// A question under construction.
 struct Draft {
     question: String,
     answer: String,
     confidence: Confidence,
-    /// How much the answer says.
+    /// The number of content words in the answer.
     weight: usize,
 }
 
-/// Asks about a segment: lines of the role that answer somebody or speak of a thing, those that say most first.
+/// Asks about a segment: lines of the role that answer someone or mention a thing, those with most content first.
 pub(in super::super) fn segment(ask: &AskSegment, rng: &mut ChaCha8Rng) -> Triplets {
     let mut drafts: Vec<Draft> = Vec::new();
     for (at, turn) in ask.turns.iter().enumerate().filter(|(_, turn)| turn.role == ask.name) {
@@ -108,7 +109,7 @@ pub(in super::super) fn segment(ask: &AskSegment, rng: &mut ChaCha8Rng) -> Tripl
         if length(&answer, ask.language) < fewest(ask.language) {
             continue;
         }
-        // Over the border of a round nobody answers anybody.
+        // A turn in another round is not an answer.
         let before = at
             .checked_sub(1)
             .map(|before| &ask.turns[before])
@@ -128,7 +129,7 @@ pub(in super::super) fn segment(ask: &AskSegment, rng: &mut ChaCha8Rng) -> Tripl
     finish(drafts, ask.language, true)
 }
 
-/// Returns what the role says from a turn on: its own next turns go with it.
+/// Returns what the role says from a turn on, including its own next turns.
 fn answer(ask: &AskSegment, at: usize) -> String {
     let turn = &ask.turns[at];
     let own = ask.turns[at..].iter().take_while(|next| next.role == ask.name && next.act == turn.act);
@@ -140,7 +141,7 @@ fn answer(ask: &AskSegment, at: usize) -> String {
     said.join(if ask.language == Language::En { " " } else { "" })
 }
 
-/// Makes the question that a line answers.
+/// Builds the question that a line answers.
 fn draft(ask: &AskSegment, answer: &str, before: Option<&DialogueTurn>, rng: &mut ChaCha8Rng) -> Draft {
     let asked = asked(ask.language);
     let weight = content_words(answer).len();
@@ -164,7 +165,7 @@ fn draft(ask: &AskSegment, answer: &str, before: Option<&DialogueTurn>, rng: &mu
     Draft { question, answer: answer.to_owned(), confidence, weight }
 }
 
-/// Returns the sentence of a turn that is answered: the last that asks, else the last.
+/// Returns the sentence of a turn that is answered: its last question, or else its last sentence.
 fn cited(content: &str, language: Language) -> String {
     let said = sentences(spoken(content));
     let cited = said.iter().rev().find(|sentence| asks(sentence)).or(said.last()).copied().unwrap_or_default();
@@ -173,14 +174,14 @@ fn cited(content: &str, language: Language) -> String {
     if language == Language::Zh { cited.trim_end_matches('。').to_owned() } else { cited.to_owned() }
 }
 
-/// Asks about a description: things that the role's lines or its description speak of, answered with the line that speaks of
-/// them; now and then about the angle of the call, of which nothing may be known.
+/// Asks about a description: things mentioned in the role's lines or its description, answered with that text; some
+/// questions are about the angle of the call, on which there may be no data.
 pub(in super::super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplets {
     let asked = asked(ask.language);
     let told = first(&ask.description, ask.language);
     let of_itself = match ask.language {
         Language::En => of_itself(&told, ask.language),
-        // Who is meant goes without saying.
+        // In Chinese the subject is often implied.
         Language::Zh => sentences(&told).into_iter().filter(|sentence| !sentence.contains('：')).collect(),
     };
     let own: Vec<&str> = ask.lines.iter().map(String::as_str).chain(of_itself).collect();
@@ -201,7 +202,7 @@ pub(in super::super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) 
     let count = usize::try_from(ask.count).unwrap_or(usize::MAX);
     let (mut drafts, mut things): (Vec<Draft>, Vec<String>) = (Vec::new(), Vec::new());
     for (thing, text) in matters {
-        // Of ten questions two are about the angle.
+        // Two in ten questions are about the angle.
         if drafts.len() + count / 5 >= count {
             break;
         }
@@ -213,7 +214,7 @@ pub(in super::super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) 
         drafts.push(Draft { question, answer: whole(&text, ask.language), confidence: Confidence::High, weight: 0 });
     }
     let wanted = content_words(&ask.angle);
-    // A single character or a short word is in many a line.
+    // A single character or a short word occurs in many lines.
     let long = if ask.language == Language::Zh { 2 } else { 5 };
     let shared = |text: &str| {
         content_words(text).iter().filter(|word| word.chars().count() >= long && wanted.contains(word)).count()
@@ -231,7 +232,7 @@ pub(in super::super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) 
     finish(drafts, ask.language, false)
 }
 
-/// Whether a phrase is a thing: not `everyone`, nor `brother keeps` of `my brother keeps my accounts`.
+/// Whether a phrase is a thing: not `everyone`, nor `brother keeps` in `my brother keeps my accounts`.
 fn is_thing(noun: &str, text: &str) -> bool {
     const NOBODY: [&str; 6] = ["everyone", "everybody", "nobody", "somebody", "anyone", "anybody"];
     const AFTER: [&str; 12] = ["my", "the", "a", "an", "his", "her", "your", "our", "their", "it", "me", "him"];
@@ -241,14 +242,14 @@ fn is_thing(noun: &str, text: &str) -> bool {
     !is_verb && !NOBODY.contains(&noun)
 }
 
-/// Returns a text as whole sentences.
+/// Returns a text as complete sentences.
 fn whole(text: &str, language: Language) -> String {
     let sentences: Vec<String> =
         sentences(spoken(text)).into_iter().take(4).map(|sentence| ended(sentence, language)).collect();
     sentences.join(if language == Language::En { " " } else { "" })
 }
 
-/// Gives every draft its reason.
+/// Adds the rationale to every draft.
 fn finish(drafts: Vec<Draft>, language: Language, is_script: bool) -> Triplets {
     let reason = |confidence| match (language, is_script, confidence) {
         (Language::En, true, Confidence::High) => "It names who is asked, and who or what it is about.",

@@ -1,5 +1,5 @@
-//! What a role says to an instruction, offline: the plain answer, and around it what the role really says, the nearest to the
-//! matter likelier than the rest; without a line of its own, what it knows of itself. Nothing is made up.
+//! Offline replies to an instruction: the plain answer, surrounded by real sentences of the role, with similar ones
+//! preferred; if it has none, sentences of its description. Nothing is made up.
 
 use rand::RngExt as _;
 use rand::seq::IndexedRandom as _;
@@ -10,12 +10,12 @@ use super::person::first;
 use crate::schema::Language;
 use crate::text::{content_words, plain, sentences, spoken};
 
-/// How often a reply begins with a catchphrase, where the role has one.
+/// The probability that a reply begins with a catchphrase, if the role has any.
 const CATCHPHRASES: f64 = 0.3;
-/// The most sentences of the plain answer: a longer one has its beginning said.
+/// The maximum number of sentences of the plain answer; the rest is cut.
 const MOST: usize = 4;
 
-/// Replies.
+/// Builds a reply.
 pub(in super::super) fn play(ask: &PlayRole, rng: &mut ChaCha8Rng) -> String {
     let matter = content_words(&format!("{} {}", ask.instruction, ask.behind.answer));
     let told = first(&ask.description, ask.language);
@@ -41,7 +41,7 @@ pub(in super::super) fn play(ask: &PlayRole, rng: &mut ChaCha8Rng) -> String {
     }
     let answer: Vec<String> =
         sentences(&ask.behind.answer).into_iter().take(MOST).map(|sentence| ended(sentence, ask.language)).collect();
-    // Before the answer, after it, or on both sides of it; of a role that nothing is to be answered by, all that it says.
+    // Sentences go before the answer, after it, or on both sides; without an answer all are used.
     let mut parts = match (answer.is_empty(), rng.random_range(0..3)) {
         (true, _) => said,
         (false, 0) => said.into_iter().take(1).chain(answer).collect(),
@@ -63,7 +63,8 @@ pub(in super::super) fn play(ask: &PlayRole, rng: &mut ChaCha8Rng) -> String {
     parts.join(if ask.language == Language::En { " " } else { "" })
 }
 
-/// Returns what somebody can say of itself out of what is told of it: a look or a manner is told by others.
+/// Returns the sentences of a description that a person can say about itself; looks and manners are described by
+/// others.
 pub(super) fn of_itself(told: &str, language: Language) -> Vec<&str> {
     let own = |sentence: &&str| match language {
         Language::En => {
@@ -77,7 +78,7 @@ pub(super) fn of_itself(told: &str, language: Language) -> Vec<&str> {
     sentences(told).into_iter().filter(own).collect()
 }
 
-/// Returns a sentence with a capital and a final mark.
+/// Returns a sentence with an initial capital and final punctuation.
 pub(super) fn ended(sentence: &str, language: Language) -> String {
     let mut chars = sentence.trim().chars();
     let mut text: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
