@@ -790,7 +790,7 @@ mod tests {
         let expected = "Some(\"places of chapters, as `1-12` or `1-3, 7, 20-`\")";
         assert_eq!(
             problems("{ path = '$HERE/books/plain.txt', chapters = '9-3' }"),
-            [format!("0|'9-3'|the range `9-3` ends before it begins|{expected}|None")]
+            [format!("0|'9-3'|the range `9-3` ends before it starts|{expected}|None")]
         );
         let nowhere = problems("{ path = '$HERE/books/plian.txt', chapters = '一' }");
         assert_eq!(
@@ -798,7 +798,7 @@ mod tests {
             [
                 r#"0|'$HERE/books/plian.txt'|no file `$HERE/books/plian.txt`|None|Some("$HERE/books/plain.txt")"#
                     .to_owned(),
-                format!("0|'一'|`一` is no place of a chapter and no range of them|{expected}|None"),
+                format!("0|'一'|`一` is not a chapter number or a range such as `3-7`|{expected}|None"),
             ]
         );
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The words of the calendar, in lower case.
+//! Month and weekday names, in lower case.
 
 /// The months, in order.
 pub const MONTHS: &[&str] = &[

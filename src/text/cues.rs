@@ -1,39 +1,40 @@
-//! The lines of a play that hand speech to somebody: `NAME. Speech`, `NAME: Speech`, `名：`, `名　`, or a name alone above it.
+//! Parses the lines of a play that introduce speech: `NAME. Speech`, `NAME: Speech`, `名：`, `名　`, or a name alone above
+//! it.
 //!
-//! Knows the form of a line and nothing of its neighbours: whether a book is a play, and whether a word is really a name there,
-//! is for those to say who see all of it.
+//! Looks at a single line. Whether a book is a play, and whether a word is really a name, must be decided by callers
+//! that see the whole book.
 
 use super::{DAYS, MONTHS, is_han, is_title, lead_word};
 
-/// A line that may hand speech to somebody.
+/// A line that may introduce speech.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cue<'a> {
-    /// Who speaks, as printed, without marks of print.
+    /// The speaker as printed, without emphasis marks.
     pub name: String,
-    /// What stands in brackets behind the name: `aside`, `CONT’D`, `低声`.
+    /// The text in brackets after the name, such as `aside`, `CONT’D` or `低声`.
     pub aside: Option<&'a str>,
-    /// Where the speech begins, in bytes of the line; at its end where the speech stands below.
+    /// The start of the speech, in bytes of the line; the end of the line if the speech is below it.
     pub speech: usize,
-    /// Whether the print shows a name: capitals throughout, marks of print around it, or Fountain's `@`.
+    /// Whether the typography shows a name: all capitals, emphasis marks around it, or Fountain's `@`.
     pub sure: bool,
-    /// What stands between name and speech.
+    /// The separator between name and speech.
     pub mark: CueMark,
 }
 
-/// What stands between a name and its speech.
+/// The separator between a name and its speech.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CueMark {
     /// A colon.
     Colon,
     /// A full stop.
     Stop,
-    /// A wide gap, or brackets alone.
+    /// A wide gap, or only brackets.
     Gap,
-    /// The end of the line, with no mark.
+    /// The end of the line, without punctuation.
     End,
 }
 
-/// Words that stand where names stand and are no person's, in lower case.
+/// Words in the position of a name that are not people, in lower case.
 const NOBODY: &[&str] = &[
     "act",
     "scene",
@@ -184,7 +185,7 @@ const NOBODY: &[&str] = &[
     "第三",
 ];
 
-/// Words for several who speak at once, in lower case.
+/// Words for several people who speak at once, in lower case.
 const SEVERAL: &[&str] = &[
     "all",
     "both",
@@ -215,7 +216,7 @@ const SEVERAL: &[&str] = &[
     "合唱",
 ];
 
-/// Whether a name stands for several at once: `ALL`, `ANNA and BEN`, `众人`, `甲、乙`.
+/// Whether a name stands for several people at once, such as `ALL`, `ANNA and BEN`, `众人` or `甲、乙`.
 #[must_use]
 pub fn is_several(name: &str) -> bool {
     let name = name.to_lowercase();
@@ -224,7 +225,7 @@ pub fn is_several(name: &str) -> bool {
         || name.starts_with(['众', '眾']) && name.chars().count() > 1
 }
 
-/// Reads a line, without the blanks at its ends, as one that hands speech to somebody.
+/// Parses a trimmed line as one that introduces speech.
 #[must_use]
 pub fn cue(line: &str) -> Option<Cue<'_>> {
     let forced = line.starts_with('@');
@@ -245,7 +246,7 @@ pub fn cue(line: &str) -> Option<Cue<'_>> {
         None => CueMark::End,
         Some(':' | '：') => CueMark::Colon,
         Some('.' | '．') => CueMark::Stop,
-        // A dual dialogue of Fountain.
+        // Dual dialogue in Fountain.
         Some('^') if rest.len() == 1 => CueMark::End,
         Some(_) if gap || aside.is_some() => CueMark::Gap,
         Some(_) => return None,
@@ -257,12 +258,12 @@ pub fn cue(line: &str) -> Option<Cue<'_>> {
     }
     let sure = is_name(&name)?;
     let sure = sure || printed;
-    // A word that opens a sentence is nobody's name, unless the print says so.
+    // A word that opens a sentence is not a name, unless the typography says so.
     let opener = !sure && name.split(' ').next().is_some_and(|word| lead_word(word) && !is_title(word));
     (!opener).then(|| Cue { name, aside, speech: line.len() - rest.len(), sure, mark })
 }
 
-/// Titles that a stop shortens.
+/// Titles that are abbreviated with a full stop.
 const ABBREVIATED: [&str; 13] =
     ["mr", "mrs", "ms", "dr", "st", "rev", "hon", "capt", "col", "gen", "lt", "sgt", "prof"];
 
@@ -272,7 +273,7 @@ fn unprinted(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_'))
 }
 
-/// Returns where a name that opens a line ends, in bytes.
+/// Returns the end of a name at the start of a line, in bytes.
 fn name_end(head: &str) -> Option<usize> {
     let mut chars = head.char_indices().take(48).peekable();
     while let Some((at, c)) = chars.next() {
@@ -282,7 +283,7 @@ fn name_end(head: &str) -> Option<usize> {
             '.' => {
                 // `MRS. HALLOW.`, `J. HALE.`
                 let word = head[..at].rsplit(' ').next().unwrap_or_default();
-                // `KING.` is no abbreviation.
+                // `KING.` is not an abbreviation.
                 let short = word.chars().count() == 1 || ABBREVIATED.contains(&&*word.to_lowercase());
                 let more = head[at + 1..].strip_prefix(' ').is_some_and(|more| more.starts_with(char::is_uppercase));
                 if !short || !more {
@@ -290,7 +291,7 @@ fn name_end(head: &str) -> Option<usize> {
                 }
             }
             '\u{3000}' => {
-                // `丁　一：` is a name of two characters, set as wide as one of three.
+                // `丁　一：` is a name of two characters, spaced to the width of three.
                 let mut rest = head[at + c.len_utf8()..].chars();
                 let second = rest.next().is_some_and(is_han);
                 let closed = rest.next().is_some_and(|c| matches!(c, '：' | ':' | '（' | '(' | '\u{3000}'));
@@ -310,12 +311,12 @@ fn name_end(head: &str) -> Option<usize> {
     None
 }
 
-/// Whether the words may be a name, and then whether capitals throughout show it.
+/// Whether the words may be a name, and if so, whether all capitals show it.
 fn is_name(name: &str) -> Option<bool> {
     let letters = name.chars().filter(|c| c.is_alphabetic()).count();
     let lower = name.to_lowercase();
     let lower = lower.trim_end_matches('.');
-    // A diary has its days, and a play may have its May.
+    // A diary has days and months, but a play may have a character called May.
     let dated =
         DAYS.contains(&lower) || MONTHS.contains(&lower) && !matches!(lower, "april" | "may" | "june" | "august");
     if letters == 0 || dated || NOBODY.contains(&lower) || lower.starts_with("act ") || lower.starts_with("scene ") {
@@ -324,9 +325,9 @@ fn is_name(name: &str) -> Option<bool> {
     if name.chars().any(is_han) {
         let each = name.split('、').all(|part| (1..=8).contains(&part.chars().count()) && !part.contains(' '));
         let ordinal = name.starts_with('第') && name.ends_with(['幕', '场', '場', '折', '出', '回', '章', '节', '節']);
-        // `守田道：` hands over speech in a story.
+        // `守田道：` introduces speech in a story, not in a play.
         let told = name.ends_with(['道', '说', '說', '曰', '问', '問', '答', '想', '叫', '喊', '骂', '罵', '叹', '嘆']);
-        // `一月三日　晴` begins a day of a diary.
+        // `一月三日　晴` starts a day of a diary.
         let dated = name.ends_with(['日', '号', '號', '月', '年', '天'])
             && name.chars().any(|c| "一二三四五六七八九十廿初春夏秋冬".contains(c));
         return (each && !ordinal && !told && !dated && name.chars().count() < 17).then_some(false);

@@ -1,22 +1,22 @@
-//! What shows that a text was read in a wrong encoding, or cut between the bytes of a character.
+//! Detects text that was decoded with the wrong encoding or cut inside a character.
 
 use memchr::memmem;
 
-/// A sign of damage.
+/// A kind of damage found in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// What stands there.
+    /// What was found.
     pub kind: &'static str,
-    /// How often.
+    /// The number of occurrences.
     pub count: usize,
-    /// Where the first stands, in bytes.
+    /// The byte offset of the first occurrence.
     pub first: usize,
 }
 
-/// What the bytes of UTF-8 become where they are read as Windows-1252: marks and letters with accents.
+/// UTF-8 bytes of punctuation and accented letters decoded as Windows-1252.
 const MISREAD: [&str; 6] = ["â€™", "â€œ", "â€\u{9d}", "â€“", "â€”", "Ã©"];
 
-/// Returns the signs of damage in a text.
+/// Returns the kinds of damage in a text.
 #[must_use]
 pub fn damage(text: &str) -> Vec<Damage> {
     let mut found = Vec::new();
@@ -26,12 +26,12 @@ pub fn damage(text: &str) -> Vec<Damage> {
             found.push(Damage { kind, count: places.len(), first: *first });
         }
     };
-    add("the mark of a lost character (U+FFFD)", &["\u{fffd}"]);
+    add("the replacement character (U+FFFD)", &["\u{fffd}"]);
     add("a null character", &["\0"]);
-    // What two lost characters become where they are read as GBK.
-    add("a text that was read in two wrong encodings (锟斤拷)", &["锟斤拷"]);
+    // Two replacement characters in UTF-8, decoded as GBK.
+    add("text that was decoded with two wrong encodings (锟斤拷)", &["锟斤拷"]);
     if memchr::memchr(0xc3, text.as_bytes()).is_some() {
-        add("UTF-8 that was read as Windows-1252", &MISREAD);
+        add("UTF-8 that was decoded as Windows-1252", &MISREAD);
     }
     found
 }

@@ -1,11 +1,11 @@
-//! What a model does when it falls out of its part: it says what it is, refuses, puts a name in front, breaks off. Signs on the
-//! text alone; what follows from them is a stage's matter.
+//! Detects replies in which a model breaks character: it reveals what it is, refuses, prefixes a name, or is cut off.
+//! Works on the text alone; each stage decides what to do about it.
 
 use super::words::WORDS;
 use super::{is_closer, is_han, is_mark, is_title, plain, sentences};
 use crate::schema::slug;
 
-/// Phrases that only a model out of its part says, in lower case.
+/// Phrases that only a model out of character uses, in lower case.
 const OUT_OF_PART: [&str; 17] = [
     "language model",
     "as an ai",
@@ -26,13 +26,14 @@ const OUT_OF_PART: [&str; 17] = [
     "ai助手",
 ];
 
-/// Words that names share without being anybody's.
+/// Words of names that do not identify anyone.
 const NOBODYS: [&str; 5] = ["the", "a", "an", "of", "and"];
 
-/// What stands before a Chinese name in place of a title.
+/// Prefixes of Chinese names that act as a form of address.
 const PREFIXES: [char; 3] = ['老', '小', '阿'];
 
-/// What only an assistant says that will not go on, wherever it stands: whole words, `can't` as `cannot`.
+/// Phrases that only a refusing assistant uses, anywhere in a sentence. Matched as whole words, with `can't` as
+/// `cannot`.
 const REFUSES: [&str; 8] = [
     "content policy",
     "content policies",
@@ -44,14 +45,14 @@ const REFUSES: [&str; 8] = [
     "cannot generate such content",
 ];
 
-/// What an assistant cannot do with a request, after [`NOT_ABLE`] and before [`REQUESTS`].
+/// What an assistant cannot do with a request; between [`NOT_ABLE`] and [`REQUESTS`].
 const REQUEST_VERBS: [&str; 8] =
     ["assist with", "assist you with", "help with", "comply with", "fulfill", "fulfil", "complete", "process"];
 const NOT_ABLE: [&str; 3] = ["cannot", "unable to", "not able to"];
-/// `Your request` is said by anybody to whoever asks for something.
+/// `Your request` is not listed, since a character may say it.
 const REQUESTS: [&str; 2] = ["this request", "that request"];
 
-/// The same in Chinese, each before the next.
+/// The same in Chinese: one phrase of each row, in order.
 const REFUSES_ZH: [&[&str]; 4] = [
     &["无法", "不能", "没办法"],
     &["协助", "帮助", ""],
@@ -61,12 +62,12 @@ const REFUSES_ZH: [&[&str]; 4] = [
 const GENERATES_ZH: [&[&str]; 3] =
     [&["无法生成", "不能生成"], &["这个", "这样的", "这类", "此类", "相关", "该", "此", ""], &["内容"]];
 
-/// Between what an assistant says that it cannot do and the word for a play of roles: it has these.
+/// Verbs between a negation and the word for role-play in a refusal.
 const PLAYS: [&str; 5] = ["continue", "engage", "participate", "proceed", "take part"];
 const PLAYS_ZH: [&str; 4] = ["继续", "进行", "参与", "参加"];
 
-/// What an assistant says that will not go on when it says nothing else; letters alone, `can't` as `cannot`. A character may
-/// say the like among other things.
+/// Sentences of a refusal that consists of nothing else; letters only, with `can't` as `cannot`. A character may say
+/// them among other things.
 const REFUSES_WHOLE: [&str; 9] = [
     "icannotassistwiththat",
     "icannotassistwiththis",
@@ -79,7 +80,7 @@ const REFUSES_WHOLE: [&str; 9] = [
     "这个话题我无法讨论",
 ];
 
-/// The same where an apology stands before it.
+/// The same, if there is an apology before it.
 const REFUSES_SORRY: [&str; 10] = [
     "icannothelpwiththat",
     "icannothelpwiththis",
@@ -93,7 +94,7 @@ const REFUSES_SORRY: [&str; 10] = [
     "我无法提供协助",
 ];
 
-/// What an assistant and a character say alike that will not help or answer, and nothing else.
+/// Sentences that both an assistant and a character may use to refuse; only if there is nothing else.
 const MAY_REFUSE: [&str; 17] = [
     "icannothelpwiththat",
     "icannothelpwiththis",
@@ -114,7 +115,7 @@ const MAY_REFUSE: [&str; 17] = [
     "我无法协助",
 ];
 
-/// What an assistant puts before it.
+/// Apologies that may precede them.
 const APOLOGIES: [&str; 10] = [
     "iamsorrybut",
     "imsorrybut",
@@ -128,8 +129,8 @@ const APOLOGIES: [&str; 10] = [
     "对不起",
 ];
 
-/// How an assistant declines, in lower case with plain apostrophes: what it cannot do, and for whom. A character who will
-/// not tell a secret says it otherwise.
+/// Phrases by which an assistant declines, in lower case with straight apostrophes: what it cannot do, and for whom. A
+/// character who keeps a secret phrases it differently.
 const DECLINES: [&str; 37] = [
     "i can't assist",
     "i cannot assist",
@@ -170,15 +171,15 @@ const DECLINES: [&str; 37] = [
     "不便回答",
 ];
 
-/// Whether a text says that a language model speaks.
+/// Whether a text says that its speaker is a language model.
 #[must_use]
 pub fn reveals_model(text: &str) -> bool {
-    // `作为一个 AI` is set with a blank, as is usual, and without.
+    // `作为一个 AI` is written with or without a space.
     let mut lower = text.to_lowercase();
     if lower.chars().any(is_han) {
         lower.retain(|c| !c.is_whitespace());
     }
-    // `As an aide` is no model's word.
+    // `As an aide` must not match.
     let is_whole = |at: usize, phrase: &str| {
         let rest = &lower[at + phrase.len()..];
         let after = rest.strip_prefix('s').unwrap_or(rest).chars().next();
@@ -190,14 +191,16 @@ pub fn reveals_model(text: &str) -> bool {
     OUT_OF_PART.iter().any(said)
 }
 
-/// Whether a text may decline to answer as an assistant does. It takes some characters for one: for where little is lost.
+/// Whether a text may decline to answer like an assistant. Has false positives for characters, so use it only where
+/// they cost little.
 #[must_use]
 pub fn declines(text: &str) -> bool {
     let lower = text.to_lowercase().replace('’', "'");
     DECLINES.iter().any(|phrase| lower.contains(phrase)) || refuses(text) || may_refuse(text)
 }
 
-/// Whether a speech plainly refuses to go on as an assistant does. A character who will not or cannot do a thing says which.
+/// Whether an utterance clearly refuses to continue like an assistant. A character who refuses names what they will not
+/// do.
 #[must_use]
 pub fn refuses(speech: &str) -> bool {
     let sentences = sentences(speech);
@@ -220,13 +223,13 @@ pub fn refuses(speech: &str) -> bool {
         || says_only(&sentences, &REFUSES_SORRY, true)
 }
 
-/// Whether a speech is nothing but that its speaker will not help or answer: an assistant says so, and at times a character.
+/// Whether an utterance consists only of a refusal, which an assistant and sometimes a character uses.
 #[must_use]
 pub fn may_refuse(speech: &str) -> bool {
     says_only(&sentences(speech), &MAY_REFUSE, false)
 }
 
-/// Returns the words of a text in lower case, each between blanks, `can't` as `cannot`.
+/// Returns the words of a text in lower case, surrounded by single spaces, with `can't` as `cannot`.
 fn spaced(text: &str) -> String {
     let mut spaced = " ".to_owned();
     for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’'))).filter(|word| !word.is_empty())
@@ -238,7 +241,7 @@ fn spaced(text: &str) -> String {
     spaced
 }
 
-/// Whether a text has a choice of each row, one right behind the other.
+/// Whether a text contains one phrase of each row, in order and adjacent.
 fn has_parts(text: &str, rows: &[&[&str]]) -> bool {
     fn begins(text: &str, rows: &[&[&str]]) -> bool {
         let Some((row, rows)) = rows.split_first() else { return true };
@@ -247,7 +250,8 @@ fn has_parts(text: &str, rows: &[&[&str]]) -> bool {
     text.char_indices().any(|(at, _)| begins(&text[at..], rows))
 }
 
-/// Whether a sentence says that its speaker cannot go on to play a role: spaced words, or letters for Chinese.
+/// Whether a sentence says that its speaker cannot continue the role-play. `words` is for English, `letters` for
+/// Chinese.
 fn stops_playing(words: &str, letters: &str) -> bool {
     let before = |text: &str, plays: &[&str], verbs: &[&str], no: &[&str]| {
         let Some(play) = plays.iter().filter_map(|play| text.find(play)).min() else { return false };
@@ -262,7 +266,7 @@ fn stops_playing(words: &str, letters: &str) -> bool {
     ) || before(letters, &["角色扮演"], &PLAYS_ZH, &["无法", "不能", "不便", "不会"])
 }
 
-/// Whether sentences are one of some phrases and apologies, nothing else; with `sorry` there is an apology.
+/// Whether sentences consist only of some phrases and apologies. If `sorry` is set, an apology is required.
 fn says_only(sentences: &[&str], phrases: &[&str], sorry: bool) -> bool {
     let (mut refused, mut apologised) = (false, false);
     for sentence in sentences {
@@ -280,7 +284,7 @@ fn says_only(sentences: &[&str], phrases: &[&str], sorry: bool) -> bool {
     refused && (apologised || !sorry)
 }
 
-/// Whether a text stops without a final mark. A dash is one: speech breaks off like that.
+/// Whether a text ends without final punctuation. A dash counts as punctuation, since speech can break off.
 #[must_use]
 pub fn is_cut(text: &str) -> bool {
     let ends = |c: char| {
@@ -293,7 +297,7 @@ pub fn is_cut(text: &str) -> bool {
     !action && last.is_some_and(|c| !is_mark(c) && !matches!(c, '—' | '–' | '～' | '~' | '-' | '―'))
 }
 
-/// Whether a text has a name: `Ann` is not in `manner`. Chinese names have no borders.
+/// Whether a text contains a name as whole words: `Ann` is not in `manner`. Chinese names match anywhere.
 #[must_use]
 pub fn has_name(text: &str, name: &str) -> bool {
     if name.chars().any(is_han) {
@@ -306,7 +310,7 @@ pub fn has_name(text: &str, name: &str) -> bool {
     !name.is_empty() && text.windows(name.len()).any(|words| words == name)
 }
 
-/// Splits `Name: rest`, with any emphasis or brackets around the name taken off.
+/// Splits `Name: rest`, and strips emphasis and brackets around the name.
 #[must_use]
 pub fn label(line: &str) -> Option<(&str, &str)> {
     let (label, rest) = line.split_once([':', '：'])?;
@@ -316,8 +320,8 @@ pub fn label(line: &str) -> Option<(&str, &str)> {
     fits.then(|| (label, rest.trim_start_matches('*').trim_start()))
 }
 
-/// Whether a label is a name: all of it, or words of it, titles aside. `Mrs. Marl` and `Keziah` are Keziah Marl, 邬姑娘 and
-/// 水宁 are 邬水宁.
+/// Whether a label refers to a name: equal, or some words of it, ignoring titles. `Mrs. Marl` and `Keziah` refer to
+/// Keziah Marl; 邬姑娘 and 水宁 refer to 邬水宁.
 #[must_use]
 pub fn is_name(label: &str, name: &str) -> bool {
     if label.to_lowercase() == name.to_lowercase() {
@@ -326,8 +330,8 @@ pub fn is_name(label: &str, name: &str) -> bool {
     if label.chars().all(is_han) && name.chars().all(is_han) {
         let bare = bare_name(label);
         let (called, whole) = (bare.chars().count(), name.chars().count());
-        // A single character is a surname with a title, else nobody's. Of 小红 and 阿红 it is more often the given name's, and a
-        // name of two characters is too short to tell.
+        // A single character with a title is a surname, otherwise nothing. In 小红 and 阿红 it is more often from the given
+        // name, and a full name of two characters is too short to decide.
         let is_pet = label.starts_with(['小', '阿']) && label.chars().count() == 2;
         let is_surname = name.starts_with(bare) && (called > 1 || (bare != label && (whole > 2 || !is_pet)));
         let is_given = |given: &str| (2..whole).contains(&given.chars().count()) && name.ends_with(given);
@@ -337,8 +341,8 @@ pub fn is_name(label: &str, name: &str) -> bool {
     !label.is_empty() && label.iter().all(|word| name.contains(word))
 }
 
-/// Returns the words of a name in lower case that are not every other one's: no title, no article. Where no space parts words, a
-/// title stands within a name and stays.
+/// Returns the words of a name in lower case, without titles and articles. In scripts without spaces, titles inside a
+/// name are kept.
 #[must_use]
 pub fn name_words(name: &str) -> Vec<String> {
     let slug = slug(name);
@@ -346,7 +350,7 @@ pub fn name_words(name: &str) -> Vec<String> {
     slug.split('-').filter(|word| !is_nobodys(word)).map(str::to_owned).collect()
 }
 
-/// Returns a Chinese name without the forms of address around it: 温先生 is 温, 老王 is 王. What is nothing else has none left.
+/// Returns a Chinese name without forms of address: 温 for 温先生, 王 for 老王. Empty if nothing else is left.
 #[must_use]
 pub fn bare_name(name: &str) -> &str {
     let is_whole = |name: &str| WORDS.zh.whole_titles.contains(name);

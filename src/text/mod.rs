@@ -1,7 +1,7 @@
-//! Pure functions on text in both languages: sentences, content words, likeness, signs of what a line does.
+//! Pure text functions for English and Chinese: sentences, content words, similarity, speech acts.
 //!
-//! They work on the script of each character, so nothing assumes white space between words. This room imports only
-//! `schema`; it asks no model and keeps no state but its word lists, which are parsed once.
+//! They work on the script of each character and do not assume white space between words. This module imports only
+//! `schema`, asks no model, and has no state except its word lists, which are parsed once.
 
 pub mod bm25;
 mod calendar;
@@ -33,15 +33,16 @@ use words::{WORDS, latin_words};
 
 use crate::schema::Language;
 
-/// What stands in a row in place of the rest of a stretch of a book that may not leave.
+/// The placeholder for book text that may not be published, in rows of a data set.
 pub const LEFT_OUT: &str = "[…]";
 
-/// Marks that may follow the mark that ends a sentence.
+/// Characters that may follow the final mark of a sentence.
 const CLOSERS: [char; 10] = ['”', '’', '"', '\'', '」', '』', '）', ')', '》', '】'];
 
 /// Splits a text into its sentences, each with its final mark.
 ///
-/// A full stop after an abbreviation, an initial or within a number ends none, nor does an ellipsis before more text.
+/// A full stop after an abbreviation or an initial, or inside a number, does not end a sentence, nor does an ellipsis
+/// in the middle of one.
 #[must_use]
 pub fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
@@ -74,18 +75,18 @@ pub fn sentences(text: &str) -> Vec<&str> {
     sentences
 }
 
-/// Returns the sentences of a text, each with all of the text since the one before: white space, and marks that say nothing. What
-/// follows the last one is left out.
+/// Returns the sentences of a text. Each comes with all of the text since the previous one, including white space and
+/// marks without words. Text after the last sentence is omitted.
 pub fn stretches(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut at = 0;
     sentences(text).into_iter().map(move |sentence| {
         let start = at;
-        at += text[start..].find(sentence).expect("sentences are parts of their text, in order") + sentence.len();
+        at += text[start..].find(sentence).expect("sentences are substrings of their text, in order") + sentence.len();
         (sentence, &text[start..at])
     })
 }
 
-/// Whether a character is a mark that can end a sentence.
+/// Whether a character can end a sentence.
 #[must_use]
 pub const fn is_mark(c: char) -> bool {
     matches!(c, '.' | '!' | '?' | '…' | '⋯' | '。' | '！' | '？')
@@ -117,7 +118,7 @@ fn ends_sentence(before: &str, mark: char, rest: &str) -> bool {
         }
         '!' | '?' => !next.is_some_and(char::is_lowercase),
         '…' => {
-            // `I` is written large within a sentence too.
+            // `I` is capitalised inside a sentence too.
             let word = rest.trim_start().split(|c: char| !c.is_alphanumeric()).next();
             let begins = next.is_some_and(char::is_uppercase) && word != Some("I");
             next.is_none() || (rest.starts_with(char::is_whitespace) && begins)
@@ -126,7 +127,7 @@ fn ends_sentence(before: &str, mark: char, rest: &str) -> bool {
     }
 }
 
-/// Returns a line without the action in parentheses that it may open with.
+/// Returns an utterance without a leading action in parentheses.
 #[must_use]
 pub fn spoken(line: &str) -> &str {
     let line = line.trim();
@@ -140,13 +141,14 @@ pub fn spoken(line: &str) -> &str {
     line
 }
 
-/// Returns how alike two texts are, 0 to 1: Dice's coefficient over pairs of neighbouring letters, case and marks aside.
+/// Returns the similarity of two texts, 0 to 1: Dice's coefficient over pairs of adjacent letters, ignoring case and
+/// punctuation.
 #[must_use]
 pub fn likeness(a: &str, b: &str) -> f64 {
     pair_likeness(&pairs(&plain(a)), &pairs(&plain(b)))
 }
 
-/// Returns the pairs of neighbouring characters of a plain text, sorted; a single character counts as a pair.
+/// Returns the sorted pairs of adjacent characters of a plain text. A single character counts as a pair.
 #[must_use]
 pub fn pairs(plain: &str) -> Vec<(char, char)> {
     let chars: Vec<char> = plain.chars().collect();
@@ -158,7 +160,7 @@ pub fn pairs(plain: &str) -> Vec<(char, char)> {
     pairs
 }
 
-/// Returns Dice's coefficient of two sorted lists of pairs; two empty lists are not alike.
+/// Returns Dice's coefficient of two sorted lists of pairs, 0 to 1. It is 0 if both are empty.
 #[must_use]
 pub fn pair_likeness(a: &[(char, char)], b: &[(char, char)]) -> f64 {
     let (mut i, mut j, mut shared) = (0, 0, 0_u32);
@@ -177,13 +179,14 @@ pub fn pair_likeness(a: &[(char, char)], b: &[(char, char)]) -> f64 {
     if total == 0 { 0.0 } else { 2.0 * f64::from(shared) / float(total) }
 }
 
-/// Converts a count for arithmetic; counts here stay far below 2³².
+/// Converts a count for floating point arithmetic. Counts here are far below 2³².
 #[must_use]
 pub fn float(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
-/// Says what is wrong with the language of a text, judged by the share of its letters that are Chinese characters.
+/// Checks the language of a text by the share of its letters that are Chinese characters. The error is written for the
+/// model that wrote the text.
 pub fn of_language(text: &str, language: Language) -> Result<(), String> {
     let (mut letters, mut chinese) = (0_u32, 0_u32);
     for c in text.chars().filter(|c| c.is_alphabetic()) {
@@ -199,7 +202,7 @@ pub fn of_language(text: &str, language: Language) -> Result<(), String> {
     }
 }
 
-/// Returns how long a text is as its language counts: English words, or Chinese characters, where a Latin word counts as two.
+/// Returns the length of a text: English words, or Chinese characters, with each Latin word counted as two.
 #[must_use]
 pub fn length(text: &str, language: Language) -> usize {
     match language {
@@ -208,7 +211,7 @@ pub fn length(text: &str, language: Language) -> usize {
     }
 }
 
-/// Whether a character is Han.
+/// Whether a character is a Han character.
 #[must_use]
 pub const fn is_han(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')

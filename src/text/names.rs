@@ -1,15 +1,16 @@
-//! Names as people tell them apart: without case, marks and forms of address. Pure; knows nobody.
+//! Compares names without case, punctuation and forms of address.
 
 use super::words::WORDS;
 use super::{is_han, is_title};
 use crate::schema::slug;
 
-/// A name as it is compared with others.
+/// A normalised name, for comparison with others.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PlainName(String);
 
 impl PlainName {
-    /// Makes a name plain: the forms of address before an English name and after a Chinese one go, unless nothing else is left.
+    /// Normalises a name: removes forms of address before an English name and after a Chinese one, unless nothing is
+    /// left.
     #[must_use]
     pub fn new(name: &str) -> Self {
         let whole = slug(name);
@@ -26,14 +27,14 @@ impl PlainName {
         Self(plain)
     }
 
-    /// Says whether there is a letter in it.
+    /// Whether it contains no letters.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0 == "-"
     }
 
-    /// Says whether two names could be taken for the same: equal, or one is a whole word of the other (Chinese, where names
-    /// have no words: two characters or more within the other).
+    /// Whether two names may refer to the same character: they are equal, or one is a whole word of the other. For
+    /// Chinese names: one of at least two characters is part of the other.
     #[must_use]
     pub fn clashes(&self, other: &Self) -> bool {
         self == other || self.is_within(other) || other.is_within(self)
@@ -51,8 +52,8 @@ impl PlainName {
     }
 }
 
-/// Returns a Chinese name of two characters or more that a form of address of two or more follows, without it. Shorter ones
-/// are as often a part of the name.
+/// Returns a Chinese name of at least two characters without a following form of address of at least two characters.
+/// Shorter endings are as often part of the name.
 fn without_title(name: &str) -> Option<&str> {
     let is_long = |text: &str| text.chars().nth(1).is_some();
     let rests = WORDS.zh.titles.iter().filter(|title| is_long(title)).filter_map(|title| name.strip_suffix(title));

@@ -1,28 +1,28 @@
-//! Which lines of a text begin a paragraph: one rule for all rooms, so that a border means the same in each.
+//! Decides which lines of a text start a paragraph. All modules use this rule, so that paragraph boundaries agree.
 //!
-//! Books come with a line for each paragraph, or broken at a width with blank lines between, or broken at a width where
-//! only an indent begins a paragraph. It is found from the shapes of the lines; no word is read.
+//! Books have one line per paragraph, or hard-wrapped lines with blank lines between paragraphs, or hard-wrapped lines
+//! where only an indent starts a paragraph. The layout is detected from the shapes of the lines, not from words.
 
-/// Lines of more columns than this are broken at no width.
+/// A line of more columns than this is not hard-wrapped.
 const LONG: u8 = 120;
-/// So many of a group's columns a line must hold for its break to be the width's.
+/// The share of the full width, as a fraction, below which a line was broken by the author rather than by wrapping.
 const FILLED: (u16, u16) = (6, 10);
 
-/// What a line looks like, in columns; a Chinese character has two.
+/// The shape of a line, in columns. A Chinese character has two columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Columns without the blanks at both ends, counted to just above [`LONG`]; 0 for a blank line.
+    /// The width without surrounding white space, capped just above [`LONG`]; 0 for a blank line.
     width: u8,
-    /// Columns of the blanks before the first character, as many as a byte tells.
+    /// The width of the leading white space, capped at 255.
     indent: u8,
-    /// Columns of the first word, counted like the width.
+    /// The width of the first word, capped like `width`.
     first: u8,
-    /// Whether it ends as a sentence, a speech or a heading before it does.
+    /// Whether it ends like a sentence, a quotation or an introduction of speech.
     ended: bool,
 }
 
 impl Shape {
-    /// Looks at a line; its line break may stand at its end.
+    /// Returns the shape of a line, with or without its line break.
     pub fn of(line: impl DoubleEndedIterator<Item = char> + Clone) -> Self {
         let mut shape = Self::default();
         let Some(last) = line.clone().rev().find(|c| !c.is_whitespace()) else { return shape };
@@ -40,7 +40,7 @@ impl Shape {
             shape.width = width.min(LONG + 1);
             if within {
                 shape.first = shape.width;
-                // A line may be broken behind any Chinese character.
+                // A line may be broken after any Chinese character.
                 within = columns(c) == 1;
             }
             if shape.width > LONG {
@@ -50,7 +50,7 @@ impl Shape {
         shape
     }
 
-    /// Looks at a line; its line break may stand at its end. The same as [`of`](Self::of), and fast on English.
+    /// Returns the shape of a line, with or without its line break. The same as [`of`](Self::of), but fast for English.
     #[must_use]
     pub fn of_line(line: &str) -> Self {
         let inner = line.trim_ascii();
@@ -68,18 +68,18 @@ impl Shape {
         }
     }
 
-    /// Whether it is that of a line without a word.
+    /// Whether it is the shape of a blank line.
     #[must_use]
     pub const fn is_blank(self) -> bool {
         self.width == 0
     }
 }
 
-/// Whether all characters of a line are plain ASCII or marks such as curly quotes and dashes, of one column each and none of
-/// them a blank but those of ASCII. Looks at bytes without a branch; says no where it is in doubt.
+/// Whether all characters of a line are printable ASCII or punctuation such as curly quotes and dashes, with one column
+/// each and no white space except ASCII. A branch-free check of the bytes, with false negatives.
 fn is_narrow(line: &str) -> bool {
     let is_narrow = |byte: u8| matches!(byte, b' '..=b'~' | b'\r' | b'\n' | 0xe2 | 0x80 | 0x93..=0xa6);
-    // Of what these bytes make, only U+2000 is a blank.
+    // Of the characters made of these bytes, only U+2000 is white space.
     line.bytes().fold(true, |all, byte| all & is_narrow(byte)) && (line.is_ascii() || !line.contains("\u{2000}"))
 }
 
@@ -93,26 +93,26 @@ const fn columns(c: char) -> u8 {
     }
 }
 
-/// Whether a line that ends with a character ends as a sentence, a speech or a heading before it does.
+/// Whether a final character ends a sentence, a quotation or an introduction of speech.
 const fn ends(last: char) -> bool {
     matches!(last, '.' | '!' | '?' | '”' | '"' | '。' | '！' | '？' | '」' | '』' | '．' | '…' | '：' | '；' | '）')
 }
 
-/// How paragraphs are told apart.
+/// The paragraph layout of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Setting {
-    /// Each line is one.
+    /// Each line is a paragraph.
     Lines,
-    /// Blank lines part them.
+    /// Paragraphs are separated by blank lines.
     Wrapped {
-        /// How wide full lines are.
+        /// The width of full lines.
         full: u16,
     },
-    /// Blank lines part them, and lines that are set in further than this.
+    /// Paragraphs are separated by blank lines, or start with an indent wider than `margin`.
     Indented { full: u16, margin: u16 },
 }
 
-/// Whether lines are broken at a width, so that a paragraph runs over several.
+/// Whether lines are hard-wrapped, so that a paragraph spans several lines.
 #[must_use]
 pub fn is_wrapped(shapes: &[Shape]) -> bool {
     setting(shapes) != Setting::Lines
@@ -134,17 +134,17 @@ fn setting(shapes: &[Shape]) -> Setting {
     if filled < 2 || long * 50 > filled {
         return Setting::Lines;
     }
-    // Nine of ten lines are no wider.
+    // The width that 90% of the lines do not exceed.
     let mut below = 0;
     let wide = widths.iter().position(|count| {
         below += count;
         below * 10 >= filled * 9
     });
     let full = u16::try_from(wide.unwrap_or_default()).unwrap_or(u16::from(LONG));
-    // The margin is the least indent that more than a few lines have.
+    // The margin is the smallest indent of more than 5% of the lines.
     let margin = indents.iter().position(|count| count * 20 > filled).unwrap_or_default();
     let margin = u16::try_from(margin).unwrap_or_default();
-    // How often a line goes on from a full one, how often it stands below one that ends, and what is set in.
+    // Counts lines that continue a full line, lines after a finished one, and indented lines.
     let (mut goes_on, mut follows, mut below_end, mut set_in, mut set_in_below_end) = (0, 0, 0, 0, 0);
     for pair in shapes.windows(2).filter(|pair| !pair[0].is_blank() && !pair[1].is_blank()) {
         let (before, after) = (pair[0], pair[1]);
@@ -157,11 +157,11 @@ fn setting(shapes: &[Shape]) -> Setting {
             goes_on += usize::from(u16::from(before.width) * 10 >= full * 7 && !before.ended);
         }
     }
-    // A line that the width of the page ends seldom ends a sentence.
+    // A wrapped line seldom ends a sentence.
     if follows == 0 || goes_on * 2 <= follows || below_end * 2 >= follows {
         return Setting::Lines;
     }
-    // Lines of verse are set in too, but few of them stand below the end of a sentence.
+    // Lines of verse are indented too, but few of them follow the end of a sentence.
     if set_in * 8 > follows && set_in_below_end * 3 > set_in * 2 {
         Setting::Indented { full, margin }
     } else {
@@ -169,7 +169,7 @@ fn setting(shapes: &[Shape]) -> Setting {
     }
 }
 
-/// Says of each line whether a paragraph begins with it; none does with a blank line.
+/// Returns, for each line, whether it starts a paragraph. Blank lines never do.
 #[must_use]
 pub fn paragraph_starts(shapes: &[Shape]) -> Vec<bool> {
     let setting = setting(shapes);
@@ -194,7 +194,7 @@ pub fn paragraph_starts(shapes: &[Shape]) -> Vec<bool> {
             |shape: &Shape| !shape.is_blank() && margin.is_none_or(|margin| u16::from(shape.indent) <= margin + 1);
         let group = shapes[at + 1..].iter().take_while(|shape| joins(shape)).count() + 1;
         let lines = &shapes[at..at + group];
-        // Where most lines had room for the word that follows, the breaks are the author's: a list, verse, a script.
+        // If most lines had room for the next word, the breaks are the author's: a list, verse, or a script.
         let room = |pair: &[Shape]| (u16::from(pair[0].width) + u16::from(pair[1].first)) * FILLED.1 < full * FILLED.0;
         let own = lines.windows(2).filter(|pair| room(pair)).count() * 2 > lines.len() - 1;
         starts[at] = true;

@@ -1,4 +1,5 @@
-//! What looks like a key or a password in a text: by the marks that issuers give their keys, so that prose is left alone.
+//! Finds text that looks like a key or a password, mostly by the prefixes that issuers use, so that prose is not
+//! matched.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -6,17 +7,17 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use regex::Regex;
 
-/// Something that looks like a secret.
+/// Text that looks like a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secret {
-    /// What it looks like.
+    /// What it looks like, with its article.
     pub kind: &'static str,
-    /// Where it stands, in bytes.
+    /// Its position, in bytes.
     pub place: Range<usize>,
 }
 
 impl Secret {
-    /// Returns so little of it that it can be found again and not used.
+    /// Returns the first six characters, enough to find the secret but not to use it.
     #[must_use]
     pub fn hint(&self, text: &str) -> String {
         let shown: String = text[self.place.clone()].chars().take(6).collect();
@@ -24,22 +25,22 @@ impl Secret {
     }
 }
 
-/// What has to be true of the body behind a mark.
+/// What must be true of the body after the prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Proof {
     /// Nothing: no sentence has such a form.
     Form,
-    /// It is no row of few letters, as stands in place of a key. An issuer's mark and the form say all else.
+    /// The entropy must exclude placeholders of a few repeated characters. Prefix and form are otherwise conclusive.
     Varied,
-    /// It looks drawn by lot, since words could follow the mark.
+    /// The body must look random, since words could follow the prefix.
     Lot,
 }
 
-/// A kind: what it is called, the mark that it begins with, the body behind the mark, and what has to be true of it.
+/// A kind of secret: its name, and the patterns of prefix and body, and what must be true of the body.
 type Kind = (&'static str, &'static str, &'static str, Proof);
 
-/// What people write into a file by hand: a name, what stands between it and the value, the value. The name may be the end of a
-/// longer one, as in `OPENAI_API_KEY`. What stands for a variable (`$KEY`, `{key}`) is no value.
+/// Secrets assigned to a name: the prefix is the name and the assignment, the body is the value. The name may be the
+/// end of a longer one, as in `OPENAI_API_KEY`. References to variables (`$KEY`, `{key}`) are not values.
 const NAMED: [Kind; 2] = [
     (
         "a password or key",
@@ -55,26 +56,26 @@ const NAMED: [Kind; 2] = [
     ),
 ];
 
-/// How the names of the first end, in the three ways that people write them.
+/// The ends of the names of the first kind, in three letter cases.
 const NAME_ENDS: &str =
     "[Kk]ey|KEY|[Pp]assw(?:or)?d|PASSW(?:OR)?D|[Pp]assphrase|PASSPHRASE|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN";
 
-/// Eight signs and more, without those that end a value in JSON, TOML or prose.
+/// A value of at least eight characters, without those that end a value in JSON, TOML or prose.
 const VALUE: &str = r"[A-Za-z0-9!#&+/=?@^_~.-][!#$%&(-+\--:=?-\[\]^_a-~]{6,}[A-Za-z0-9!#$%&*+/=?@^_~-]";
 
-/// The kinds that issuers mark. Of two that fit the first is told.
+/// Secrets with an issuer's prefix. If several match, the first is reported.
 const MARKED: [Kind; 29] = [
-    ("a key of a model API", r"sk-", r"[A-Za-z0-9_-]{20,}", Proof::Lot),
-    ("a key of a model API", r"gsk_", r"[A-Za-z0-9]{40,}", Proof::Varied),
-    ("a key of a model API", r"xai-", r"[A-Za-z0-9]{60,}", Proof::Varied),
-    ("a key of a model API", r"pplx-", r"[A-Za-z0-9]{40,}", Proof::Varied),
-    ("a key of a model API", r"nvapi-", r"[A-Za-z0-9_-]{50,}", Proof::Lot),
-    ("a key of a model API", r"r8_", r"[A-Za-z0-9]{37}", Proof::Varied),
-    ("a key of a model API", r"tgp_v1_", r"[A-Za-z0-9_-]{40,}", Proof::Varied),
+    ("a model API key", r"sk-", r"[A-Za-z0-9_-]{20,}", Proof::Lot),
+    ("a model API key", r"gsk_", r"[A-Za-z0-9]{40,}", Proof::Varied),
+    ("a model API key", r"xai-", r"[A-Za-z0-9]{60,}", Proof::Varied),
+    ("a model API key", r"pplx-", r"[A-Za-z0-9]{40,}", Proof::Varied),
+    ("a model API key", r"nvapi-", r"[A-Za-z0-9_-]{50,}", Proof::Lot),
+    ("a model API key", r"r8_", r"[A-Za-z0-9]{37}", Proof::Varied),
+    ("a model API key", r"tgp_v1_", r"[A-Za-z0-9_-]{40,}", Proof::Varied),
     ("a Hugging Face token", r"(?:hf|api_org)_", r"[A-Za-z0-9]{30,}", Proof::Varied),
     ("an AWS key", r"(?:AKIA|ASIA)", r"[A-Z0-9]{16}", Proof::Varied),
-    ("a key of a cloud", r"LTAI", r"[A-Za-z0-9]{12,26}", Proof::Lot),
-    ("a key of a cloud", r"AKID", r"[A-Za-z0-9]{32}", Proof::Varied),
+    ("a cloud provider's key", r"LTAI", r"[A-Za-z0-9]{12,26}", Proof::Lot),
+    ("a cloud provider's key", r"AKID", r"[A-Za-z0-9]{32}", Proof::Varied),
     ("a Google key", r"AIza", r"[A-Za-z0-9_-]{35}", Proof::Varied),
     ("a Google key", r"AQ\.Ab", r"[A-Za-z0-9_-]{40,}", Proof::Varied),
     ("a Google key", r"ya29\.", r"[A-Za-z0-9_-]{30,}", Proof::Varied),
@@ -82,44 +83,46 @@ const MARKED: [Kind; 29] = [
     ("a GitHub token", r"github_pat_", r"[A-Za-z0-9_]{22,}", Proof::Varied),
     ("a GitLab token", r"glpat-", r"[A-Za-z0-9_-]{20,}", Proof::Lot),
     ("a Slack token", r"xox[abeposr]-", r"[A-Za-z0-9-]{10,}", Proof::Lot),
-    ("a package registry's token", r"npm_", r"[A-Za-z0-9]{36}", Proof::Varied),
-    ("a package registry's token", r"pypi-", r"[A-Za-z0-9_-]{40,}", Proof::Lot),
-    ("a package registry's token", r"dckr_pat_", r"[A-Za-z0-9_-]{20,}", Proof::Varied),
-    ("a vault's token", r"hvs\.", r"[A-Za-z0-9_-]{24,}", Proof::Varied),
-    ("a mail service's key", r"SG\.", r"[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}", Proof::Varied),
+    ("a package registry token", r"npm_", r"[A-Za-z0-9]{36}", Proof::Varied),
+    ("a package registry token", r"pypi-", r"[A-Za-z0-9_-]{40,}", Proof::Lot),
+    ("a package registry token", r"dckr_pat_", r"[A-Za-z0-9_-]{20,}", Proof::Varied),
+    ("a Vault token", r"hvs\.", r"[A-Za-z0-9_-]{24,}", Proof::Varied),
+    ("a mail service key", r"SG\.", r"[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}", Proof::Varied),
     ("a payment key", r"[sr]k_live_", r"[A-Za-z0-9]{20,}", Proof::Varied),
     ("a signed token", r"eyJ", r"[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}", Proof::Form),
     ("a private key", r"-----BEGIN ", r"[A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----", Proof::Form),
     ("a private key", r"AGE-SECRET-KEY-1", r"[A-Z0-9]{50,}", Proof::Varied),
     ("a bearer token", r"[Bb]earer +", r"[A-Za-z0-9._~+/-]{20,}=*", Proof::Lot),
-    ("a user and a password", r"Basic +", r"[A-Za-z0-9+/]{16,}=*", Proof::Lot),
+    ("a username and password", r"Basic +", r"[A-Za-z0-9+/]{16,}=*", Proof::Lot),
 ];
 
-/// The kinds that a sign within their marks gives away.
+/// Secrets found by a separator inside them.
 const FORMED: [Kind; 3] = [
     (
-        "an address with a password",
+        "a URL with a password",
         r"[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9%._~-]{0,64}:",
         r"[^\s/:@$<>{}*%\[\]()…][^\s/:@]{0,80}@",
         Proof::Form,
     ),
-    ("a bot's token", r"[0-9]{8,10}:AA", r"[A-Za-z0-9_-]{33}", Proof::Lot),
-    // The id of a key, then its secret.
-    ("a key of a model API", r"[0-9a-f]{32}\.", r"[A-Za-z0-9]{16}", Proof::Lot),
+    ("a bot token", r"[0-9]{8,10}:AA", r"[A-Za-z0-9_-]{33}", Proof::Lot),
+    // A key id, then its secret.
+    ("a model API key", r"[0-9a-f]{32}\.", r"[A-Za-z0-9]{16}", Proof::Lot),
 ];
 
-/// Finds the marks, and the ends of names. It is made of literals, which are looked for many bytes at a time: a repetition in front
-/// would make it four times as slow.
+/// Matches all prefixes and ends of names. It consists of literals, which can be searched many bytes at a time; leading
+/// repetitions would make it four times slower.
 static MARKS: LazyLock<Regex> = LazyLock::new(|| {
-    // That no word goes on before a mark is a part of the pattern.
+    // The pattern includes that no word continues before the prefix.
     let marked = MARKED.iter().map(|(_, mark, ..)| format!(r"(?-u:\b{{start-half}})(?:{mark})"));
     let named = format!(r#"(?:{NAME_ENDS})["'”]?[ \t]{{0,2}}[:=：＝]"#);
     let all: Vec<String> = marked.chain([named, NAMED[1].1.to_owned()]).collect();
-    Regex::new(&all.join("|")).expect("the marks are sound")
+    Regex::new(&all.join("|")).expect("the patterns are embedded and tested")
 });
 
 static EACH: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    let each = |(_, mark, body, _): &Kind| Regex::new(&format!("^(?:{mark})({body})")).expect("the pattern is sound");
+    let each = |(_, mark, body, _): &Kind| {
+        Regex::new(&format!("^(?:{mark})({body})")).expect("the patterns are embedded and tested")
+    };
     kinds().map(each).collect()
 });
 
@@ -130,15 +133,16 @@ fn kinds() -> impl Iterator<Item = &'static Kind> {
     MARKED.iter().chain(&FORMED).chain(&NAMED)
 }
 
-/// No further than this is looked before a sign and behind a mark, in bytes, so that a text of nothing but marks is no work.
+/// How far before a separator and after a prefix is examined, in bytes. The limit keeps texts of nothing but prefixes
+/// cheap.
 const REACH: (usize, usize) = (40, 512);
 
-/// Returns what looks like a secret in a text.
+/// Returns the text ranges that look like secrets, in order.
 #[must_use]
 pub fn secrets(text: &str) -> Vec<Secret> {
     let mut found: Vec<Secret> = Vec::new();
     for start in starts(text) {
-        // What one kind refuses may hide another that begins within; what is a secret does not.
+        // A rejected match may hide another one that starts inside it, but an accepted one does not.
         if found.last().is_none_or(|secret| secret.place.end <= start) {
             found.extend(secret_at(text, start));
         }
@@ -146,7 +150,7 @@ pub fn secrets(text: &str) -> Vec<Secret> {
     found
 }
 
-/// Returns where a secret may begin, in order.
+/// Returns the positions where a secret may start, sorted.
 fn starts(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let back = |at: usize, is_part: fn(u8) -> bool| {
@@ -182,11 +186,11 @@ fn secret_at(text: &str, start: usize) -> Option<Secret> {
     })
 }
 
-/// So many letters in a row are no word.
+/// A run of so many letters and digits is not a word.
 const NO_WORD: usize = 32;
 
-/// Says whether a body looks drawn by lot: few of its signs again and again, and within its words capitals behind small letters or
-/// digits between letters. A word with a capital, a year or two words joined have none or one of these.
+/// Whether a body looks random: high entropy, and several changes between lower case, upper case and digits inside its
+/// words. A capitalised word, a year, or two joined words have at most one such change.
 fn is_by_lot(body: &str) -> bool {
     let class = |byte: u8| match byte {
         b'a'..=b'z' => 1,
@@ -203,12 +207,12 @@ fn is_by_lot(body: &str) -> bool {
         longest = longest.max(row);
         before = class;
     }
-    // Of a short body fewer signs can differ.
+    // A short body cannot have as much entropy.
     let enough = (0.7 * super::float(body.len().max(1)).log2()).min(3.2);
     (turns >= 3 || longest >= NO_WORD) && entropy(body) >= enough
 }
 
-/// Returns how many bits a character of a text tells.
+/// Returns the entropy of a text, in bits per character.
 fn entropy(text: &str) -> f64 {
     let mut counts = [0_usize; 128];
     text.bytes().filter(u8::is_ascii).for_each(|byte| counts[usize::from(byte)] += 1);
@@ -221,7 +225,7 @@ fn entropy(text: &str) -> f64 {
 mod tests {
     use super::*;
 
-    /// Puts a key together, so that no scanner of sources takes this file's for one.
+    /// Builds a key at run time, so that secret scanners do not flag this file.
     fn key(mark: &str) -> String {
         let lot = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY3zA5bC7d";
         match mark {
@@ -279,10 +283,10 @@ mod tests {
             assert_eq!(found.len(), 1, "{text}");
             assert!(text[found[0].place.clone()].ends_with(lot), "{text}");
         }
-        assert_eq!(secrets(&format!("task_sk-{lot} and ask-{lot}")), [], "the end of a word is no mark");
+        assert_eq!(secrets(&format!("task_sk-{lot} and ask-{lot}")), [], "a prefix inside a word does not match");
     }
 
-    /// Returns so many letters drawn by lot, the same ones for the same seed.
+    /// Returns `count` pseudorandom letters, the same for the same seed.
     fn lot(seed: u64, count: usize, of: &str) -> String {
         let signs: Vec<char> = of.chars().collect();
         let mut state = seed;
@@ -354,7 +358,7 @@ mod tests {
             [format!("secret: on-the-{key}"), format!("sk-on-and-on-and-on-and-on {key}"), format!("//a:b/c {key}")]
         {
             let found = secrets(&text);
-            assert!(found.len() == 1 && found[0].place.end == text.len(), "{text}: what is refused hides nothing");
+            assert!(found.len() == 1 && found[0].place.end == text.len(), "{text}: a rejected match hides nothing");
         }
     }
 

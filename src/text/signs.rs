@@ -1,12 +1,12 @@
-//! Signs of what a line does: asking, recalling, reasoning, feeling, stating.
+//! Detects speech acts of an utterance: asking, recalling, reasoning, feeling, stating.
 
 use super::words::{Signs, WORDS, latin_words};
 use crate::schema::Language;
 
-/// Something that a line can do, shown by words of a list.
+/// A speech act, detected by the words of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
-    /// Refers back to what was said or done.
+    /// Refers to what was said or done before.
     Recall,
     /// Gives or weighs reasons.
     Reason,
@@ -14,9 +14,9 @@ pub enum Sign {
     Feeling,
     /// States how the world is: customs, figures, general truths.
     Fact,
-    /// Hands the turn to somebody or moves the talk.
+    /// Hands over the turn or changes the subject.
     Turn,
-    /// Takes leave.
+    /// Says goodbye.
     Farewell,
     /// Greets.
     Greeting,
@@ -24,13 +24,13 @@ pub enum Sign {
     Thanks,
     /// Scolds.
     Anger,
-    /// Asks for a fact, if it asks.
+    /// Asks for a fact, if it is a question.
     World,
-    /// Asks for reasons or a choice, if it asks.
+    /// Asks for reasons or a choice, if it is a question.
     Why,
 }
 
-/// Counts the different words of a sign's list that stand in a text.
+/// Returns the number of distinct words of a speech act's list in a text.
 #[must_use]
 pub fn signs(text: &str, language: Language, sign: Sign) -> usize {
     match language {
@@ -47,7 +47,7 @@ pub fn signs(text: &str, language: Language, sign: Sign) -> usize {
     }
 }
 
-/// Whether words stand in a text whose words are set off by single blanks, also at its ends.
+/// Whether words occur in a text whose words are surrounded by single spaces.
 fn stands(spaced: &str, words: &str) -> bool {
     let blank = |at: usize| spaced.as_bytes()[at] == b' ';
     spaced.match_indices(words).any(|(at, _)| blank(at - 1) && blank(at + words.len()))
@@ -69,7 +69,7 @@ const fn list(signs: &Signs, sign: Sign) -> &super::words::List {
     }
 }
 
-/// Whether a text asks something.
+/// Whether a text contains a question mark.
 #[must_use]
 pub fn asks(text: &str) -> bool {
     text.contains(['?', '？'])

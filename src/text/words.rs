@@ -1,4 +1,4 @@
-//! The word lists and what is made of them.
+//! The embedded word lists, and functions based on them.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -7,11 +7,11 @@ use serde::Deserialize;
 
 use super::is_han;
 
-/// The lists of both languages, parsed once.
+/// The word lists of both languages, parsed once.
 pub(super) static WORDS: LazyLock<Words> =
-    LazyLock::new(|| toml::from_str(include_str!("words.toml")).expect("the embedded word lists parse"));
+    LazyLock::new(|| toml::from_str(include_str!("words.toml")).expect("the word lists are embedded and tested"));
 
-/// A list of words, written as one string.
+/// A word list, written as one string in the TOML file.
 #[derive(Debug, Deserialize)]
 #[serde(from = "String")]
 pub(super) struct List(BTreeSet<String>);
@@ -32,7 +32,7 @@ impl List {
     }
 }
 
-/// Words that show what a line does.
+/// Words that show a speech act.
 #[derive(Debug, Deserialize)]
 pub(super) struct Signs {
     pub(super) recall: List,
@@ -48,7 +48,7 @@ pub(super) struct Signs {
     pub(super) why: List,
 }
 
-/// The English lists.
+/// The English word lists.
 #[derive(Debug, Deserialize)]
 pub(super) struct English {
     pub(super) stop: List,
@@ -63,7 +63,7 @@ pub(super) struct English {
     pub(super) signs: Signs,
 }
 
-/// The Chinese lists.
+/// The Chinese word lists.
 #[derive(Debug, Deserialize)]
 pub(super) struct Chinese {
     pub(super) stop: List,
@@ -76,43 +76,44 @@ pub(super) struct Chinese {
     pub(super) signs: Signs,
 }
 
-/// All lists.
+/// All word lists.
 #[derive(Debug, Deserialize)]
 pub(super) struct Words {
     pub(super) en: English,
     pub(super) zh: Chinese,
 }
 
-/// Returns the letters and digits of a text in lower case, nothing between them.
+/// Returns the letters and digits of a text in lower case, without anything between them.
 #[must_use]
 pub fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Whether a word is a form of address or ends in one, as `Mrs.`, `captain`, `温先生`.
+/// Whether a word is a form of address or ends in one, such as `Mrs.`, `captain` or `温先生`.
 #[must_use]
 pub fn is_title(word: &str) -> bool {
     let word = word.trim_end_matches('.').to_lowercase();
     WORDS.en.titles.contains(&word) || WORDS.zh.titles.iter().any(|title| word.ends_with(title))
 }
 
-/// Whether a capitalised word at the head of a sentence is a common opener, such as `Well` or `Indeed`, and calls nobody.
+/// Whether a capitalised word at the start of a sentence is a common opener, such as `Well` or `Indeed`, rather than a
+/// name.
 #[must_use]
 pub fn lead_word(word: &str) -> bool {
     let word = word.to_lowercase().replace('’', "'");
     WORDS.en.openers.contains(&word) || WORDS.en.stop.contains(&word)
 }
 
-/// Returns the English words of a text in lower case, with typographic apostrophes made plain.
+/// Returns the English words of a text in lower case, with straight apostrophes.
 pub(super) fn latin_words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| is_han(c) || !(c.is_alphanumeric() || matches!(c, '\'' | '’' | '-')))
         .map(|word| word.trim_matches(['\'', '’', '-']).replace('’', "'").to_lowercase())
         .filter(|word| !word.is_empty())
 }
 
-/// Returns the words of a text that carry its matter, in order and with repeats.
+/// Returns the content words of a text, in order and with repeats.
 ///
-/// English words lose their endings; Chinese ones are known nouns and pairs of neighbouring characters.
+/// English words are stemmed. Chinese ones are known nouns and pairs of adjacent characters.
 #[must_use]
 pub fn content_words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = latin_words(text)
@@ -138,7 +139,7 @@ pub fn content_words(text: &str) -> Vec<String> {
     words
 }
 
-/// Cuts the endings that inflection adds, roughly; both sides of a comparison are cut alike.
+/// Strips inflectional endings, roughly. Both sides of a comparison are stemmed in the same way.
 fn stem(word: &str) -> String {
     let word = word.strip_suffix("'s").unwrap_or(word);
     for suffix in ["ing", "ed", "es", "s"] {

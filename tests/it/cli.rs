@@ -471,7 +471,7 @@ fn a_book_that_cannot_be_read_is_a_failure_and_the_others_go_on() {
     assert!(told.starts_with("exit 3"), "{told}");
     assert!(told.contains("next  dramaturg extract mine.toml --out here --set simulate.tau=3"), "{told}");
     let error =
-        "books failed, first `books/empty.txt` in `chunk`\n  caused by: read `books/empty.txt` as a book: it is empty";
+        "books failed, first `books/empty.txt` in `chunk`\n  caused by: failed to read `books/empty.txt` as a book: the file is empty";
     assert!(
         told.contains(error) && told.contains("hint: mend them or leave them out, and run `dramaturg chunk"),
         "{told}"
@@ -515,8 +515,8 @@ fn chunk_shows_books() {
     RAIN
           file  novels/rain.txt: plain text, UTF-8, English
           size  144 characters, about 27 tokens, 2 headings
-      left out  front_matter: stands before the story, code points 0 to 6: “RAIN…”
-      left out  contents: stands before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”
+      left out  front_matter: before the story, code points 0 to 6: “RAIN…”
+      left out  contents: before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”
         chunks  1
              0      27 tokens                 54 to 144  CHAPTER I. Mud
 
@@ -541,7 +541,7 @@ fn chunk_shows_books() {
     insta::assert_snapshot!(desk.run(&["chunk", "novels/rain.txt", "--json"]), @r#"
     exit 0
     -- stdout
-    {"book":"rain","title":"RAIN","author":null,"path":"novels/rain.txt","format":"text","encoding":"UTF-8","language":"en","other_language":null,"script":false,"characters":144,"replaced":0,"tokens":27,"tokenizer":null,"chapters":2,"left_out":[{"id":"rain@0","reason":"front_matter","detail":"stands before the story, code points 0 to 6: “RAIN…”"},{"id":"rain@6","reason":"contents","detail":"stands before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”"}],"chunks":[{"id":"rain/0","index":0,"language":"en","chapter":"CHAPTER I. Mud","start":54,"end":144,"tokens":27,"text":"CHAPTER I. Mud\n\nIt rained on the weir.\n\n“Again,” said Anna.\n\nCHAPTER II. Sun\n\nIt stopped.\n"}]}
+    {"book":"rain","title":"RAIN","author":null,"path":"novels/rain.txt","format":"text","encoding":"UTF-8","language":"en","other_language":null,"script":false,"characters":144,"replaced":0,"tokens":27,"tokenizer":null,"chapters":2,"left_out":[{"id":"rain@0","reason":"front_matter","detail":"before the story, code points 0 to 6: “RAIN…”"},{"id":"rain@6","reason":"contents","detail":"before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”"}],"chunks":[{"id":"rain/0","index":0,"language":"en","chapter":"CHAPTER I. Mud","start":54,"end":144,"tokens":27,"text":"CHAPTER I. Mud\n\nIt rained on the weir.\n\n“Again,” said Anna.\n\nCHAPTER II. Sun\n\nIt stopped.\n"}]}
     -- stderr
     "#);
 }
@@ -585,7 +585,7 @@ fn a_file_of_many_books_is_shown_book_by_book() {
              0       2 tokens                    0 to 6
 
     -- stderr
-    error: read line 2 of `novels.jsonl` as a book: it is no such object: expected ident; a book is an object such as {"title": "…", "author": "…", "content": "…"}, on a line of its own or in an array
+    error: failed to read line 2 of `novels.jsonl` as a book: invalid book object: expected ident; a book is an object such as {"title": "…", "author": "…", "content": "…"}, on its own line or in an array
     error: 1 of 4 books cannot be read; the others were
     "#);
 }
@@ -604,16 +604,16 @@ fn a_book_that_cannot_be_read_keeps_no_other_back() {
     b (novels/b.txt)
 
     -- stderr
-    error: read `novels/a.txt` as a book: it is empty; take it out of the books
-    error: read `novels/c.epub` as a book: it is a broken EPUB, invalid Zip archive: Could not find EOCD; get or export it anew
-    error: read `novels/d.txt` as a book: it holds 3221 MB or more, and a book may have 256 MB; split it into volumes
+    error: failed to read `novels/a.txt` as a book: the file is empty; remove it from the books
+    error: failed to read `novels/c.epub` as a book: it is a broken EPUB (invalid Zip archive: Could not find EOCD); download or export it again
+    error: failed to read `novels/d.txt` as a book: it has at least 3221 MB, and the limit is 256 MB; split it into volumes
     error: 3 of 4 books cannot be read; the others were
     ");
     insta::assert_snapshot!(desk.run(&["chunk", "novels/a.txt"]), @r"
     exit 2
     -- stdout
     -- stderr
-    error: read `novels/a.txt` as a book: it is empty; take it out of the books
+    error: failed to read `novels/a.txt` as a book: the file is empty; remove it from the books
     ");
 }
 

@@ -1,4 +1,4 @@
-//! A zip archive whose directory and contents are bounded, whatever it claims of itself. Unpacks into memory alone.
+//! Reads a zip archive with limits on its directory and contents, whatever sizes it claims. Unpacks into memory only.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read as _, Seek};
@@ -11,21 +11,21 @@ use zip::unstable::read::ZipIterable;
 use super::books::MAX_BYTES;
 use super::{ChunkError, decode};
 
-/// The most files of an archive: a book has a few hundred.
+/// The maximum number of files in an archive. A book has a few hundred.
 const MOST_FILES: usize = 100_000;
-/// The most bytes of an archive's directory, comments and all.
+/// The maximum size of an archive's directory in bytes, including comments.
 const MOST_DIRECTORY: u64 = 32_000_000;
-/// The most bytes of a document that only lists pages.
+/// The maximum size of a document that only lists pages, in bytes.
 pub(super) const MOST_LISTING: u64 = 32_000_000;
 
-/// An archive with a bound on what is unpacked from it.
+/// An archive with a limit on the total size unpacked from it.
 pub(super) struct Archive<'a, R> {
     path: &'a str,
     source: &'a mut R,
     entries: Vec<OwnedZipFileEntry>,
-    /// Entries by their names; of several of one name the last counts.
+    /// The index of each entry by name. If a name is repeated, the last entry counts.
     names: BTreeMap<String, usize>,
-    /// The same by their names in lower case, since some books' links do not care.
+    /// The index of each entry by lower-case name, since links in some books ignore case.
     folded: BTreeMap<String, usize>,
     left: u64,
 }
@@ -35,9 +35,9 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         let broken = |error: ZipError| ChunkError::Epub { path: path.to_owned(), cause: error.to_string() };
         let crowded = || ChunkError::Epub {
             path: path.to_owned(),
-            cause: format!("its directory lists more than the {MOST_FILES} files that a book may have"),
+            cause: format!("its directory lists more files than the limit of {MOST_FILES}"),
         };
-        // The library's other reader makes room for all files that an archive claims to have.
+        // `ZipArchive` would allocate room for as many files as the archive claims to have.
         let mut zip = ZipIterable::try_new(&mut *source, Config::default()).map_err(broken)?;
         if zip.len() > MOST_FILES {
             return Err(crowded());
@@ -64,31 +64,31 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         ChunkError::Epub { path: self.path.to_owned(), cause }
     }
 
-    /// Names what the archive is when it is no EPUB.
+    /// Returns the error for an archive that is not an EPUB.
     pub(super) fn no_epub(&self) -> ChunkError {
         let format = if self.names.contains_key("word/document.xml") {
             "a Word document"
         } else if self.names.contains_key("content.xml") {
             "an OpenDocument text"
         } else {
-            "a zip archive and no EPUB"
+            "a zip archive but not an EPUB"
         };
         ChunkError::Format { path: self.path.to_owned(), format }
     }
 
-    /// Returns the package document where no container names it and there is only one.
+    /// Returns the path of the package document, if there is exactly one, for archives without a container file.
     pub(super) fn only_package(&self) -> Option<String> {
         let is_package = |name: &&String| name.len() > 4 && name.to_ascii_lowercase().ends_with(".opf");
         let mut packages = self.names.keys().filter(is_package);
         packages.next().filter(|_| packages.next().is_none()).cloned()
     }
 
-    /// Finds an entry by its name.
+    /// Returns the index of an entry by name.
     pub(super) fn find(&self, name: &str) -> Option<usize> {
         self.names.get(name).or_else(|| self.folded.get(&name.to_lowercase())).copied()
     }
 
-    /// Unpacks and decodes an entry of at most so many bytes; nothing when the archive lacks it.
+    /// Unpacks and decodes an entry of at most `most` bytes. Returns `None` if the archive lacks it.
     pub(super) fn text(&mut self, name: &str, most: u64) -> Result<Option<String>, ChunkError> {
         let Some(index) = self.find(name) else { return Ok(None) };
         let bytes = self.bytes(index, name, most)?;
@@ -96,7 +96,7 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         let within = format!("{}:{name}", self.path);
         match decode::decode(&within, bytes, None) {
             Ok((text, _)) => Ok(Some(text)),
-            // A page with a few bad bytes is still most of a page; each shows as U+FFFD.
+            // A page with a few bad bytes is still readable; each becomes U+FFFD.
             Err(ChunkError::Damaged { .. } | ChunkError::Cut { .. }) => {
                 let bytes = self.bytes(index, name, MAX_BYTES)?;
                 Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
@@ -112,7 +112,7 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         let torn = |error: String| broken(format!("`{name}` cannot be unpacked: {error}"));
         let bound = most.min(self.left);
         let entry = self.entries[index].as_ref();
-        // What the archive claims is enough to refuse it, and never enough to believe it.
+        // The claimed size is enough to reject an entry, but never trusted otherwise.
         let claimed = entry.size();
         let entry = match entry.with_reader(&mut *self.source, ZipReadOptions::new()) {
             Err(ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED)) => return Err(protected()),
@@ -121,7 +121,7 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         if entry.encrypted() {
             return Err(protected());
         }
-        // So much room at most for a claim alone.
+        // The preallocation for a claimed size is limited to 1 MiB.
         let mut bytes = Vec::with_capacity(usize::try_from(claimed.min(bound).min(1 << 20)).unwrap_or_default() + 64);
         if claimed <= bound {
             entry.take(bound + 1).read_to_end(&mut bytes).map_err(|error| torn(error.to_string()))?;
@@ -129,7 +129,7 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         if claimed.max(bytes.len() as u64) <= bound {
             Ok(bytes)
         } else if most < MAX_BYTES {
-            Err(broken(format!("`{name}` only lists pages and holds more than {} MB", most / 1_000_000)))
+            Err(broken(format!("`{name}` only lists pages but has more than {} MB", most / 1_000_000)))
         } else {
             Err(too_large(path))
         }
@@ -141,8 +141,8 @@ pub(super) fn too_large(path: &str) -> ChunkError {
     ChunkError::TooLarge { path: path.to_owned(), megabytes: bound, bound }
 }
 
-/// Resolves an address from a file's folder: escapes decoded, `.` and `..` taken away, never above the archive's root.
-/// Returns path and fragment.
+/// Resolves a relative address: decodes escapes and removes `.` and `..`, never above the archive's root. Returns path
+/// and fragment.
 pub(super) fn resolve(from: &str, href: &str) -> (String, String) {
     let (path, fragment) = href.split_once('#').unwrap_or((href, ""));
     let path = unescape(path).replace('\\', "/");
@@ -165,7 +165,7 @@ pub(super) fn resolve(from: &str, href: &str) -> (String, String) {
     (parts.join("/"), unescape(fragment))
 }
 
-/// Decodes `%20` and its like.
+/// Decodes percent escapes such as `%20`.
 fn unescape(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
@@ -175,7 +175,7 @@ fn unescape(text: &str) -> String {
     while let [first, after @ ..] = rest {
         let digit = |at: usize| after.get(at).and_then(|byte| char::from(*byte).to_digit(16));
         if let (b'%', Some(high), Some(low)) = (first, digit(0), digit(1)) {
-            bytes.push(u8::try_from(high * 16 + low).expect("two hexadecimal digits are a byte"));
+            bytes.push(u8::try_from(high * 16 + low).expect("two hexadecimal digits fit in a byte"));
             rest = &after[2..];
         } else {
             bytes.push(*first);

@@ -1,59 +1,59 @@
-//! Pages that an EPUB's spine calls `linear="no"`: covers, notes and advertisements stand there, but also chapters of books
-//! whose makers meant something else. Says which of them hold story; never by where they stand.
+//! Decides which `linear="no"` pages of an EPUB belong to the story. Such pages are covers, notes and advertisements,
+//! but in some books also chapters. The decision does not depend on the position of the page.
 
 use super::headings::{self, Strength};
 use super::html::Heading;
 
-/// A shorter page is no chapter by its length alone. In bytes.
+/// The minimum length of a page that counts as a chapter by its length alone, in bytes.
 const SHORTEST: usize = 1500;
-/// Headings that are longer are the page's first paragraph. In bytes.
+/// The maximum length of a page's heading, in bytes. A longer first line is its first paragraph.
 const LONGEST_TITLE: usize = 200;
 
-/// A page off the book's main line, on its way. In bytes of the book's text.
+/// A page outside the linear reading order, not yet classified. Offsets are in bytes of the book's text.
 #[derive(Debug)]
 pub(super) struct Aside {
     pub(super) path: String,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// What it is when it is no story.
+    /// The reject reason if it is not part of the story.
     pub(super) reason: &'static str,
     pub(super) headings: Vec<Heading>,
-    /// What on it is no story in any case: start, end, reason, detail.
+    /// Parts of the page that are boilerplate in any case: start, end, reason, detail.
     pub(super) matter: Vec<(usize, usize, &'static str, String)>,
 }
 
-/// Returns the length of a page that is as long as a chapter, from the lengths of the pages of the main line.
+/// Returns the minimum length of a page that is as long as a chapter, from the lengths of the linear pages.
 pub(super) fn chapter_length(mut lengths: Vec<usize>) -> usize {
     lengths.sort_unstable();
     let median = lengths.get(lengths.len() / 2).copied().unwrap_or_default();
     (median / 2).max(SHORTEST)
 }
 
-/// Says why a page off the main line is no story, or nothing when it is: one with a heading of the book's own sequence, or
-/// as long as a chapter. `titles` are what its headings and the book's contents call it.
+/// Returns why a non-linear page is not part of the story, or `None` if it is: it has a heading of the book's sequence,
+/// or is as long as a chapter. `titles` are its headings and its titles in the table of contents.
 pub(super) fn kept_out<'a>(
     text: &'a str,
     titles: impl Iterator<Item = &'a str>,
     chapter_length: usize,
 ) -> Option<&'static str> {
     if is_notes(text) {
-        return Some("holds notes");
+        return Some("contains notes");
     }
     let first = text.lines().next().filter(|line| line.len() <= LONGEST_TITLE);
     let opened = titles.chain(first).filter_map(headings::candidate);
     let mut sequence = false;
     for candidate in opened {
         if !candidate.story {
-            return Some("has the heading of what is no story");
+            return Some("has the heading of a page outside the story");
         }
         sequence |= candidate.number.is_some() || candidate.strength == Strength::Strong;
     }
     if sequence {
         None
     } else if text.len() < chapter_length {
-        Some("has neither a heading of the story nor the length of a chapter")
+        Some("has neither a story heading nor the length of a chapter")
     } else {
-        (!is_prose(text)).then_some("holds a list")
+        (!is_prose(text)).then_some("contains a list")
     }
 }
 
@@ -61,7 +61,7 @@ fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty())
 }
 
-/// Whether most paragraphs begin with the mark of a note, a heading left aside.
+/// Whether at least half of the paragraphs start with a note mark, ignoring headings.
 fn is_notes(text: &str) -> bool {
     let marked = |line: &&str| {
         let open = line.starts_with(['[', '(', '（', '〔', '【', '［']);
@@ -76,14 +76,14 @@ fn is_notes(text: &str) -> bool {
     notes >= 1 && notes * 2 >= count
 }
 
-/// Whether a text is one letter and a closing bracket, and more.
+/// Whether a text starts with one letter and a closing bracket.
 fn lettered(text: &str) -> bool {
     let mut letters = text.chars();
     letters.next().is_some_and(char::is_alphabetic)
         && letters.next().is_some_and(|c| matches!(c, ']' | ')' | '）' | '〕' | '】' | '］'))
 }
 
-/// Whether most words stand in paragraphs that end as sentences do.
+/// Whether most of the text is in paragraphs that end like sentences.
 fn is_prose(text: &str) -> bool {
     const ENDS: &[char] = &[
         '.', '!', '?', '…', '—', ':', ';', '"', '\'', '”', '’', '。', '！', '？', '」', '』', '：', '；', ')', '）',
@@ -136,7 +136,7 @@ mod tests {
             (&notes("（1）"), &[], "notes"),
             (&notes("注1："), &["第一回"], "notes"),
             (&notes("* "), &[], "notes"),
-            (&english, &["Preface"], "no story"),
+            (&english, &["Preface"], "outside the story"),
         ] {
             assert!(kept(text, titles).is_some_and(|told| told.contains(why)), "{text}: {:?}", kept(text, titles));
         }

@@ -1,6 +1,6 @@
-//! A file becomes books: its format, found from its bytes, then its text, title and language.
+//! Reads a file as one or more books: detects the format from the bytes, then finds text, title and language.
 //!
-//! Memory and time are bounded: what is larger than [`MAX_BYTES`] is refused before it is read. Opens no file itself.
+//! Memory and time are bounded: a file larger than [`MAX_BYTES`] is rejected before it is read. Opens no files itself.
 
 use std::io::{BufRead, Cursor, Read as _, Seek, SeekFrom};
 
@@ -8,12 +8,12 @@ use super::html::{self, Syntax};
 use super::{ChunkError, decode, epub, headings, jsonl, language, markdown};
 use crate::schema::{Book, Format, Mark, Matter, slug};
 
-/// The most bytes of text that a book may have, unpacked. The longest novels have 20 MB.
+/// The maximum size of a book's text, in bytes after unpacking. The longest novels have 20 MB.
 pub const MAX_BYTES: u64 = 256_000_000;
-/// The most bytes of an EPUB, packed: its pictures are not read, but its directory is.
+/// The maximum size of a packed EPUB, in bytes. Larger than for text, since pictures are not read.
 pub(super) const MAX_ARCHIVE: u64 = 4_000_000_000;
 
-/// The books of a file, one after the other; what is wrong with one does not keep the next back.
+/// Iterator over the books of a file. An error in one book does not end the iteration.
 #[derive(Debug)]
 pub struct Books<R> {
     path: String,
@@ -29,14 +29,15 @@ enum State {
     Read,
 }
 
-/// Reads the books of a file, each when it is asked for: one, or one for each line of a `.jsonl` file.
+/// Returns an iterator over the books of a file, read lazily: one book, or one per line of a `.jsonl` file.
 ///
-/// `encoding` is a WHATWG label that takes the place of what the bytes show; EPUB and JSON have their own.
+/// `encoding` is a WHATWG label that overrides detection. It is ignored for EPUB and JSON, which define their own
+/// encoding.
 pub fn books<R: BufRead + Seek>(path: &str, source: R, encoding: Option<&str>) -> Books<R> {
     Books { path: path.to_owned(), encoding: encoding.map(str::to_owned), source, state: State::Unread }
 }
 
-/// Reads a book from a file's bytes; of several, the first.
+/// Reads the first book from a file's bytes.
 pub fn read(path: &str, bytes: &[u8], encoding: Option<&str>) -> Result<Book, ChunkError> {
     let first = books(path, Cursor::new(bytes), encoding).next();
     first.unwrap_or_else(|| Err(ChunkError::Empty { path: path.to_owned() }))
@@ -66,7 +67,7 @@ impl<R: BufRead + Seek> Iterator for Books<R> {
     }
 }
 
-/// A file's size and first bytes.
+/// A file's size in bytes and its first 8 KiB.
 struct Begun {
     size: u64,
     head: Vec<u8>,
@@ -86,7 +87,7 @@ impl<R: BufRead + Seek> Books<R> {
         ChunkError::Unreadable { path: self.path.clone(), cause: error.to_string() }
     }
 
-    /// Reads a file that is one book.
+    /// Reads a file that holds a single book.
     fn whole(&mut self, begun: &Begun) -> Result<Book, ChunkError> {
         let archive = begun.head.starts_with(b"PK\x03\x04") || begun.head.starts_with(b"PK\x05\x06");
         let bound = if archive { MAX_ARCHIVE } else { MAX_BYTES };
@@ -108,7 +109,7 @@ impl<R: BufRead + Seek> Books<R> {
             return Err(ChunkError::Format { path: self.path.clone(), format });
         }
         let mut bytes = Vec::with_capacity(usize::try_from(begun.size).unwrap_or_default());
-        // The file may have grown since.
+        // The file may have grown since its size was read.
         self.source.by_ref().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| self.unreadable(&error))?;
         if bytes.len() as u64 > MAX_BYTES {
             return Err(too_large(bytes.len() as u64));
@@ -117,11 +118,11 @@ impl<R: BufRead + Seek> Books<R> {
     }
 }
 
-/// First bytes of what is no plain text, where they begin.
+/// Magic numbers of unsupported formats: (offset, bytes, name with article).
 const FORMATS: &[(usize, &[u8], &str)] = &[
     (0, b"%PDF", "a PDF"),
     (0, b"{\\rtf", "an RTF document"),
-    (0, b"\xd0\xcf\x11\xe0", "a Word document of the old kind"),
+    (0, b"\xd0\xcf\x11\xe0", "a Word document in the old binary format"),
     (0, b"\x1f\x8b", "a gzip archive"),
     (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (0, b"Rar!", "a RAR archive"),
@@ -138,7 +139,7 @@ const FORMATS: &[(usize, &[u8], &str)] = &[
     (0, b"PAR1", "a Parquet file"),
 ];
 
-/// Names a format that is no book's.
+/// Returns the name of the unsupported format that these bytes start with, if any.
 fn format_of(head: &[u8]) -> Option<&'static str> {
     let found = FORMATS.iter().find(|(at, magic, _)| head.get(*at..).is_some_and(|head| head.starts_with(magic)));
     found.map(|(.., format)| *format)
@@ -157,7 +158,7 @@ fn text(path: &str, bytes: Vec<u8>, encoding: Option<&str>) -> Result<Parts, Chu
     let (_, extension) = stem_and_extension(path);
     let encoding = encoding.name();
     if jsonl::is_named(&extension) {
-        return Err(ChunkError::Format { path: path.to_owned(), format: "JSON that holds no book, or not in UTF-8" });
+        return Err(ChunkError::Format { path: path.to_owned(), format: "JSON without books, or not in UTF-8" });
     }
     match markup(&text, &extension) {
         Markup::None if matches!(extension.as_str(), "md" | "markdown") => {
@@ -165,7 +166,7 @@ fn text(path: &str, bytes: Vec<u8>, encoding: Option<&str>) -> Result<Parts, Chu
             Ok(Parts { marks, ..Parts::new(Format::Markdown, text, encoding, hash) })
         }
         Markup::None => Ok(Parts::new(Format::Text, text, encoding, hash)),
-        Markup::Xml => Err(ChunkError::Format { path: path.to_owned(), format: "an XML document that is no XHTML" }),
+        Markup::Xml => Err(ChunkError::Format { path: path.to_owned(), format: "an XML document other than XHTML" }),
         Markup::Html(syntax) => {
             let page = html::page(&text, syntax, &std::collections::BTreeSet::new());
             drop(text);
@@ -182,7 +183,7 @@ fn text(path: &str, bytes: Vec<u8>, encoding: Option<&str>) -> Result<Parts, Chu
             let mut points = Points::new(&page.text);
             let matter = page.matter.into_iter().map(|(start, end, reason)| {
                 let (start, end) = (points.at(start), points.at(end));
-                Matter { start, end, reason, detail: "the page's markup says so".to_owned() }
+                Matter { start, end, reason, detail: "marked in the page's HTML".to_owned() }
             });
             let matter = matter.collect();
             let title = Some(page.title).filter(|title| !title.is_empty());
@@ -192,14 +193,14 @@ fn text(path: &str, bytes: Vec<u8>, encoding: Option<&str>) -> Result<Parts, Chu
     }
 }
 
-/// What a text is marked up with.
+/// The markup language of a text.
 enum Markup {
     None,
     Html(Syntax),
     Xml,
 }
 
-/// Looks at a text's first words; its name only says what a fragment of a page is.
+/// Detects the markup of a text from its first 2,000 characters. The extension decides only for fragments of a page.
 fn markup(text: &str, extension: &str) -> Markup {
     let text = text.trim_start();
     if !text.starts_with('<') {
@@ -217,7 +218,7 @@ fn markup(text: &str, extension: &str) -> Markup {
     }
 }
 
-/// What a format's reader finds, before title, language and slug are known.
+/// The result of a format reader, before title, language and slug are filled in.
 #[derive(Debug)]
 pub(super) struct Parts {
     pub(super) format: Format,
@@ -235,10 +236,10 @@ impl Parts {
         Self { format, text, encoding, hash, title: None, author: None, marks: Vec::new(), matter: Vec::new() }
     }
 
-    /// Makes the book, with what its text shows of itself.
+    /// Builds the book, and fills in what can be found from the text.
     pub(super) fn book(mut self, path: &str) -> Book {
         if !has_story(&self.text, &self.matter) {
-            // Whatever says that all of a book is no story is wrong.
+            // A format that marks the whole book as boilerplate must be wrong.
             self.matter.retain(|matter| matter.start == matter.end);
         }
         if self.marks.len() > headings::MOST {
@@ -265,7 +266,7 @@ impl Parts {
     }
 }
 
-/// Whether a word stands outside of the matter, which is in order.
+/// Whether any visible character lies outside the boilerplate. `matter` is in order.
 fn has_story(text: &str, matter: &[Matter]) -> bool {
     let mut matter = matter.iter().peekable();
     (0_u32..).zip(text.chars()).filter(|(_, c)| !c.is_whitespace()).any(|(at, _)| {
@@ -274,7 +275,7 @@ fn has_story(text: &str, matter: &[Matter]) -> bool {
     })
 }
 
-/// Finds a named field for the author before the text.
+/// Returns the author from a named field such as `Author:` in the first 40 lines.
 fn author(text: &str) -> Option<String> {
     text.lines().take(40).filter(|line| line.len() < 200).find_map(|line| {
         let line = line.trim();
@@ -284,7 +285,7 @@ fn author(text: &str) -> Option<String> {
     })
 }
 
-/// Turns bytes of a text into code points, each asked for after those before it.
+/// Converts byte offsets of a text to code points. Offsets must be asked for in ascending order.
 pub(super) struct Points<'a> {
     text: &'a str,
     byte: usize,
@@ -296,7 +297,8 @@ impl<'a> Points<'a> {
         Self { text, byte: 0, point: 0 }
     }
 
-    /// Returns the code points before a byte; one that lies before the last asked for counts as that.
+    /// Returns the number of code points before a byte offset. An offset below the previous one gives the same result
+    /// as that.
     pub(super) fn at(&mut self, byte: usize) -> u32 {
         if byte > self.byte {
             let count = self.text[self.byte..byte].chars().count();
@@ -307,7 +309,7 @@ impl<'a> Points<'a> {
     }
 }
 
-/// Splits a path's last part into stem and lower-case extension.
+/// Splits the last component of a path into stem and lower-case extension.
 pub(super) fn stem_and_extension(path: &str) -> (&str, String) {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     match name.rsplit_once('.') {
@@ -377,11 +379,11 @@ mod tests {
         let utf_16: Vec<u8> = "\u{feff}{\"content\": \"河灯\"}".encode_utf16().flat_map(u16::to_le_bytes).collect();
         for (path, bytes) in [("a.jsonl", utf_16.as_slice()), ("a.json", b"\"Chapter 1\"")] {
             let error = read(path, bytes, None).expect_err("no book").to_string();
-            assert!(error.contains("it is JSON that holds no book"), "{error}");
+            assert!(error.contains("it is JSON without books"), "{error}");
         }
     }
 
-    /// A file of some size that fails when it is read beyond its first bytes.
+    /// A file of a given size that panics when it is read beyond its first bytes.
     struct Huge {
         size: u64,
         at: u64,
@@ -390,7 +392,7 @@ mod tests {
 
     impl std::io::Read for Huge {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-            assert!(self.at < 16_384, "it is read before its size is looked at");
+            assert!(self.at < 16_384, "read before its size was checked");
             let length = buffer.len().min(4096);
             buffer[..length].fill(b'a');
             for (at, byte) in (self.at..).zip(&mut buffer[..length]) {
@@ -490,7 +492,7 @@ mod tests {
                 prop_assert_eq!(&own, &chunk.text);
                 at = chunk.end;
             }
-            // What no chunk holds is blank or stands in a reject.
+            // Text outside all chunks is blank or listed in a reject.
             let held: usize = chunks.iter().map(|chunk| chunk.text.split_whitespace().map(str::len).sum::<usize>()).sum();
             let all: usize = book.text.split_whitespace().map(str::len).sum();
             prop_assert!(held == all || !rejects.is_empty());

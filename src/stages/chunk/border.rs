@@ -1,5 +1,5 @@
-//! The plot-aware pass: what a border between two chunks cuts, and where it should stand. Cuts no chunk anew; a border
-//! moves within the text that its ask shows, and only as far as the token bound allows.
+//! The plot-aware pass: asks what a boundary between two chunks cuts, and where it should be. Does not split again; a
+//! boundary only moves within the text shown in its ask, and only if both chunks stay within the token limit.
 
 use futures::StreamExt;
 use schemars::JsonSchema;
@@ -12,10 +12,10 @@ use crate::llm::{Ask, AskError, Model, Offline};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Book, Chunk, Language, Message, Reject};
 
-/// So many borders of one book are asked about at the same time.
+/// The number of boundaries of one book that are asked about concurrently.
 const AT_ONCE: usize = 16;
 
-/// How much text an ask shows on each side of a border, in characters: some 300 English words, 600 Chinese characters.
+/// How many characters an ask shows on each side of a boundary: about 300 English words or 600 Chinese characters.
 const fn window(language: Language) -> usize {
     match language {
         Language::En => 1800,
@@ -23,11 +23,12 @@ const fn window(language: Language) -> usize {
     }
 }
 
-/// Looks at each border between two chunks that follow each other, moves it to where the plot is not cut, or marks the
-/// chunk before it as one that `continues`.
+/// Checks each boundary between two adjacent chunks, and moves it to where it does not interrupt the plot, or sets
+/// `continues` on the chunk before it.
 ///
-/// Draws are `<id of the chunk before the border>/border`. A border whose call fails stays as it is and leaves a reject;
-/// only what ends the run is an error. The chunks hold the same text as before, each within `max_tokens`.
+/// The draw is `<id of the chunk before the boundary>/border`. If a call fails, its boundary stays as it is and a
+/// reject is recorded; only errors that end the run are returned. The chunks hold the same text as before, each within
+/// `max_tokens`.
 pub async fn borders<'m>(
     model: impl Fn(Language) -> &'m Model,
     params: &Params,
@@ -38,7 +39,7 @@ pub async fn borders<'m>(
         .windows(2)
         .map(|pair| {
             let (model, draw) = (model(pair[0].language), format!("{}/border", pair[0].id()));
-            // Matter that was left out between two chunks is a border that nothing may move.
+            // A boundary where boilerplate was left out between two chunks cannot move.
             let meet = pair[0].end == pair[1].start;
             let ask = if meet { FindBorder::new(book, &pair[0], &pair[1]) } else { None };
             answer(model, ask, draw)
@@ -53,7 +54,7 @@ pub async fn borders<'m>(
         match answer {
             Ok(answer) => settle(before, after, &ask, &answer, params),
             Err(error) if error.ends_the_run() => {
-                // An interruption tells less than what caused it.
+                // An interruption says less than the error that caused it.
                 if matches!(ended, None | Some(AskError::Interrupted)) {
                     ended = Some(error);
                 }
@@ -72,20 +73,21 @@ async fn answer(
     let ask = ask?;
     let answer = model.ask(&ask, &draw).await;
     if answer.as_ref().is_err_and(AskError::ends_the_run) {
-        // What is in flight is finished and kept; nothing new begins.
+        // Requests in flight are finished and kept; no new ones start.
         model.desk().stop();
     }
     Some((ask, answer))
 }
 
-/// Puts the border where the answer has it, if both chunks stay within the bound; else it stays and the scene runs on.
+/// Moves the boundary to where the answer puts it. If a chunk would exceed the limit, the boundary stays and the scene
+/// is marked as continuing.
 fn settle(before: &mut Chunk, after: &mut Chunk, ask: &FindBorder, answer: &FoundBorder, params: &Params) {
     let place = ask.place(answer.opens_with).unwrap_or(before.end);
     let moved = place != before.end && shift(before, after, place, params);
     before.continues = answer.continues || (!moved && answer.cuts != Cut::Nothing);
 }
 
-/// Moves the border between two chunks to a place in code points; `false` when one of them would grow too long.
+/// Moves the boundary between two chunks to a code point offset. Returns `false` if a chunk would exceed the limit.
 fn shift(before: &mut Chunk, after: &mut Chunk, place: u32, params: &Params) -> bool {
     let joined = format!("{}{}", before.text, after.text);
     let Some(skip) = place.checked_sub(before.start) else { return false };
@@ -108,7 +110,7 @@ fn shift(before: &mut Chunk, after: &mut Chunk, place: u32, params: &Params) -> 
     true
 }
 
-/// Returns the heading that a text begins with, the innermost of several, else the last before it.
+/// Returns the innermost heading that a text starts with, or else the last one before it.
 fn chapter_at(place: u32, text: &str, headings: &[(u32, String)], split: usize) -> Option<String> {
     let blank = text.len() - text.trim_start().len();
     let mut reach = place + count(&text[..blank]);
@@ -117,29 +119,29 @@ fn chapter_at(place: u32, text: &str, headings: &[(u32, String)], split: usize) 
         if heading.0 > reach {
             break;
         }
-        // Between two headings that open each other stand line breaks alone.
+        // Nested headings are separated by line breaks only.
         reach = heading.0 + count(&heading.1) + 8;
         chapter = Some(heading);
     }
     chapter.map(|(_, title)| title.clone())
 }
 
-/// A paragraph near a border.
+/// A paragraph near a boundary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Paragraph {
     /// Its number, from 1.
     number: u32,
-    /// Its text in one line.
+    /// Its text on one line.
     text: String,
-    /// Where it begins, in code points of the book.
+    /// Its start, in code points of the book.
     #[serde(skip)]
     start: u32,
-    /// Whether it is a heading.
+    /// Whether it contains a heading.
     #[serde(skip)]
     heading: bool,
 }
 
-/// Does a border between two chunks cut a storyline, a conversation or its trailing lines, and where should it stand?
+/// Ask: does a boundary between two chunks cut a storyline, a conversation or trailing lines, and where should it be?
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FindBorder {
     language: Language,
@@ -147,11 +149,11 @@ pub struct FindBorder {
     chapter: String,
     before: Vec<Paragraph>,
     after: Vec<Paragraph>,
-    /// The paragraphs that may open the next part, and the one that does as planned.
+    /// The first and last paragraph that may open the next chunk, and the one that opens it as planned.
     first: u32,
     last: u32,
     planned: u32,
-    /// Whether the book is a script, where talk has no quotation marks.
+    /// Whether the book is a script, in which speech has no quotation marks.
     #[serde(skip)]
     script: bool,
 }
@@ -184,8 +186,8 @@ pub struct FoundBorder {
 }
 
 impl FindBorder {
-    /// Takes the text around a border, no more than half of each chunk, so that two borders never meet; `None` where the
-    /// chunks do not follow each other.
+    /// Takes the text around a boundary, at most half of each chunk, so that two boundaries never meet. Returns `None`
+    /// if the chunks are not adjacent.
     fn new(book: &Book, before: &Chunk, after: &Chunk) -> Option<Self> {
         if before.end != after.start {
             return None;
@@ -228,15 +230,16 @@ impl FindBorder {
         })
     }
 
-    /// Returns where a paragraph begins.
+    /// Returns the start of a paragraph, in code points.
     fn place(&self, number: u32) -> Option<u32> {
         let all = self.before.iter().chain(&self.after);
         all.into_iter().find(|paragraph| paragraph.number == number).map(|paragraph| paragraph.start)
     }
 }
 
-/// Returns the paragraphs of a text next to its end or beginning, in bytes and in order: about `most` characters of them,
-/// those of more than a window cut at sentence ends. The last bytes of the text always belong to them, or the first.
+/// Returns the byte ranges of the paragraphs next to the end or the start of a text, in order: about `most` characters.
+/// Paragraphs longer than a window are split at sentence ends. The last (or first) bytes of the text are always
+/// included.
 fn near(text: &str, most: usize, window: usize, from_end: bool) -> Vec<(usize, usize)> {
     let mut pieces: Vec<(usize, usize)> = Vec::new();
     let mut start = 0;
@@ -307,7 +310,7 @@ impl Ask for FindBorder {
         };
         let best = (0..features.len())
             .min_by(|a, b| {
-                // Of equal places the nearest.
+                // On equal cost, the nearest place wins.
                 cost(*a).total_cmp(&cost(*b)).then(a.abs_diff(planned).cmp(&b.abs_diff(planned)))
             })
             .unwrap_or(planned);
@@ -317,35 +320,36 @@ impl Ask for FindBorder {
     }
 }
 
-/// What a place between two paragraphs shows.
+/// The features of a place between two paragraphs.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a sign of its own, weighed apart")]
+#[expect(clippy::struct_excessive_bools, reason = "independent features with separate weights")]
 struct Features {
     /// A quotation is open across it.
     open: bool,
-    /// The paragraphs on both sides hold talk.
+    /// The paragraphs on both sides contain dialogue.
     talk: bool,
-    /// Talk stands within two paragraphs on both sides.
+    /// There is dialogue within two paragraphs on both sides.
     near_talk: bool,
-    /// The paragraph before it ends within a sentence.
+    /// The paragraph before it ends inside a sentence.
     unended: bool,
     /// The paragraph before it is a heading.
     stranded: bool,
     /// The paragraph after it is a heading.
     heading: bool,
-    /// A line that parts scenes stands before it.
+    /// There is a scene break before it.
     after_stars: bool,
-    /// A line that parts scenes stands after it.
+    /// There is a scene break after it.
     before_stars: bool,
 }
 
 impl Features {
-    /// Whether a scene runs on across the place.
+    /// Whether a scene continues across the place.
     const fn runs_on(self) -> bool {
         !self.heading && !self.after_stars && !self.before_stars && (self.open || self.talk || self.unended)
     }
 
-    /// What a border at the place costs; a gain where a scene ends. The whole window away costs 3.
+    /// Returns the cost of a boundary at the place; negative where a scene ends. The distance of a whole window costs
+    /// 3.
     fn cost(self) -> f64 {
         let weigh = |is: bool, cost: f64| if is { cost } else { 0.0 };
         weigh(self.open, 8.0)
@@ -358,7 +362,7 @@ impl Features {
             + weigh(self.before_stars, -6.0)
     }
 
-    /// Says what a border at the place cuts, and why.
+    /// Returns what a boundary at the place cuts, and why.
     const fn reason(self, language: Language) -> (Cut, &'static str) {
         let zh = matches!(language, Language::Zh);
         if self.stranded {
@@ -384,7 +388,7 @@ impl Features {
 }
 
 impl FindBorder {
-    /// Reads the signs of the place before a paragraph.
+    /// Returns the features of the place before a paragraph.
     fn features(&self, paragraphs: &[&Paragraph], at: usize) -> Features {
         let (before, after) = (paragraphs[at - 1], paragraphs[at]);
         let talk = |place: usize| {
@@ -398,7 +402,7 @@ impl FindBorder {
             open: is_open(&before.text),
             talk: talk(at - 1) && talk(at),
             near_talk: (talk(at - 1) || (at >= 2 && talk(at - 2))) && (talk(at) || talk(at + 1)),
-            // Lines of verse, of a script and of a letter's head end without a mark.
+            // Lines of verse, of a script and of a letterhead end without punctuation.
             unended: !ended && !before.heading && !stars(before) && !self.script && before.text.chars().count() > short,
             stranded: before.heading,
             heading: after.heading,
@@ -425,7 +429,7 @@ mod tests {
     use crate::llm::{Answered, Budget, Desk, Journal, JournalError, OfflineOptions, Record, estimate_tokens};
     use crate::prompt::Prompts;
 
-    /// A journal that answers by draw: what it is given to keep, it keeps with the scripted reply.
+    /// A journal that replaces replies by draw: it stores each record with the scripted reply.
     #[derive(Default)]
     struct Script {
         replies: BTreeMap<&'static str, String>,
@@ -460,7 +464,7 @@ mod tests {
         (book, chunks, params)
     }
 
-    /// Runs the pass twice: the second time reads what the script made of the first.
+    /// Runs the pass twice; the second run reads the scripted replies.
     async fn scripted(
         text: &str,
         max_tokens: u32,
@@ -475,7 +479,7 @@ mod tests {
         (planned, chunks, rejects)
     }
 
-    /// Nothing is lost or doubled, and the bound holds.
+    /// Asserts that no text is lost or duplicated and that the limit holds.
     fn whole(planned: &[Chunk], chunks: &[Chunk], max_tokens: u32) {
         let join = |chunks: &[Chunk]| chunks.iter().map(|chunk| chunk.text.as_str()).collect::<String>();
         assert_eq!(join(chunks), join(planned));
@@ -498,7 +502,7 @@ mod tests {
         serde_json::json!({ "reason": "", "cuts": cuts, "opens_with": opens_with, "continues": continues }).to_string()
     }
 
-    /// A long walk, with a talk in its middle that nothing interrupts.
+    /// A long walk with an uninterrupted conversation in the middle.
     fn story(language: Language) -> String {
         let (walk, talk) = match language {
             Language::En => (
@@ -551,7 +555,7 @@ mod tests {
                 .windows(2)
                 .map(|pair| FindBorder::new(&book, &pair[0], &pair[1]).expect("neighbours"))
                 .collect();
-            // The first border moves by a paragraph, the second stays; the talk runs on across both.
+            // The first boundary moves by one paragraph, the second stays, and the conversation continues across both.
             let replies = [
                 ("a-book/0/border", reply("conversation", asks[0].planned - 1, true)),
                 ("a-book/1/border", reply("storyline", asks[1].planned, true)),
@@ -575,7 +579,7 @@ mod tests {
             let text = story(language);
             let (book, planned, mut params) = cut(&text, 500);
             let ask = FindBorder::new(&book, &planned[0], &planned[1]).expect("neighbours");
-            // The first chunk is full: it cannot take a paragraph more.
+            // The first chunk is full and cannot take another paragraph.
             params.max_tokens = planned[0].tokens;
             let mut chunks = planned.clone();
             let [before, after, ..] = &mut chunks[..] else { panic!("{chunks:?}") };
@@ -601,8 +605,8 @@ mod tests {
         }
     }
 
-    /// Asks the rules about a border of a text, given as `|`; tells what it cuts, the paragraph that opens the next part
-    /// by its first characters, and whether the scene runs on.
+    /// Asks the offline rules about the boundary marked by `|`. Returns what it cuts, the first characters of the
+    /// paragraph that opens the next chunk, and whether the scene continues.
     async fn by_rule(text: &str, headings: &[&str]) -> (Cut, String, bool) {
         let (first, second) = text.split_once('|').expect("a border");
         let text = format!("{first}{second}");

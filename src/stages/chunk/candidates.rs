@@ -1,6 +1,6 @@
-//! The lines of a book that may be headings: what each may open, by the table of rules, and the room around it.
+//! Finds the lines that may be headings, by the heading rules and the space around them.
 //!
-//! Judges nothing by its neighbours; `sequence` does.
+//! Does not compare candidates with each other; `sequence` does.
 
 use super::forms;
 use super::headings::{self, Candidate, Room, Strength};
@@ -11,17 +11,17 @@ use crate::text::{Shape, is_han, is_wrapped};
 /// The lines of a book's body.
 #[derive(Debug)]
 pub(super) struct Lines<'a> {
-    /// The book up to the end of its body.
+    /// The text of the book up to the end of its body.
     text: &'a str,
-    /// Where each begins, in bytes: no more is kept of it, since a book may be nothing but line breaks.
+    /// The start of each line, in bytes. Nothing else is stored per line, since a book may consist of line breaks only.
     starts: Vec<u32>,
-    /// What stands between two books, as bytes: it has its lines, but nothing to read.
+    /// The byte ranges between two books in the file. Lines in them are treated as blank.
     holes: &'a [(usize, usize)],
-    /// Whether each line is a paragraph, or blank lines are too rare to give a heading room.
+    /// Whether each line is a paragraph, or blank lines are too rare to separate headings.
     pub(super) dense: bool,
-    /// Whether paragraphs begin with blanks, so that a line without them is none.
+    /// Whether paragraphs start with an indent, so that a line without one is not a paragraph.
     pub(super) indented: bool,
-    /// In text of Latin letters that is broken at a width and has hardly a blank line, how long full lines are, in bytes.
+    /// The length of full lines in bytes, for Latin text that is hard-wrapped and has almost no blank lines.
     full: Option<usize>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Lines<'a> {
         lines
     }
 
-    /// Finds how the text is set.
+    /// Detects the layout of the text.
     fn look(&mut self) {
         let (start, end) = (self.start(0), self.end());
         let lines = || self.text[start..end].split_inclusive('\n');
@@ -50,7 +50,7 @@ impl<'a> Lines<'a> {
             han += usize::from(line.trim_start().starts_with(|c: char| !c.is_ascii()));
         }
         let blank = self.len() - filled;
-        // Chinese books break their lines at a width without a blank line anywhere.
+        // Chinese books hard-wrap lines without any blank lines.
         let wrapped = || is_wrapped(&lines().map(Shape::of_line).collect::<Vec<_>>());
         let rare = blank * 2 < filled;
         self.dense = rare && (han * 2 > filled || !wrapped());
@@ -66,7 +66,7 @@ impl<'a> Lines<'a> {
         self.starts.len()
     }
 
-    /// A line without its line break; beyond the last, nothing.
+    /// Returns a line without its line break; empty after the last line.
     fn whole(&self, at: usize) -> &'a str {
         let Some(start) = self.starts.get(at) else { return "" };
         let start = *start as usize;
@@ -78,7 +78,7 @@ impl<'a> Lines<'a> {
         self.text[start..end].trim_end_matches(['\n', '\r'])
     }
 
-    /// A line without the blanks around it; beyond the last, nothing.
+    /// Returns a line without surrounding white space; empty after the last line.
     pub(super) fn at(&self, at: usize) -> &'a str {
         self.whole(at).trim()
     }
@@ -87,48 +87,49 @@ impl<'a> Lines<'a> {
         self.at(at).is_empty()
     }
 
-    /// Whether a line is blank or only drawn, as the rules around a heading are.
+    /// Whether a line is blank or contains only a drawn rule.
     fn is_clear(&self, at: usize) -> bool {
         let words = self.at(at);
         words.bytes().all(|byte| matches!(byte, b'-' | b'=' | b'*' | b'_' | b'~' | b'#' | b'+' | b' '))
     }
 
-    /// Whether, where no blank line parts anything, the lines above and below a line do not run on over their ends.
+    /// In hard-wrapped text without blank lines: whether the previous line ends there, rather than continuing on this
+    /// one.
     fn is_parted(&self, at: usize) -> bool {
         self.full.is_some() && (at == 0 || self.is_short(at - 1) || ends_sentence(self.at(at - 1)))
     }
 
-    /// Whether, where no blank line parts anything, a line ends long before its width does.
+    /// In hard-wrapped text without blank lines: whether a line is much shorter than the full width.
     fn is_short(&self, at: usize) -> bool {
         self.full.is_some_and(|full| self.at(at).len() * 10 < full * 6)
     }
 
-    /// Whether a line stands at the margin.
+    /// Whether a line has no indent.
     pub(super) fn is_flush(&self, at: usize) -> bool {
         at < self.len() && !self.whole(at).starts_with(char::is_whitespace)
     }
 
-    /// Where a line begins, in bytes; beyond the last, where that ends.
+    /// Returns the start of a line, in bytes; after the last line, the end of the text.
     pub(super) fn start(&self, at: usize) -> usize {
         self.starts.get(at).map_or_else(|| self.end(), |start| *start as usize)
     }
 
-    /// How many bytes stand between the end of one line and the start of another.
+    /// Returns the number of bytes between the end of one line and the start of another.
     pub(super) fn between(&self, last: usize, next: usize) -> usize {
         let end = if last < self.len() { self.start(last) + self.whole(last).len() } else { 0 };
         self.start(next).saturating_sub(end)
     }
 
-    /// Whether the first paragraph of a stretch is prose.
+    /// Whether the first paragraph of a range of lines is prose.
     pub(super) fn opens_prose(&self, start: usize, end: usize) -> bool {
         matter::is_prose(&self.paragraph(start, end))
     }
 
-    /// Returns the first lines of the first paragraph of a stretch.
+    /// Returns the first lines (at most 40) of the first paragraph of a range.
     pub(super) fn paragraph(&self, start: usize, end: usize) -> String {
         let Some(first) = (start..end).find(|at| !self.is_blank(*at)) else { return String::new() };
         let mut paragraph = String::new();
-        // Without blank lines, a paragraph ends where the next is set in, or with its line.
+        // Without blank lines, a paragraph ends with its line, or before the next indent.
         let goes_on = |at: usize| at == first || !self.dense || (self.indented && self.is_flush(at));
         for at in (first..end).take_while(|at| !self.is_blank(*at) && goes_on(*at)).take(40) {
             paragraph.push_str(self.at(at));
@@ -137,24 +138,24 @@ impl<'a> Lines<'a> {
         paragraph
     }
 
-    /// Where the last line ends.
+    /// Returns the end of the last line, in bytes.
     fn end(&self) -> usize {
         self.len().checked_sub(1).map_or(0, |last| self.starts[last] as usize + self.whole(last).len())
     }
 }
 
-/// A heading on its way to a chapter.
+/// A candidate heading with its position.
 #[derive(Debug, Clone)]
 pub(super) struct Heading {
     pub(super) candidate: Candidate,
-    /// Index of its line, and of the last line that belongs to it.
+    /// The index of its first line, and of its last line.
     pub(super) line: usize,
     pub(super) last: usize,
     pub(super) title: String,
 }
 
-/// Finds the lines that may be headings and have the room around them that their rule asks for; none where there are more
-/// than a book has.
+/// Returns the lines that may be headings and have the space around them that their rule requires. Returns none if
+/// there are more than a book can have.
 pub(super) fn found(book: &Book, lines: &Lines) -> Vec<Heading> {
     let dense = lines.dense;
     let markdown = book.script
@@ -178,7 +179,7 @@ pub(super) fn found(book: &Book, lines: &Lines) -> Vec<Heading> {
         }
         if book.script && headings::is_slugline(words) && (at == 0 || lines.is_blank(at - 1)) {
             match headings.last_mut() {
-                // A slug line straight below a numbered scene is its title.
+                // A slug line directly below a numbered scene is its title.
                 Some(scene)
                     if scene.candidate.level == Level::Scene
                         && (scene.last + 1..at).all(|between| lines.is_blank(between)) =>
@@ -195,7 +196,7 @@ pub(super) fn found(book: &Book, lines: &Lines) -> Vec<Heading> {
         }
         let before = at == 0 || lines.is_clear(at - 1) || headings.last().is_some_and(|heading| heading.last + 1 == at);
         let parted = !before && lines.is_parted(at);
-        // No rule of English takes a line within a paragraph.
+        // English headings never occur inside a paragraph.
         if !before && !dense && !parted && words.starts_with(|c: char| c.is_ascii()) {
             continue;
         }
@@ -205,11 +206,11 @@ pub(super) fn found(book: &Book, lines: &Lines) -> Vec<Heading> {
         let room = match candidate.room {
             Room::Any => true,
             Room::Before | Room::Alone if dense => true,
-            // Between lines that nothing parts, a bare number is a page's as often as a chapter's.
+            // Between unseparated lines, a bare number is as often a page number as a chapter number.
             Room::Before if candidate.strength != Strength::Sequence => before || parted,
             Room::Before => before,
             Room::Alone if candidate.strength == Strength::Strong && lines.is_short(last) => before || parted,
-            // A number and its title below it have the room together.
+            // A number and the title below it share the blank lines around them.
             Room::Alone => before && lines.is_clear(last + 1),
         };
         if room {
@@ -219,17 +220,17 @@ pub(super) fn found(book: &Book, lines: &Lines) -> Vec<Heading> {
     headings
 }
 
-/// Whether a line ends as a sentence does.
+/// Whether a line ends like a sentence.
 fn ends_sentence(line: &str) -> bool {
     line.ends_with(['.', '!', '?', '”', '"', '’', '\'', '*', '-', '—'])
 }
 
-/// Whether a line ends a note that an earlier line began, as the caption of a picture does.
+/// Whether a line closes a bracket that an earlier line opened, as the caption of a picture does.
 fn closes_bracket(line: &str) -> bool {
     line.ends_with([']', '］']) && !line.contains(['[', '［'])
 }
 
-/// Joins a heading with the title on the line below it, or below one blank line, where one stands there.
+/// Joins a heading with the title on the next line, or after one blank line, if there is one.
 fn with_title(lines: &Lines, at: usize) -> (String, usize) {
     let own = lines.at(at);
     let alone = || (one_line(own), at);
@@ -244,14 +245,14 @@ fn with_title(lines: &Lines, at: usize) -> (String, usize) {
     let short =
         title.chars().count() <= if loud { 120 } else { 70 } && title.chars().filter(|c| is_han(*c)).count() <= 24;
     let begins = title.starts_with(|c: char| c.is_uppercase() || is_han(c) || matches!(c, '“' | '‘' | '"'));
-    // A full stop ends a title where the book sets one behind each heading.
+    // A full stop may end a title if the book puts one after each heading.
     let stopped = title.ends_with('.') && (loud || (below == at + 1 && own.ends_with('.')));
     let ends = stopped || !title.ends_with(['.', ',', ';', ':', '!', '。', '，', '；', '：', '！', '—', '-']);
-    // A line of dialogue in quotation marks opens a text as well as a title does: only one straight below is a title.
-    // One sentence, and another behind it.
+    // A quotation after a blank line more often opens the text than is a title.
+    // A Chinese full stop inside means that it is a sentence.
     let told = title.contains('。');
     let quoted = title.ends_with(['”', '"', '’', '」']) && below != at + 1;
-    // Without blank lines anywhere, what has the form of a title and a long line below it.
+    // Without blank lines: a line in the form of a title with a long line below it.
     let packed = below == at + 1
         && lines.at(below + 1).chars().take(16).count() == 16
         && ((lines.dense && (forms::title(title) || (forms::NAMES.fits)(title)))
@@ -268,12 +269,12 @@ fn with_title(lines: &Lines, at: usize) -> (String, usize) {
     if another || !text_follows { alone() } else { (one_line(&format!("{own} {printed}")), below) }
 }
 
-/// Puts a heading into one line with single blanks.
+/// Puts a heading on one line with single spaces.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a line ends in a page number behind a leader or in brackets, as in a table of contents.
+/// Whether a line ends in a page number after a dot leader or in brackets, as in a table of contents.
 pub(super) fn has_leader(line: &str) -> bool {
     let line = line.trim_end_matches([']', '）']);
     let rest = line.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -305,7 +306,7 @@ const fn plain(level: Level) -> Candidate {
     }
 }
 
-/// How often each depth of Markdown heading is used: what a depth means depends on the others.
+/// The number of Markdown headings per depth. The meaning of a depth depends on the others.
 struct Depths([usize; 7]);
 
 impl Depths {
@@ -317,7 +318,8 @@ impl Depths {
         Self(counts)
     }
 
-    /// Says what a heading opens: what its words say; else by depth. A lone heading above the others is the book's title.
+    /// Returns what a heading opens: by its words, or else by depth. A single heading above all others is the book's
+    /// title.
     fn open(&self, depth: usize, title: &str, script: bool) -> Option<Candidate> {
         if let Some(candidate) = headings::candidate(title).filter(|candidate| candidate.strength == Strength::Strong) {
             return Some(Candidate { room: Room::Any, titled: true, ..candidate });

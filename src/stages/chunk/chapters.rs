@@ -1,4 +1,4 @@
-//! A book's chapters: which of the lines that may be headings are. Splits nothing; `chunks` does.
+//! Finds the chapters of a book. Does not split the text; `chunks` does.
 
 use super::candidates::{Lines, found};
 use super::sequence::stand;
@@ -6,13 +6,14 @@ use super::titles::with_titles;
 use super::{matter, structure};
 use crate::schema::{Book, Chapter, Format};
 
-/// Returns the book's headings, each with the text up to the next, in order. A table of contents has no part in them,
-/// nor has what a distributor put around the book. What the book's format marks goes before what its lines look like.
+/// Returns the book's headings in order, each with the text up to the next one. Excludes tables of contents and the
+/// distributor's header and footer. Headings marked by the book's format take precedence over those found from its
+/// lines.
 #[must_use]
 pub fn chapters(book: &Book) -> Vec<Chapter> {
     let mut chapters = structure::chapters(book).unwrap_or_else(|| by_lines(book));
     if book.format == Format::Epub {
-        // An EPUB has pages; its lines are ours.
+        // An EPUB has pages; its lines are produced by this program.
         for chapter in &mut chapters {
             chapter.line = None;
         }
@@ -20,7 +21,7 @@ pub fn chapters(book: &Book) -> Vec<Chapter> {
     chapters
 }
 
-/// Finds the headings among the lines.
+/// Finds headings from the lines of the text.
 fn by_lines(book: &Book) -> Vec<Chapter> {
     let text = book.text.as_str();
     let body = matter::body(text);
@@ -65,7 +66,7 @@ fn by_lines(book: &Book) -> Vec<Chapter> {
     chapters
 }
 
-/// Returns how many code points a text has.
+/// Returns the number of code points in a text.
 pub(super) fn count(text: &str) -> u32 {
     u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
 }

@@ -1,7 +1,7 @@
-//! Which chapters of a book are taken, where a pipeline file does not want all of them.
+//! Selects chapters of a book, if the pipeline file does not take all of them.
 //!
-//! What is not taken becomes matter of the book, as if its format had marked it: it stays out of the chunks and is listed
-//! with its place. Finds no chapters itself.
+//! What is not selected is treated as boilerplate marked by the format: it stays out of the chunks and is listed as a
+//! reject. Does not look for chapters itself.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,31 +10,31 @@ use super::ChunkError;
 use super::matter::reasons::NOT_CHOSEN;
 use crate::schema::{Book, Chapter, Level, Matter};
 
-/// Places of chapters, such as `1-12` or `1-3, 7, 20-`, counted from 1 in the order of the book.
+/// Chapter numbers such as `1-12` or `1-3, 7, 20-`, counted from 1 in the order of the book.
 ///
-/// Counted are the headings of chapters and letters, in a play those of acts, else of scenes; volumes and parts are not,
-/// nor are prefaces and afterwords. A chapter reaches up to the next one: what stands before the first belongs to the
-/// first, what stands behind the last to the last, and the heading of a part to the chapter that it opens.
+/// Chapters and letters are counted; in a play acts, or else scenes. Volumes, parts, prefaces and afterwords are not
+/// counted. A chapter extends to the next one: text before the first chapter belongs to the first, text after the last
+/// to the last, and the heading of a part to the chapter that it opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// First and last place of each range, in order and apart; the last of an open range is the greatest number.
+    /// The first and last number of each range, sorted and disjoint. The last of an open range is `u32::MAX`.
     ranges: Vec<(u32, u32)>,
 }
 
-/// A text that names no chapters.
+/// The reason why a text is not a chapter selection.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChoiceError {
-    /// Nothing stands where a place or range should.
-    #[error("`{0}` names no chapter")]
+    /// A number or range is missing.
+    #[error("expected a chapter number or a range in `{0}`")]
     Empty(String),
-    /// A part is no place and no range.
-    #[error("`{0}` is no place of a chapter and no range of them")]
+    /// A part is neither a number nor a range.
+    #[error("`{0}` is not a chapter number or a range such as `3-7`")]
     NoRange(String),
-    /// Places count from 1.
-    #[error("`{0}` names a chapter 0; the first chapter is 1")]
+    /// Numbers start at 1.
+    #[error("there is no chapter 0 as in `{0}`; the first chapter is 1")]
     Zero(String),
-    /// A range ends before it begins.
-    #[error("the range `{0}` ends before it begins")]
+    /// A range ends before it starts.
+    #[error("the range `{0}` ends before it starts")]
     Backwards(String),
 }
 
@@ -93,9 +93,9 @@ impl fmt::Display for Choice {
 }
 
 impl Choice {
-    /// Leaves the chapters that are not named out of a book. Its chapters stay as they are, and so do all offsets.
+    /// Marks the chapters that are not selected as boilerplate in the book. Chapters and offsets do not change.
     ///
-    /// Fails when a range begins behind the last chapter; one that only ends there takes what there is.
+    /// Returns an error if a range starts after the last chapter. A range that only ends after it takes what there is.
     pub fn apply(&self, book: &mut Book, chapters: &[Chapter]) -> Result<(), ChunkError> {
         let starts = starts(chapters);
         let count = u32::try_from(starts.len()).unwrap_or(u32::MAX);
@@ -103,7 +103,8 @@ impl Choice {
             return Err(ChunkError::Choice { path: book.path.clone(), choice: self.to_string(), count });
         }
         let end = u32::try_from(book.text.chars().count()).unwrap_or(u32::MAX);
-        // Where the chapter of a place begins; the first begins with the book, and one behind the last where it ends.
+        // The start of a chapter number. The first chapter starts with the book; a number after the last is the end of
+        // the book.
         let begin = |place: u32| match place {
             0 | 1 => 0,
             place => starts.get(place as usize - 1).copied().unwrap_or(end),
@@ -120,12 +121,11 @@ impl Choice {
     }
 }
 
-/// Counts the chapters that a choice can name: the place of each heading, from 1; none for one that only stands above,
-/// before or behind chapters.
+/// Returns the number of each heading, from 1, as used in a selection, or `None` for headings that are not counted.
 #[must_use]
 pub fn places(chapters: &[Chapter]) -> Vec<Option<u32>> {
     let any = |levels: &[Level]| chapters.iter().any(|chapter| levels.contains(&chapter.level));
-    // The innermost that a story is told in; the scenes of an act go with it.
+    // The innermost level that holds text; the scenes of an act are selected with it.
     let counted: &[Level] = if any(&[Level::Chapter, Level::Letter]) {
         &[Level::Chapter, Level::Letter]
     } else if any(&[Level::Act]) {
@@ -143,7 +143,7 @@ pub fn places(chapters: &[Chapter]) -> Vec<Option<u32>> {
     chapters.iter().map(count).collect()
 }
 
-/// Returns where the chapters that count begin: at the heading of the part or the preface that stands above one.
+/// Returns the starts of the counted chapters, including a part heading or preface directly above.
 fn starts(chapters: &[Chapter]) -> Vec<u32> {
     let mut above = None;
     let mut starts = Vec::new();
@@ -159,7 +159,7 @@ fn starts(chapters: &[Chapter]) -> Vec<u32> {
     starts
 }
 
-/// Marks a stretch of a book, the chapters from `first` to `last`, as not taken.
+/// Marks the range of the chapters `first` to `last` as not selected.
 fn leave_out(book: &mut Book, start: u32, end: u32, first: u32, last: u32) {
     if start >= end {
         return;
@@ -175,7 +175,7 @@ fn leave_out(book: &mut Book, start: u32, end: u32, first: u32, last: u32) {
             matter.push(known);
             continue;
         }
-        // What the format marks within is left out with the rest; of what reaches over a border, the other part stays.
+        // Existing marks inside the range are replaced by it; of marks across its edges, the outer part is kept.
         if known.start < start {
             matter.push(Matter { end: known.end.min(start), ..known.clone() });
         }
@@ -206,20 +206,20 @@ mod tests {
             assert_eq!(text.parse::<Choice>().map(|choice| choice.to_string()).as_deref(), Ok(shown), "{text}");
         }
         for (text, part) in [
-            ("", "names no chapter"),
-            ("1,,3", "names no chapter"),
+            ("", "expected a chapter number"),
+            ("1,,3", "expected a chapter number"),
             ("one", "`one`"),
-            ("-5", "no range"),
+            ("-5", "not a chapter number"),
             ("0-3", "first chapter is 1"),
             ("9-3", "ends before"),
-            ("4294967296", "no range"),
+            ("4294967296", "not a chapter number"),
         ] {
             let error = text.parse::<Choice>().expect_err(text).to_string();
             assert!(error.contains(part), "{text}: {error}");
         }
     }
 
-    /// Returns what is left of a text, and the rejects as (reason, detail up to its place).
+    /// Returns the remaining text, and the rejects as (reason, detail up to its position).
     fn chosen(path: &str, text: &str, choice: &str) -> Result<(String, Vec<(String, String)>), String> {
         let mut book = read(path, text.as_bytes(), None).expect("reads");
         let chapters = chapters(&book);

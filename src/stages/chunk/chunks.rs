@@ -1,7 +1,7 @@
-//! Chapters become chunks: stretches of the book within a token budget, cut where a plot is least hurt.
+//! Splits chapters into chunks: contiguous passages within a token budget, cut where they interrupt the plot least.
 //!
-//! The chunks of a book follow each other without a gap and hold its story whole; what stands around the story goes into
-//! rejects.
+//! The chunks of a book follow each other without gaps and together hold the whole story. Text around the story is
+//! returned as rejects.
 
 use memchr::memchr_iter;
 
@@ -14,31 +14,32 @@ use crate::llm::{Estimate, estimate_tokens};
 use crate::schema::{Book, Chapter, Chunk, Reject};
 use crate::text::{Shape, paragraph_starts};
 
-/// What it costs to cut at the end of a unit, in shares of a chunk's length away from the best length.
+/// The cost of cutting after a unit. The unit of cost is a distance of one chunk length (`max_tokens`) from the ideal
+/// cut.
 mod cost {
-    /// Inside a quotation that is still open.
+    /// Inside an open quotation.
     pub(super) const OPEN: f64 = 0.3;
     /// Inside a paragraph.
     pub(super) const WITHIN: f64 = 0.2;
-    /// Between two paragraphs of talk.
+    /// Between two paragraphs of dialogue.
     pub(super) const TALK: f64 = 0.04;
-    /// At a line that parts scenes; a gain.
+    /// At a scene break. Negative, so that cuts there are preferred.
     pub(super) const BORDER: f64 = -0.15;
 }
 
-/// The most bytes of a chapter that are cut at once, so that what is held of its paragraphs has a bound: more than any has, and
-/// than most books have.
+/// The maximum number of bytes of a chapter that are cut at once, which bounds the memory for its paragraphs. Larger
+/// than any real chapter and most books.
 const STRETCH: usize = 1 << 22;
-/// How far before the end of a stretch a better end is looked for.
+/// How many bytes before the end of such a block a better place to cut is searched for.
 const NEAR: usize = 1 << 16;
 
-/// A paragraph, or a part of one that is too long. In bytes, the blank lines after it included.
+/// A paragraph, or part of one that is too long. Offsets are in bytes; trailing blank lines are included.
 #[derive(Debug, Clone, Copy)]
 struct Unit {
     start: usize,
     end: usize,
     weight: Weight,
-    /// What a cut after it costs.
+    /// The cost of a cut after this unit.
     cost: f64,
 }
 
@@ -50,12 +51,12 @@ struct Piece {
     weight: Weight,
 }
 
-/// What a stretch of text weighs.
+/// The token count of a passage.
 #[derive(Debug, Clone, Copy)]
 struct Weight {
-    /// Its tokens, never less than what it adds to a text.
+    /// An upper bound on the tokens that the passage adds to a text.
     tokens: u32,
-    /// Its estimate, unless its tokens are counted or its parts meet within a word.
+    /// The estimate, or `None` if tokens are counted exactly or the parts meet inside a word.
     estimate: Option<Estimate>,
 }
 
@@ -74,11 +75,12 @@ impl Weight {
     }
 }
 
-/// Cuts a book into chunks of at most `max_tokens`.
+/// Splits a book into chunks of at most `max_tokens`, and returns them with the rejects.
 ///
-/// Whole chapters are merged while a chunk holds less than `min_share` of that; a chapter that is longer is cut into even
-/// pieces, at paragraph ends and outside open quotations where it can be. The chunks concatenate to the story; what
-/// stands before, after or in front of it as a preface comes back as rejects. Linear in the length of the book.
+/// Whole chapters are merged while a chunk holds less than `min_share` of the maximum. A longer chapter is cut into
+/// even pieces, at paragraph ends and outside open quotations where possible. The concatenated chunks are the story;
+/// the text before and after it, including prefaces, is returned as rejects. Runs in time linear in the length of the
+/// book.
 #[must_use]
 pub fn chunk(book: &Book, chapters: &[Chapter], params: &Params) -> (Vec<Chunk>, Vec<Reject>) {
     let text = book.text.as_str();
@@ -92,13 +94,13 @@ pub fn chunk(book: &Book, chapters: &[Chapter], params: &Params) -> (Vec<Chunk>,
         if over == 0 || bound == 1 {
             return (chunks, story.rejects(book));
         }
-        // Where two paragraphs meet, a tokenizer can find more tokens than in the two apart; it does in hardly any book.
+        // A tokenizer can count more tokens for two joined paragraphs than for the two apart. This is rare.
         bound = bound.saturating_sub(over.max(step)).max(1);
         step *= 2;
     }
 }
 
-/// Cuts the story into pieces whose units have `max` tokens or fewer together.
+/// Splits the story into pieces whose units sum to at most `max` tokens.
 fn plan(text: &str, story: &Story, max: u32, params: &Params) -> Vec<Piece> {
     let mut chunks: Vec<Piece> = Vec::new();
     for &range in &story.ranges {
@@ -114,7 +116,7 @@ fn plan(text: &str, story: &Story, max: u32, params: &Params) -> Vec<Piece> {
     chunks
 }
 
-/// Turns the chapters' code points into bytes.
+/// Converts the start of each chapter from code points to bytes.
 fn bytes_of(text: &str, chapters: &[Chapter]) -> Vec<usize> {
     let mut rest = text.chars();
     let mut passed = 0;
@@ -131,7 +133,7 @@ fn bytes_of(text: &str, chapters: &[Chapter]) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the chapters of a stretch of the story, those that are hardly more than a heading joined with the next.
+/// Returns the chapters in a range of the story. Chapters that are little more than a heading are joined with the next.
 fn sections(text: &str, range: (usize, usize), borders: &[usize], max: u32) -> Vec<(usize, usize)> {
     let first = borders.partition_point(|at| *at <= range.0);
     let last = borders.partition_point(|at| *at < range.1);
@@ -141,7 +143,7 @@ fn sections(text: &str, range: (usize, usize), borders: &[usize], max: u32) -> V
     let mut sections: Vec<(usize, usize)> = Vec::new();
     let mut start = range.0;
     for (at, &end) in borders.iter().enumerate() {
-        // Only a short text is worth counting.
+        // Only short texts are worth counting.
         let tiny = end - start < 1600 && estimate_tokens(&text[start..end]) < small;
         if tiny && at + 1 < borders.len() {
             continue;
@@ -154,7 +156,7 @@ fn sections(text: &str, range: (usize, usize), borders: &[usize], max: u32) -> V
     sections
 }
 
-/// Cuts what is longer than any chapter into stretches, between two paragraphs where it can be.
+/// Cuts a range longer than [`STRETCH`] into blocks, between two paragraphs where possible.
 fn stretches(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
     let mut start = start;
     std::iter::from_fn(move || {
@@ -171,11 +173,12 @@ fn stretches(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usiz
     })
 }
 
-/// Cuts a section into paragraphs, and paragraphs over the bound into sentences, then words, then characters.
+/// Splits a section into paragraphs, and paragraphs over the limit into sentences, then words, then characters.
 fn units(text: &str, offset: usize, max: u32, params: &Params) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
     let mut start = 0;
-    // How many paragraphs a quotation has been open over: one whose last mark is missing is not open for ever.
+    // The number of paragraphs that a quotation has been open for. A missing closing mark must not keep it open
+    // forever.
     let mut open_over = 0;
     for end in paragraph_ends(text) {
         let around = Around { next: text[end..].trim_start(), open: (1..=6).contains(&open_over) };
@@ -186,8 +189,8 @@ fn units(text: &str, offset: usize, max: u32, params: &Params) -> Vec<Unit> {
     units
 }
 
-/// Returns where the paragraphs of a text end, in bytes; blank lines belong to the paragraph before them, those at the
-/// beginning to the first.
+/// Returns the byte offsets where paragraphs end. Blank lines belong to the paragraph before them, leading ones to the
+/// first paragraph.
 pub(super) fn paragraph_ends(text: &str) -> Vec<usize> {
     let (mut shapes, mut begins, mut at) = (Vec::<Shape>::new(), Vec::new(), 0);
     for end in memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).chain([text.len()]) {
@@ -195,7 +198,7 @@ pub(super) fn paragraph_ends(text: &str) -> Vec<usize> {
             continue;
         }
         let shape = Shape::of_line(&text[at..end]);
-        // Blank lines are one border, however many they are.
+        // Consecutive blank lines count as one.
         if !(shape.is_blank() && shapes.last().is_some_and(|before| before.is_blank())) {
             shapes.push(shape);
             begins.push(at);
@@ -211,16 +214,16 @@ pub(super) fn paragraph_ends(text: &str) -> Vec<usize> {
     ends
 }
 
-/// What a paragraph stands between.
+/// The context of a paragraph.
 #[derive(Debug, Clone, Copy)]
 struct Around<'a> {
-    /// What follows, from the first word of the next.
+    /// The text that follows, from the first word of the next paragraph.
     next: &'a str,
-    /// Whether a quotation of an earlier one runs on into it.
+    /// Whether a quotation from an earlier paragraph is still open.
     open: bool,
 }
 
-/// Makes a paragraph into units, and says whether a quotation runs on from it.
+/// Splits a paragraph into units, and returns whether a quotation is open at its end.
 fn paragraph(
     (text, offset): (&str, usize),
     Around { next, open }: Around,
@@ -230,7 +233,7 @@ fn paragraph(
 ) -> bool {
     let words = text.trim();
     let weight = Weight::of(text, params);
-    // A mark at its head says anew that it is open.
+    // An opening mark at the start of a paragraph repeats that the quotation is open.
     let before = open && !starts_talk(words);
     let open = opens(before, words);
     let border =
@@ -252,12 +255,12 @@ fn paragraph(
     let mut start = 0;
     let mut push = |end: usize, cost: f64, within_word: bool| {
         let mut weight = Weight::of(&text[start..end], params);
-        // A word cut in two can weigh one more token joined than apart.
+        // A word cut in two can count one token more joined than apart.
         weight.tokens += u32::from(within_word);
         units.push(Unit { start: offset + start, end: offset + end, weight, cost });
         start = end;
     };
-    // By the estimate no character weighs four thirds of a token; a tokenizer may give each of its bytes one.
+    // By the estimate, a character counts at most 4/3 tokens. A tokenizer may give each of its bytes one.
     let most = if params.tokenizer.is_some() { max as usize / 8 } else { (max as usize / 2).saturating_sub(2) * 3 / 4 };
     let (mut begun, mut within) = (0, before);
     for end in sentence_ends(text) {
@@ -275,7 +278,8 @@ fn paragraph(
     open
 }
 
-/// Returns where the sentences of a paragraph end, the last at its end; marks and blanks after a sentence belong to it.
+/// Returns the byte offsets where sentences end, including the end of the text. Closing marks and spaces belong to the
+/// sentence before them.
 pub(super) fn sentence_ends(text: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut closing = false;
@@ -284,7 +288,7 @@ pub(super) fn sentence_ends(text: &str) -> Vec<usize> {
             closing = true;
         } else if closing && !(c.is_whitespace() || matches!(c, '”' | '"' | '’' | '\'' | '」' | '』' | '）' | ')'))
         {
-            // A full stop of Latin script ends a sentence only before a blank.
+            // A Latin full stop ends a sentence only before white space.
             let before = text[..at].chars().next_back();
             if before.is_some_and(char::is_whitespace) || !text[..at].ends_with('.') {
                 ends.push(at);
@@ -296,8 +300,9 @@ pub(super) fn sentence_ends(text: &str) -> Vec<usize> {
     ends
 }
 
-/// Returns where a sentence over the bound is cut, its own end aside, and whether within a word: at blanks and commas
-/// while it can be. No part has more than `most` characters, which never weigh more than half of the bound.
+/// Returns where a sentence over the limit is cut, excluding its own end, and whether each cut is inside a word. Cuts
+/// are at white space and commas where possible. No part has more than `most` characters, which never count more than
+/// half of the limit.
 fn clause_ends(text: &str, most: usize) -> Vec<(usize, bool)> {
     let most = most.max(1);
     let mut ends = Vec::new();
@@ -320,13 +325,13 @@ fn clause_ends(text: &str, most: usize) -> Vec<(usize, bool)> {
     ends
 }
 
-/// Whether a paragraph ends inside a quotation. Marks that do not match are read by what is open.
+/// Whether a paragraph ends inside a quotation. Marks that do not match are interpreted by what is open.
 pub(super) fn is_open(text: &str) -> bool {
     opens(false, text)
 }
 
-/// Carries on whether a quotation is open over a further stretch of text. Looks for marks a block at a time, since most
-/// text has none.
+/// Returns whether a quotation is open after `text`, given whether it was open before. Searches for quotation marks in
+/// blocks, since most text has none.
 fn opens(open: bool, text: &str) -> bool {
     const BLOCK: usize = 32;
     let (bytes, mut open) = (text.as_bytes(), open);
@@ -350,7 +355,8 @@ fn opens(open: bool, text: &str) -> bool {
     open
 }
 
-/// Whether a quotation mark may end with these bytes: all but `"` have three, and few other characters end as they do.
+/// Whether a quotation mark may end with these two bytes. All marks but `"` have three bytes, and few other characters
+/// end like them.
 const fn may_quote(before: u8, last: u8) -> bool {
     let print = before == 0x80 && (last & 0xfc == 0x8c || last & 0xfe == 0x9c);
     last == b'"' || print || (before == 0xbc && last == 0x82)
@@ -360,7 +366,7 @@ fn starts_talk(text: &str) -> bool {
     text.starts_with(['“', '"', '「', '『', '‘'])
 }
 
-/// Whether a line only parts scenes.
+/// Whether a line consists only of ornaments, as a scene break does.
 pub(super) fn is_border(line: &str) -> bool {
     !line.is_empty() && line.chars().all(|c| c.is_whitespace() || is_ornament(c)) && line.chars().nth(40).is_none()
 }
@@ -369,7 +375,7 @@ fn is_ornament(c: char) -> bool {
     "*＊#＃~～-—_=•·…◇◆○●☆★※□■".contains(c)
 }
 
-/// Cuts a section's units into even pieces of at most `max` tokens.
+/// Splits a section's units into even pieces of at most `max` tokens.
 fn split(units: &[Unit], max: u32, pieces: &mut Vec<Piece>) {
     let mut left = units.iter().fold(0_u32, |sum, unit| sum.saturating_add(unit.weight.tokens));
     let mut rest = units;
@@ -419,7 +425,7 @@ fn merge(pieces: &[Piece], max: u32, min_share: f64) -> Vec<Piece> {
             _ => chunks.push(*piece),
         }
     }
-    // A short rest at the end goes to the chunk before it.
+    // A short remainder at the end joins the chunk before it.
     if let [.., before, last] = &chunks[..]
         && is_short(last)
         && let Some(both) = joined(before, last)
@@ -464,7 +470,8 @@ fn records(book: &Book, chapters: &[Chapter], starts: &[usize], pieces: &[Piece]
     chunks
 }
 
-/// Returns the heading that a place stands under; of a part and the chapter that it opens at once, the chapter's.
+/// Returns the title of the chapter at a place. For a part directly followed by a chapter heading, returns the
+/// chapter's title.
 fn opening(text: &str, chapters: &[Chapter], starts: &[usize], place: usize) -> String {
     let Some(mut at) = starts.partition_point(|start| *start <= place).checked_sub(1) else { return String::new() };
     if starts[at] == place || text[starts[at]..place].trim().is_empty() {
@@ -683,7 +690,7 @@ mod tests {
         }
     }
 
-    /// A page with chapters, tables, notes and pieces of navigation between them.
+    /// A page with chapters, tables of contents, notes and navigation.
     fn page() -> impl Strategy<Value = String> {
         let part = prop_oneof![
             (1_u32..40).prop_map(|number| format!("<h2>Chapter {number}</h2>")),
@@ -734,7 +741,7 @@ mod tests {
                 prop_assert!(chunk.tokens <= max, "{} > {max}: {:?}", chunk.tokens, chunk.text);
                 prop_assert_eq!(chunk.end - chunk.start, count(&chunk.text));
             }
-            // Nothing is lost without a word: what no chunk holds is blank or stands in a reject.
+            // No text is lost: what no chunk holds is blank or listed in a reject.
             let end = chunks.last().map_or(0, |chunk| chunk.end as usize);
             let outside: String = book.text.chars().take(start).chain(book.text.chars().skip(end)).collect();
             prop_assert!(outside.trim().is_empty() || !rejects.is_empty());

@@ -1,20 +1,21 @@
-//! Bytes become text: which encoding they are in, found from the bytes themselves. Knows no format but a page's own word.
+//! Decodes bytes into text, and detects the encoding from the bytes. Independent of formats, except for a declared
+//! charset.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{CoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use super::ChunkError;
 
-/// What is looked at to tell an encoding, in bytes: a chapter shows it as well as a library does.
+/// How many bytes are examined to detect an encoding. A chapter shows it as well as a whole book.
 const SAMPLE: usize = 1 << 15;
-/// A part of a sample that is judged by itself, so that a broken byte spoils no other part.
+/// The size of the blocks of a sample that are judged separately, so that a bad byte affects only its block.
 const BLOCK: usize = 1 << 11;
 
-/// Decodes a file.
+/// Decodes a file. Returns the text and its encoding.
 ///
-/// The encoding is the one given (bad bytes become U+FFFD), else what a byte-order mark says, else UTF-8 when the bytes
-/// are, else what a page says of itself, else what their statistics say. The mark is no part of the text. Where nothing
-/// but CR ends lines, LF stands for it, so that each character keeps its place.
+/// The encoding is, in this order: the one given (bad bytes become U+FFFD), that of a byte order mark, UTF-8 if the
+/// bytes are valid, the one that the page declares, a statistical guess. The mark is not part of the text. If lines end
+/// in CR only, each CR becomes LF, so that offsets stay the same.
 pub(super) fn decode(
     path: &str,
     bytes: Vec<u8>,
@@ -32,7 +33,7 @@ fn decoded(path: &str, mut bytes: Vec<u8>, label: Option<&str>) -> Result<(Strin
     if let Some(label) = label {
         let encoding = Encoding::for_label(label.as_bytes())
             .ok_or_else(|| ChunkError::Label { path: path(), label: label.to_owned() })?;
-        // The mark knows better.
+        // The byte order mark takes precedence.
         let encoding = marked.unwrap_or(encoding);
         return Ok((replaced(encoding, &bytes[mark..]).0, encoding));
     }
@@ -48,7 +49,7 @@ fn decoded(path: &str, mut bytes: Vec<u8>, label: Option<&str>) -> Result<(Strin
         return Ok((text, encoding));
     }
     let bytes = match String::from_utf8(bytes) {
-        // Nor is a text of signs that shift between sets of characters more than ASCII to look at.
+        // ISO-2022-JP text looks like ASCII apart from its escape sequences.
         Ok(text) if !shifts(&text) => return Ok((text, UTF_8)),
         Ok(text) => text.into_bytes(),
         Err(error) => error.into_bytes(),
@@ -65,7 +66,7 @@ fn decoded(path: &str, mut bytes: Vec<u8>, label: Option<&str>) -> Result<(Strin
         return Err(ChunkError::Damaged { path: path(), count, line, offset: first + mark });
     }
     let guess = declared(&bytes).unwrap_or_else(|| statistics(&bytes));
-    // GB18030 decodes all that GBK does, and the characters that GBK lacks.
+    // GB18030 decodes everything that GBK does, and characters that GBK lacks.
     let encoding = if guess == encoding_rs::GBK { encoding_rs::GB18030 } else { guess };
     let (text, bad) = replaced(encoding, &bytes);
     if bad > 0 && bad * 200 > text.chars().count() {
@@ -74,12 +75,12 @@ fn decoded(path: &str, mut bytes: Vec<u8>, label: Option<&str>) -> Result<(Strin
     Ok((text, encoding))
 }
 
-/// Whether a text of ASCII alone holds the signs by which ISO-2022-JP goes over to Japanese.
+/// Whether an ASCII text contains the escape sequences by which ISO-2022-JP switches to Japanese.
 fn shifts(text: &str) -> bool {
     text.is_ascii() && ["\u{1b}$B", "\u{1b}$@"].iter().any(|sign| text.contains(sign))
 }
 
-/// Decodes bytes, and counts what became U+FFFD. Takes no more room than the text does, and half as much again.
+/// Decodes bytes, and counts the resulting U+FFFD. Allocates at most about 1.5 times the size of the text.
 fn replaced(encoding: &'static Encoding, bytes: &[u8]) -> (String, usize) {
     let mut decoder = encoding.new_decoder_without_bom_handling();
     let mut text = String::with_capacity(bytes.len() + bytes.len() / 2 + 16);
@@ -97,7 +98,7 @@ fn replaced(encoding: &'static Encoding, bytes: &[u8]) -> (String, usize) {
     (text, bad)
 }
 
-/// Writes LF for CR where nothing else ends lines.
+/// Replaces CR with LF if there is no LF.
 fn with_line_feeds(text: String) -> String {
     if text.contains('\n') || !text.contains('\r') {
         return text;
@@ -106,13 +107,13 @@ fn with_line_feeds(text: String) -> String {
     for byte in bytes.iter_mut().filter(|byte| **byte == b'\r') {
         *byte = b'\n';
     }
-    String::from_utf8(bytes).expect("one ASCII character stands for another")
+    String::from_utf8(bytes).expect("replacing one ASCII byte with another keeps UTF-8 valid")
 }
 
-/// Guesses from the first lines that have something to show: pure ASCII tells nothing.
+/// Guesses the encoding from the first lines that are not pure ASCII.
 fn statistics(bytes: &[u8]) -> &'static Encoding {
     let mut sample = Vec::with_capacity(SAMPLE);
-    // No encoding has a line feed within a character.
+    // No encoding has a line feed inside a character.
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         if !line.is_ascii() || line.contains(&0x1b) {
             let left = SAMPLE - sample.len();
@@ -124,8 +125,8 @@ fn statistics(bytes: &[u8]) -> &'static Encoding {
     }
     let whole = guess(&sample);
     let strange = sample.iter().filter(|byte| !byte.is_ascii()).count();
-    // One broken byte is enough for the detector to rule an encoding of several bytes out. What is no text in Latin
-    // letters is asked for again, block by block.
+    // One bad byte is enough for the detector to rule out a multi-byte encoding. Text that is not in Latin letters is
+    // therefore guessed again block by block.
     if whole.is_single_byte() && strange * 3 > sample.len() {
         let mut votes: Vec<(&'static Encoding, usize)> = Vec::new();
         let mut blocks = 0;
@@ -145,7 +146,7 @@ fn statistics(bytes: &[u8]) -> &'static Encoding {
     whole
 }
 
-/// Cuts a sample into blocks at line ends, where it has any.
+/// Cuts a sample into blocks, at line ends if there are any.
 fn blocks_of(sample: &[u8]) -> Vec<&[u8]> {
     let mut blocks = Vec::new();
     let mut rest = sample;
@@ -161,14 +162,14 @@ fn blocks_of(sample: &[u8]) -> Vec<&[u8]> {
 
 fn guess(sample: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-    // A sample may end within a character.
+    // A sample may end inside a character.
     detector.feed(sample, false);
     let guess = detector.guess(None, Utf8Detection::Deny);
-    // A handful of accents could be those of many languages; an English book has those of its neighbours.
+    // A few accents fit many languages; in an English book they are those of western Europe.
     if guess.is_single_byte() { detector.guess(Some(b"uk"), Utf8Detection::Deny) } else { guess }
 }
 
-/// Returns the encoding that a page or an XML file names at its beginning.
+/// Returns the encoding that a page or an XML file declares at its start.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(2048)]).to_ascii_lowercase();
     if !head.trim_start().starts_with('<') {
@@ -180,12 +181,13 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
         .chars()
         .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
         .collect();
-    // The bytes are not UTF-8, whatever the page says.
+    // The bytes are not UTF-8, whatever the page declares.
     Encoding::for_label(label.as_bytes())
         .filter(|encoding| *encoding != UTF_8 && *encoding != UTF_16LE && *encoding != UTF_16BE)
 }
 
-/// Finds UTF-16 without a mark: read in the right byte order nearly all is Latin or Chinese, in the wrong one hardly any.
+/// Detects UTF-16 without a byte order mark: in the right byte order almost all text is Latin or Chinese, in the wrong
+/// one hardly any.
 fn utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
     let bytes = &bytes[..bytes.len().min(SAMPLE) / 2 * 2];
     if !bytes.contains(&0) {
@@ -202,26 +204,26 @@ fn utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
     })
 }
 
-/// What is wrong with bytes that are meant to be UTF-8.
+/// Errors in bytes that are meant to be UTF-8.
 struct Bad {
-    /// In how many places.
+    /// The number of invalid sequences.
     count: usize,
-    /// The first, in bytes.
+    /// The byte offset of the first one.
     first: usize,
-    /// Whether that is the end alone, where a character lacks its last bytes.
+    /// Whether the only error is a truncated character at the end.
     cut: bool,
 }
 
-/// How many places are looked at first, and how many bytes of each.
+/// The number of places sampled first, and the bytes sampled at each.
 const LOOKS: usize = 8;
 const LOOK: usize = SAMPLE / LOOKS;
 
-/// Finds the places that are not UTF-8, when the rest shows that the file is meant to be.
+/// Finds invalid sequences, if the rest of the bytes shows that they are meant to be UTF-8.
 fn almost_utf_8(bytes: &[u8], marked: bool) -> Option<Bad> {
-    // Text in another encoding rarely forms a proper sequence, let alone ten for each improper one.
+    // Text in another encoding rarely forms valid sequences, let alone ten for each invalid one.
     let is_meant = |good: usize, bad: usize| marked || good >= bad * 10;
     let (mut good, mut bad) = (0, 0);
-    // A look at some places is enough for a text that has nothing of UTF-8.
+    // A few samples are enough to rule out UTF-8.
     if bytes.len() > SAMPLE * 2 {
         for look in 0..LOOKS {
             let from = (bytes.len() - LOOK) / LOOKS * look;
@@ -229,7 +231,7 @@ fn almost_utf_8(bytes: &[u8], marked: bool) -> Option<Bad> {
             good += counts.0;
             bad += counts.1;
         }
-        // The borders of a look may cut a character.
+        // The edges of a sample may cut a character.
         if !is_meant(good, bad.saturating_sub(2 * LOOKS)) {
             return None;
         }
@@ -242,8 +244,8 @@ fn almost_utf_8(bytes: &[u8], marked: bool) -> Option<Bad> {
     first.filter(|_| is_meant(good, bad)).map(|first| Bad { count: bad, first, cut })
 }
 
-/// Counts the characters beyond ASCII and the places that are not UTF-8, and tells of each of these where it is and
-/// whether the bytes end there too early.
+/// Counts the non-ASCII characters and the invalid sequences. Calls `tell` for each invalid sequence with its offset
+/// and whether the bytes end in the middle of it.
 fn walk(bytes: &[u8], mut tell: impl FnMut(usize, bool)) -> (usize, usize) {
     let (mut good, mut bad, mut at) = (0, 0, 0);
     for chunk in bytes.utf8_chunks() {
@@ -295,7 +297,7 @@ mod tests {
                 "windows-1252",
                 "“Café,” she said—“naïve.”".to_owned(),
             ),
-            // What Latin-1 and Windows-1252 share: the label is that of the larger set, as on the web.
+            // Latin-1 and Windows-1252 agree here. The label is that of the larger set, as on the web.
             (b"The na\xefve caf\xe9 owner slept.".to_vec(), "windows-1252", "The naïve café owner slept.".to_owned()),
         ] {
             assert_eq!(found(&bytes, None), Ok((text, encoding)));
@@ -304,7 +306,7 @@ mod tests {
 
     #[test]
     fn long_books_are_read_in_the_encoding_that_they_are_in() {
-        // Longer than a sample by a byte or two each, so that a sample ends within a character.
+        // A few bytes longer than a sample, so that the sample ends inside a character.
         for shift in 0..3 {
             let (simplified, traditional) = (ZH.repeat(1500), TRADITIONAL.repeat(1500));
             let line = |text: &str| format!("{}{}", "a".repeat(shift), text.replace('\n', ""));
@@ -318,7 +320,7 @@ mod tests {
                 assert!(found == name && read == *text, "{found} for {name}");
             }
         }
-        // Characters of Cantonese that the Hong Kong set adds, which the library reads and does not write.
+        // Cantonese characters of the Hong Kong extension, which the library decodes but does not encode.
         let cantonese = "「佢哋喺度做咩嘢？」陸三更話：「唔好嘈，嗰個人嚟咗。」\n".repeat(40);
         let bytes = b"\xa1\x75\xca\x5c\x92\x5d\x9d\xf6\xab\xd7\xb0\xb5\xab\xa7\x9d\xcf\xa1\x48\xa1\x76\xb3\xb0\xa4\x54\xa7\xf3\xb8\xdc\xa1\x47\xa1\x75\xad\xf8\xa6\x6e\xb9\xcb\xa1\x41\x9d\xf5\xad\xd3\xa4\x48\x91\xc1\x9d\xf7\xa1\x43\xa1\x76\n";
         assert_eq!(found(&bytes.repeat(40), None), Ok((cantonese, "Big5")));
@@ -329,7 +331,7 @@ mod tests {
         for (text, encoding, name) in [(ZH, GB18030, "gb18030"), (TRADITIONAL, BIG5, "Big5")] {
             let mut bytes = encoding.encode(&text.repeat(400)).0.into_owned();
             for at in [700, 20_001, 30_000] {
-                // No character begins so.
+                // No character starts with this byte.
                 bytes.splice(at..at, [0xff, b'\n']);
             }
             let (read, found) = found(&bytes, None).expect("reads");
@@ -386,7 +388,7 @@ mod tests {
             let cut = &text.as_bytes()[..text.len() - missing];
             let error = found(cut, None).expect_err("cut");
             assert_eq!(error, ChunkError::Cut { path: "x.txt".to_owned(), encoding: "UTF-8" });
-            assert!(error.to_string().contains("its end is missing"), "{error}");
+            assert!(error.to_string().contains("truncated"), "{error}");
             assert!(found(cut, Some("utf-8")).expect("forced").0.ends_with('\u{fffd}'));
         }
     }

@@ -1,7 +1,7 @@
-//! An EPUB becomes plain text: the pages of its spine one after the other, with the headings of its own contents.
+//! Reads an EPUB as plain text: the pages of its spine in order, with the headings of its table of contents.
 //!
-//! Nothing is unpacked to the disk, so that a path in it can lead nowhere but into the archive; nothing is unpacked beyond
-//! [`MAX_BYTES`], whatever sizes the archive claims; what the spine names and the archive lacks is told, not passed over.
+//! Nothing is written to disk, so paths in the archive cannot escape it. At most [`MAX_BYTES`] are unpacked, whatever
+//! sizes the archive claims. Pages that the spine lists but the archive lacks are reported as rejects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Seek};
@@ -15,7 +15,7 @@ use super::package::{self, Package};
 use super::{ChunkError, structure};
 use crate::schema::{Format, Mark, Matter};
 
-/// Reads the archive's text.
+/// Reads the text of the archive.
 pub(super) fn read(path: &str, source: &mut (impl BufRead + Seek), hash: String) -> Result<Parts, ChunkError> {
     let mut archive = Archive::open(path, source)?;
     let container = archive.text("META-INF/container.xml", MOST_LISTING)?;
@@ -24,7 +24,7 @@ pub(super) fn read(path: &str, source: &mut (impl BufRead + Seek), hash: String)
         None => archive.only_package().ok_or_else(|| archive.no_epub())?,
     };
     let source = archive.text(&root, MOST_LISTING)?;
-    let source = source.ok_or_else(|| archive.broken(format!("it lacks its package `{root}`")))?;
+    let source = source.ok_or_else(|| archive.broken(format!("it lacks its package document `{root}`")))?;
     let package = package::package(&source);
     drop(source);
     let pages = spine(&archive, &package, &root);
@@ -39,9 +39,9 @@ pub(super) fn read(path: &str, source: &mut (impl BufRead + Seek), hash: String)
                     binding.add(page, &source);
                     continue;
                 }
-                Ok(None) => format!("the spine names `{}`, which is not in the archive", page.path),
+                Ok(None) => format!("the spine lists `{}`, which is missing from the archive", page.path),
                 Err(error @ (ChunkError::Binary { .. } | ChunkError::Undecodable { .. })) => {
-                    format!("the spine names `{}`, which is no page: {error}", page.path)
+                    format!("the spine lists `{}`, which is not a readable page: {error}", page.path)
                 }
                 Err(error) => return Err(error),
             },
@@ -52,7 +52,7 @@ pub(super) fn read(path: &str, source: &mut (impl BufRead + Seek), hash: String)
         return Err(too_large(path));
     }
     if binding.text.is_empty() {
-        return Err(archive.broken("none of the pages of its spine has text".to_owned()));
+        return Err(archive.broken("no page of its spine has text".to_owned()));
     }
     Ok(binding.parts(package, &contents, hash))
 }
@@ -61,29 +61,29 @@ pub(super) fn read(path: &str, source: &mut (impl BufRead + Seek), hash: String)
 #[derive(Debug)]
 struct Page {
     path: String,
-    /// Why the package says that it is no story.
+    /// The reject reason that the package gives for it.
     reason: Option<&'static str>,
-    /// What it is when it is off the book's main line and no story.
+    /// The reject reason if it is non-linear and not part of the story.
     aside: Option<&'static str>,
-    /// Why nothing can be read.
+    /// Why the page cannot be read.
     lost: Option<String>,
 }
 
-/// Returns the pages in order, each once.
+/// Returns the pages in order, without repeats.
 fn spine<R: BufRead + Seek>(archive: &Archive<'_, R>, package: &Package, root: &str) -> Vec<Page> {
-    // Of several items with an id, the first has it.
+    // If several items share an id, the first one has it.
     let items: BTreeMap<&str, &package::Item> =
         package.items.iter().rev().map(|item| (item.id.as_str(), item)).collect();
     let guide: BTreeMap<String, &'static str> =
-        // A reference into a page says nothing of the whole page.
+        // A reference into a page says nothing about the whole page.
         package.guide.iter().filter(|(href, _)| !href.contains('#')).map(|(href, reason)| (resolve(root, href).0, *reason)).collect();
-    // A page is known by what it is in the archive, or by its name when the archive lacks it.
+    // A page is identified by its archive entry, or by its name if the archive lacks it.
     let (mut seen, mut lacked) = (BTreeSet::new(), BTreeSet::new());
     let mut pages = Vec::new();
     for (at, (id, linear)) in package.spine.iter().enumerate() {
         let Some(item) = items.get(id.as_str()) else {
             if lacked.insert(id.clone()) {
-                let lost = Some(format!("the spine names the page `{id}`, which the package does not list"));
+                let lost = Some(format!("the spine lists the page `{id}`, which is missing from the manifest"));
                 pages.push(Page { path: String::new(), reason: None, aside: None, lost });
             }
             continue;
@@ -102,7 +102,7 @@ fn spine<R: BufRead + Seek>(archive: &Archive<'_, R>, package: &Package, root: &
     pages
 }
 
-/// Refuses a book whose pages are encrypted; that its fonts are is no matter.
+/// Returns an error if any page is encrypted. Encrypted fonts do not matter.
 fn refuse_encrypted<R: BufRead + Seek>(
     path: &str,
     archive: &mut Archive<'_, R>,
@@ -116,7 +116,7 @@ fn refuse_encrypted<R: BufRead + Seek>(
     Ok(())
 }
 
-/// An entry of the contents, its address resolved.
+/// An entry of the table of contents, with its address resolved.
 struct Place {
     path: String,
     fragment: String,
@@ -124,7 +124,8 @@ struct Place {
     title: String,
 }
 
-/// Reads the contents: those of EPUB 3, where they say anything, else those of EPUB 2.
+/// Reads the table of contents: that of EPUB 3 if it has at least two entries, otherwise the longer of that and EPUB
+/// 2's.
 fn contents<R: BufRead + Seek>(
     archive: &mut Archive<'_, R>,
     package: &Package,
@@ -156,17 +157,17 @@ fn contents<R: BufRead + Seek>(
     Ok(best)
 }
 
-/// The text of the pages so far, with what is known of its places. In bytes.
+/// The text of the pages so far, and the positions in it, in bytes.
 struct Binding<'a> {
     text: String,
-    /// Where each page begins.
+    /// The start of each page.
     pages: BTreeMap<String, usize>,
-    /// Where the ids that the contents name stand.
+    /// The positions of the ids that the table of contents links to.
     ids: BTreeMap<(String, String), usize>,
     wanted: BTreeMap<&'a str, BTreeSet<String>>,
     headings: Vec<html::Heading>,
     matter: Vec<(usize, usize, &'static str, String)>,
-    /// How long the pages of the main line are that hold story.
+    /// The lengths of the linear story pages.
     lengths: Vec<usize>,
     asides: Vec<Aside>,
 }
@@ -200,7 +201,7 @@ impl<'a> Binding<'a> {
         self.text.push_str(&read.text);
         let end = self.text.len();
         if start == end && read.unread {
-            let detail = format!("all words of `{}` stand in drawings, buttons and the like", page.path);
+            let detail = format!("all text of `{}` is in ignored elements such as drawings and buttons", page.path);
             self.matter.push((end, end, "empty_page", detail));
         }
         let places = std::mem::take(&mut read.places).into_iter();
@@ -217,7 +218,7 @@ impl<'a> Binding<'a> {
         let matter =
             matter.map(|(from, to, reason)| (start + from, start + to, reason, format!("a part of `{}`", page.path)));
         match page.aside {
-            // Whether it holds story shows when all pages are known.
+            // Whether it belongs to the story is decided once all pages are known.
             Some(reason) if start < end => {
                 let (headings, matter) = (headings.collect(), matter.collect());
                 self.asides.push(Aside { path: page.path.clone(), start, end, reason, headings, matter });
@@ -230,13 +231,13 @@ impl<'a> Binding<'a> {
         }
     }
 
-    /// Tells that a page is not there.
+    /// Records that a page is missing.
     fn lack(&mut self, detail: String) {
         let end = self.text.len();
         self.matter.push((end, end, "missing_page", detail));
     }
 
-    /// Decides which pages off the main line hold story.
+    /// Decides which non-linear pages belong to the story.
     fn settle(&mut self, contents: &[Place]) {
         if self.asides.is_empty() {
             return;
@@ -250,7 +251,7 @@ impl<'a> Binding<'a> {
             let listed = titles.get(aside.path.as_str()).into_iter().flatten().copied();
             let named = aside.headings.iter().map(|heading| heading.title.as_str()).chain(listed);
             if let Some(why) = asides::kept_out(&self.text[aside.start..aside.end], named, chapter_length) {
-                let detail = format!("the page `{}`, which is off the book's main line and {why}", aside.path);
+                let detail = format!("the page `{}`, which is non-linear and {why}", aside.path);
                 self.matter.push((aside.start, aside.end, aside.reason, detail));
             } else {
                 self.headings.extend(aside.headings);
@@ -273,7 +274,7 @@ impl<'a> Binding<'a> {
             .collect();
         named.sort_by_key(|(at, ..)| *at);
         named.dedup();
-        // What stands on a page that is matter is no heading of the story. Pages and their parts come in order.
+        // Headings on boilerplate pages do not count. Pages and their parts are in order.
         let mut matter = self.matter.iter().peekable();
         named.retain(|(at, ..)| {
             while matter.next_if(|(_, end, ..)| end <= at).is_some() {}
@@ -297,9 +298,9 @@ impl<'a> Binding<'a> {
             detail,
         });
         let matter = matter.collect();
-        // The book's own contents know best, unless they leave out most of what its pages mark as chapters.
+        // The table of contents is preferred, unless it leaves out most of the chapters marked in the pages.
         let by_contents = structure::count(&self.text, &named, &package.title);
-        // No mark makes more than one chapter.
+        // Each mark makes at most one chapter.
         let most = || tagged.len() <= by_contents * 2;
         let by_tags = || structure::count(&self.text, &tagged, &package.title);
         let marks = if by_contents >= 2 && (most() || by_contents * 2 >= by_tags()) { named } else { tagged };
@@ -309,7 +310,7 @@ impl<'a> Binding<'a> {
     }
 }
 
-/// Says why a page is no story: what the package, its own body or its heading says.
+/// Returns the reject reason of a page: from the package, its body or its heading.
 fn kind(page: &Page, read: &html::Page) -> Option<&'static str> {
     let whole = || {
         let [(start, end, reason)] = read.matter[..] else { return None };
@@ -356,7 +357,7 @@ mod tests {
         format!("<?xml version='1.0'?><html><body><h2>{title}</h2>{prose}</body></html>")
     }
 
-    /// Makes a book of two chapters whose second page has the address given.
+    /// Builds a book of two chapters; `second` is the address of the second page.
     fn book(second: &str, more: &[(&str, &[u8])]) -> Vec<u8> {
         let items = format!("<item id='a' href='a.xhtml'/><item id='b' href='{second}'/>");
         let opf = opf(&items, "<itemref idref='a'/><itemref idref='b'/>");
@@ -415,7 +416,7 @@ mod tests {
 
     #[test]
     fn a_path_leads_nowhere_but_into_the_archive() {
-        // What climbs above the root stays at the root, as in a browser.
+        // A path above the root resolves to the root, as in a browser.
         let book_of = |second: &str| read_book("rain.epub", &book(second, &[("../secret.xhtml", b"<p>no</p>")]), None);
         let read = book_of("../../OEBPS/./x/../b%20c.xhtml").expect("reads");
         assert!(read.text.contains("No, it rained"));
@@ -445,7 +446,7 @@ mod tests {
         assert!(bytes.len() < 2 << 20);
         let told = error(&bytes);
         assert!(told.contains("split it"), "{told}");
-        // The same, with a claim of one byte in both of its headers.
+        // The same, with a claimed size of one byte in both headers.
         let size = u32::try_from((1 + (MAX_BYTES >> 20)) << 20).expect("below 4 GB").to_le_bytes();
         let mut claims = 0;
         for at in 0..bytes.len() - 4 {
@@ -482,10 +483,10 @@ mod tests {
         let told: Vec<(&str, &str)> =
             rejects.iter().map(|reject| (reject.reason.as_str(), reject.detail.as_str())).collect();
         let expected = [
-            ("missing_page", "`lost`, which the package does not list"),
+            ("missing_page", "`lost`, which is missing from the manifest"),
             ("empty_page", "`OEBPS/b.xhtml`"),
-            ("missing_page", "`OEBPS/c.xhtml`, which is no page"),
-            ("missing_page", "`第二`, which the package does not list"),
+            ("missing_page", "`OEBPS/c.xhtml`, which is not a readable page"),
+            ("missing_page", "`第二`, which is missing from the manifest"),
         ];
         assert_eq!(told.len(), expected.len(), "{told:?}");
         for (reason, part) in expected {
@@ -555,7 +556,7 @@ mod tests {
                 .map(|reject| {
                     (
                         reject.reason.as_str(),
-                        reject.detail.contains("p4.xhtml`, which is off the book's main line and holds notes"),
+                        reject.detail.contains("p4.xhtml`, which is non-linear and contains notes"),
                         reject.detail.contains("p5.xhtml`"),
                     )
                 })
@@ -597,7 +598,7 @@ mod tests {
 
     #[test]
     fn an_archive_is_not_believed_how_many_files_it_has() {
-        // The end of a directory of the large kind that claims 2⁴⁰ files of one byte each.
+        // The end of a ZIP64 directory that claims 2⁴⁰ files of one byte each.
         let whole = book("b%20c.xhtml", &[]);
         let end = whole.windows(4).rposition(|four| four == b"PK\x05\x06").expect("an end");
         let start = u32::from_le_bytes(whole[end + 16..end + 20].try_into().expect("four bytes"));
@@ -623,11 +624,13 @@ mod tests {
         assert!(error(&whole[..whole.len() / 2]).contains("broken EPUB"));
         assert!(error(b"PK\x03\x04").contains("broken EPUB"));
         assert!(error(&zipped(&[("word/document.xml", b"<w/>")])).contains("Word"));
-        assert!(error(&zipped(&[("a.txt", b"text")])).contains("no EPUB"));
-        assert!(error(&zipped(&[("META-INF/container.xml", CONTAINER.as_bytes())])).contains("lacks its package"));
+        assert!(error(&zipped(&[("a.txt", b"text")])).contains("not an EPUB"));
+        assert!(
+            error(&zipped(&[("META-INF/container.xml", CONTAINER.as_bytes())])).contains("lacks its package document")
+        );
         let opf = opf("<item id='a' href='gone.xhtml'/>", "<itemref idref='a'/>");
         let files = [("META-INF/container.xml", CONTAINER.as_bytes()), ("OEBPS/content.opf", opf.as_bytes())];
-        assert!(error(&zipped(&files)).contains("none of the pages"));
+        assert!(error(&zipped(&files)).contains("no page of its spine"));
         let locked = "<encryption><enc:CipherReference URI='OEBPS/a.xhtml'/></encryption>";
         assert!(error(&book("b%20c.xhtml", &[("META-INF/encryption.xml", locked.as_bytes())])).contains("DRM"));
         let fonts = "<encryption><enc:CipherReference URI='OEBPS/font.otf'/></encryption>";

@@ -1,18 +1,18 @@
-//! Why a file, or a part of one, is no book. Every text names the file and says what to do.
+//! Reasons why a file, or part of one, cannot be read as a book. Each message names the file and says what to do.
 
-/// Why a file cannot be read as a book.
+/// The reason why a file cannot be read as a book.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChunkError {
-    /// It holds no text.
-    #[error("read `{path}` as a book: it is empty; take it out of the books")]
+    /// The file holds no text.
+    #[error("failed to read `{path}` as a book: the file is empty; remove it from the books")]
     Empty {
         /// The path as given.
         path: String,
     },
-    /// It is of a format that holds text but that nobody here reads.
+    /// The file's format holds text, but this program cannot read it.
     #[error(
-        "read `{path}` as a book: it is {format}; convert it first (plain text, Markdown, HTML, EPUB, Fountain and \
-         JSON Lines are read)"
+        "failed to read `{path}` as a book: it is {format}; convert it first (supported: plain text, Markdown, HTML, \
+         EPUB, Fountain, JSON Lines)"
     )]
     Format {
         /// The path as given.
@@ -20,68 +20,72 @@ pub enum ChunkError {
         /// The format, with its article.
         format: &'static str,
     },
-    /// It is no text in any encoding.
-    #[error("read `{path}` as a book: byte {offset} is NUL, so it is no text file; take it out of the books")]
+    /// The file is not text in any encoding.
+    #[error(
+        "failed to read `{path}` as a book: byte {offset} is NUL, so it is not a text file; remove it from the books"
+    )]
     Binary {
         /// The path as given.
         path: String,
-        /// Where the first NUL stands, in bytes.
+        /// The position of the first NUL, in bytes.
         offset: usize,
     },
-    /// It is larger than any book.
+    /// The file exceeds the size limit.
     #[error(
-        "read `{path}` as a book: it holds {megabytes} MB or more, and a book may have {bound} MB; split it into volumes"
+        "failed to read `{path}` as a book: it has at least {megabytes} MB, and the limit is {bound} MB; split it into \
+         volumes"
     )]
     TooLarge {
         /// The path as given.
         path: String,
-        /// Its size, or how much of it was read, in 10⁶ bytes.
+        /// The file's size, or how much of it was read, in megabytes (10⁶ bytes).
         megabytes: u64,
-        /// The bound, in 10⁶ bytes.
+        /// The limit, in megabytes (10⁶ bytes).
         bound: u64,
     },
-    /// It would be UTF-8 but for a few bytes.
+    /// The file is UTF-8 except for a few bytes.
     #[error(
-        "read `{path}` as a book: it is UTF-8 but for {} line {line} (byte {offset}); mend {}, or set \
+        "failed to read `{path}` as a book: it is UTF-8 except for {} line {line} (byte {offset}); fix {}, or set \
          `chunk.encoding = \"utf-8\"` to read {} as \u{fffd}",
-        if *.count == 1 { "one bad place, on".to_owned() } else { format!("{count} bad places, the first on") },
+        if *.count == 1 { "one invalid sequence, on".to_owned() } else { format!("{count} invalid sequences, the first on") },
         if *.count == 1 { "it" } else { "them" },
         if *.count == 1 { "it" } else { "each" }
     )]
     Damaged {
         /// The path as given.
         path: String,
-        /// How many places are not UTF-8.
+        /// The number of invalid sequences.
         count: usize,
-        /// The line of the first, from 1.
+        /// The line of the first invalid sequence, from 1.
         line: usize,
-        /// The byte of the first, from 0.
+        /// The byte offset of the first invalid sequence, from 0.
         offset: usize,
     },
-    /// It ends within a character.
+    /// The file ends in the middle of a character.
     #[error(
-        "read `{path}` as a book: it is {encoding} and ends within a character, so that its end is missing; get it anew, \
-         or set `chunk.encoding` to read what is there"
+        "failed to read `{path}` as a book: the {encoding} text ends in the middle of a character, so the file is \
+         truncated; download it again, or set `chunk.encoding` to read it as it is"
     )]
     Cut {
         /// The path as given.
         path: String,
-        /// The encoding that it is in.
+        /// The detected encoding.
         encoding: &'static str,
     },
-    /// The encoding that somebody names does not exist.
+    /// The configured encoding does not exist.
     #[error(
-        "read `{path}` as a book: no encoding is called `{label}`; use a WHATWG label such as utf-8, gb18030, big5"
+        "failed to read `{path}` as a book: unknown encoding `{label}`; use a WHATWG label such as utf-8, gb18030 or big5"
     )]
     Label {
         /// The path as given.
         path: String,
-        /// The label.
+        /// The configured label.
         label: String,
     },
-    /// It does not decode in the encoding that it seems to be in.
+    /// The bytes do not decode in the detected encoding.
     #[error(
-        "read `{path}` as a book: it looks like {encoding} but does not decode; set `chunk.encoding` to what it is"
+        "failed to read `{path}` as a book: it looks like {encoding} but does not decode; set `chunk.encoding` to its \
+         encoding"
     )]
     Undecodable {
         /// The path as given.
@@ -89,24 +93,24 @@ pub enum ChunkError {
         /// The encoding that was tried.
         encoding: &'static str,
     },
-    /// It is an EPUB, or begins like one, but cannot be unpacked.
-    #[error("read `{path}` as a book: it is a broken EPUB, {cause}; get or export it anew")]
+    /// The file is an EPUB, or starts like one, but cannot be unpacked.
+    #[error("failed to read `{path}` as a book: it is a broken EPUB ({cause}); download or export it again")]
     Epub {
         /// The path as given.
         path: String,
         /// What is wrong with it.
         cause: String,
     },
-    /// It is an EPUB whose text is encrypted.
-    #[error("read `{path}` as a book: its text is encrypted (DRM), so that nobody but its shop's reader can read it")]
+    /// The file is an EPUB whose text is encrypted.
+    #[error("failed to read `{path}` as a book: its text is encrypted (DRM); use a copy without DRM")]
     Protected {
         /// The path as given.
         path: String,
     },
-    /// A line of a `.jsonl` file, or the object in a `.json` file that begins there, is no book.
+    /// A line of a `.jsonl` file, or an object of a `.json` file that starts on that line, is not a book.
     #[error(
-        "read {}line {line} of `{path}` as a book: {cause}; a book is an object such as \
-         {{\"title\": \"…\", \"author\": \"…\", \"content\": \"…\"}}, on a line of its own or in an array",
+        "failed to read {}line {line} of `{path}` as a book: {cause}; a book is an object such as \
+         {{\"title\": \"…\", \"author\": \"…\", \"content\": \"…\"}}, on its own line or in an array",
         .entry.map(|entry| format!("entry {entry} on ")).unwrap_or_default()
     )]
     Line {
@@ -114,56 +118,56 @@ pub enum ChunkError {
         path: String,
         /// The line, from 1.
         line: usize,
-        /// Which object of the file it is, from 1, where a line does not tell.
+        /// The index of the object in the file, from 1, if objects do not have lines of their own.
         entry: Option<usize>,
         /// What is wrong with it.
         cause: String,
     },
-    /// Many such in a row, the first of which were told one by one.
+    /// A run of invalid objects, after the first ones were reported one by one.
     #[error(
-        "read {} of `{path}` as books: {count} more in a row {}, the first since {cause}; a book is an object such as \
-         {{\"title\": \"…\", \"author\": \"…\", \"content\": \"…\"}}, on a line of its own or in an array",
+        "failed to read {} of `{path}` as books: {count} more {} in a row, the first because {cause}; a book is an object such as \
+         {{\"title\": \"…\", \"author\": \"…\", \"content\": \"…\"}}, on its own line or in an array",
         stretch(*.first, *.last, *.entries),
-        if *.count == 1 { "is none" } else { "are none" }
+        if *.count == 1 { "invalid object" } else { "invalid objects" }
     )]
     Lines {
         /// The path as given.
         path: String,
-        /// How many are no books.
+        /// The number of invalid objects.
         count: usize,
-        /// The line of the first of them, from 1.
+        /// The line of the first one, from 1.
         first: usize,
-        /// The line of the last.
+        /// The line of the last one.
         last: usize,
-        /// Which objects of the file the first and the last are, from 1, where lines do not tell.
+        /// The indexes of the first and the last object in the file, from 1, if objects do not have lines of their own.
         entries: Option<(usize, usize)>,
-        /// What is wrong with the first.
+        /// What is wrong with the first one.
         cause: String,
     },
-    /// It cannot be read from the disk.
-    #[error("read `{path}` as a book: {cause}")]
+    /// The file cannot be read from disk.
+    #[error("failed to read `{path}` as a book: {cause}")]
     Unreadable {
         /// The path as given.
         path: String,
-        /// What the system says.
+        /// The system's error message.
         cause: String,
     },
-    /// Chapters are chosen that it does not have.
+    /// The selection names chapters that the book does not have.
     #[error(
-        "take chapters {choice} of `{path}`: {}; `dramaturg chunk BOOK --chapters` lists them",
+        "failed to select chapters {choice} of `{path}`: {}; list them with `dramaturg chunk BOOK --chapters`",
         if *.count == 0 { "no chapters were found in it".to_owned() } else { format!("it has {count}") }
     )]
     Choice {
         /// The path as given.
         path: String,
-        /// The choice.
+        /// The selection.
         choice: String,
-        /// How many chapters the book has.
+        /// The number of chapters in the book.
         count: u32,
     },
 }
 
-/// Names lines, and the objects on them where those are counted.
+/// Formats a range of lines, preceded by the range of objects if given.
 fn stretch(first: usize, last: usize, entries: Option<(usize, usize)>) -> String {
     let of = |one: &str, many: &str, first: usize, last: usize| {
         if first == last { format!("{one} {first}") } else { format!("{many} {first} to {last}") }
@@ -182,17 +186,24 @@ mod tests {
     #[test]
     fn one_is_no_plural() {
         let damaged = |count| ChunkError::Damaged { path: "a.txt".to_owned(), count, line: 3, offset: 9 }.to_string();
-        assert!(damaged(1).contains("but for one bad place, on line 3 (byte 9); mend it, or"), "{}", damaged(1));
-        assert!(damaged(2).contains("but for 2 bad places, the first on line 3 (byte 9); mend them, or"));
+        assert!(
+            damaged(1).contains("except for one invalid sequence, on line 3 (byte 9); fix it, or"),
+            "{}",
+            damaged(1)
+        );
+        assert!(damaged(2).contains("except for 2 invalid sequences, the first on line 3 (byte 9); fix them, or"));
         let lines = |first, last, count, entries| {
             let (path, cause) = ("a.json".to_owned(), "it has no `content`".to_owned());
             ChunkError::Lines { path, count, first, last, entries, cause }.to_string()
         };
         assert!(
             lines(1, 1, 1, Some((21, 21)))
-                .starts_with("read entry 21 on line 1 of `a.json` as books: 1 more in a row is none")
+                .starts_with("failed to read entry 21 on line 1 of `a.json` as books: 1 more invalid object in a row")
         );
-        assert!(lines(1, 1, 9, Some((21, 29))).starts_with("read entries 21 to 29 on line 1 of"));
-        assert!(lines(4, 9, 6, None).starts_with("read lines 4 to 9 of `a.json` as books: 6 more in a row are none"));
+        assert!(lines(1, 1, 9, Some((21, 29))).starts_with("failed to read entries 21 to 29 on line 1 of"));
+        assert!(
+            lines(4, 9, 6, None)
+                .starts_with("failed to read lines 4 to 9 of `a.json` as books: 6 more invalid objects in a row")
+        );
     }
 }

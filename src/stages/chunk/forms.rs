@@ -1,36 +1,37 @@
-//! The forms of lines that may be titles: they have neither a number nor a word for what they open.
+//! The forms of lines that may be titles without a number or a unit word.
 //!
-//! Looks at a line alone; whether it opens anything is judged over the whole book by `titles`.
+//! Looks at a single line; `titles` decides over the whole book whether it opens anything.
 
 use super::headings::{Candidate, Room, Strength, bare, is_loud};
 use crate::schema::Level;
 use crate::text::{DAYS, MONTHS, is_han};
 
-/// The least text of a chapter, in bytes.
+/// The minimum length of a chapter's text, in bytes.
 pub(super) const LEAST: usize = 600;
 
-/// A form of titles, and what has to stand below lines of it.
+/// A form of titles, and the text required below them.
 pub(super) struct Form {
-    /// Whether a line has it.
+    /// Whether a line has this form.
     pub(super) fits: fn(&str) -> bool,
-    /// The least text below one, in bytes.
+    /// The minimum length of the text below one, in bytes.
     pub(super) least: usize,
-    /// The least that they have below them on average; more than 0 where they have to begin with the book, too.
+    /// The minimum average length of the text below them, in bytes. If more than 0, the titles must also start near the
+    /// beginning of the book.
     pub(super) mean: usize,
 }
 
-/// Capitals, or a few Chinese characters without a mark.
+/// Capitals, or a few Chinese characters without punctuation.
 pub(super) const CAPITALS: Form = Form { fits: title, least: LEAST, mean: 0 };
 /// Dates, as over the entries of a diary.
 pub(super) const DATES: Form = Form { fits: date, least: 60, mean: 200 };
-/// Words that begin with capitals, as of stories in a collection.
+/// Capitalised words, as for the stories of a collection.
 pub(super) const NAMES: Form = Form { fits: name, least: LEAST, mean: 1500 };
 
-/// Lines in capitals that are no titles.
+/// Lines in capitals that are not titles.
 const END: &[&str] =
     &["THE END", "END OF", "FINIS", "CONTENTS", "TABLE OF", "ILLUSTRATION", "LIST OF", "BY ", "COPYRIGHT"];
 
-/// Whether a line is in capitals, or of a few Chinese characters without a mark, and no date.
+/// Whether a line is in capitals, or consists of a few Chinese characters without punctuation, and is not a date.
 pub(super) fn title(line: &str) -> bool {
     let line = bare(line);
     let length = line.chars().count();
@@ -49,7 +50,7 @@ pub(super) fn title(line: &str) -> bool {
     (english || chinese) && !date(line)
 }
 
-/// Whether a line is a date and nothing else, a day of the week or the weather of a Chinese diary aside.
+/// Whether a line is only a date, perhaps with a day of the week, or the weather of a Chinese diary.
 fn date(line: &str) -> bool {
     let line = bare(line);
     if line.len() > 60 {
@@ -83,7 +84,7 @@ fn date(line: &str) -> bool {
         {
             numbers += 1;
         } else if !matches!(lower.as_str(), "the" | "of" | "morning" | "evening" | "night" | "noon" | "afternoon") {
-            // Where a letter was written stands before when.
+            // The place where a letter was written comes before the date.
             place += 1;
             let is_place = !(month || day) && numbers == 0 && word.starts_with(char::is_uppercase) && place <= 3;
             if !is_place {
@@ -95,16 +96,16 @@ fn date(line: &str) -> bool {
     (month && (1..=2).contains(&numbers)) || (day && numbers == 0 && line.len() <= 24)
 }
 
-/// Words of a title that need no capital.
+/// Words of a title that are not capitalised.
 const SMALL: &[&str] = &[
     "a", "an", "and", "as", "at", "but", "by", "de", "for", "from", "in", "into", "la", "of", "on", "or", "the", "to",
     "with",
 ];
-/// How lines of other kinds begin that have the form.
+/// Prefixes of other lines with capitalised words.
 const OTHERS: &[&str] =
     &["by ", "dear ", "my dear", "your", "sir", "madam", "mr", "the end", "end of", "finis", "contents"];
 
-/// Whether each word of a line begins with a capital, small ones aside.
+/// Whether each word of a line is capitalised, except for [`SMALL`] ones.
 fn name(line: &str) -> bool {
     let line = bare(line);
     let lower = || line.to_lowercase();
@@ -119,7 +120,7 @@ fn name(line: &str) -> bool {
         && !OTHERS.iter().any(|other| lower().starts_with(other))
 }
 
-/// What a title opens that stands by its form, or because a table lists it.
+/// Returns the candidate for a title found by its form or in a table of contents.
 pub(super) const fn listed() -> Candidate {
     Candidate {
         level: Level::Chapter,

@@ -1,4 +1,4 @@
-//! The table of heading rules: what a single line may open. Which of the candidates stand is decided in `chapters`.
+//! The heading rules: what a single line may open. `chapters` decides which candidates become headings.
 
 use std::sync::LazyLock;
 
@@ -8,40 +8,40 @@ use super::{forms, numerals};
 use crate::schema::Level;
 use crate::text::is_han;
 
-/// How much a rule's match needs to be borne out by the rest of the book.
+/// How much confirmation a match needs from the rest of the book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Strength {
-    /// Stands by itself.
+    /// Needs none.
     Strong,
-    /// Stands where the numbers of its kind run on from one to the next, and no strong chapter heading is there.
+    /// Needs consecutive numbers of the same rule, and applies only if there is no strong chapter heading.
     Sequence,
-    /// Stands where its number is the one that comes next among strong ones.
+    /// Applies if its number is the next one after a strong heading.
     Next,
-    /// A title in the form that titles have; stands where nothing else opens chapters.
+    /// A line that only looks like a title; applies if nothing else opens chapters.
     Title,
 }
 
-/// What a line must have around it.
+/// The surroundings that a line must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Room {
-    /// Anything.
+    /// Any.
     Any,
-    /// A blank line, or another heading, before.
+    /// A blank line or another heading before it.
     Before,
     /// Blank lines on both sides.
     Alone,
 }
 
-/// No book has so many headings: what has more is something else, and is cut by its length alone.
+/// The maximum number of headings. No book has more; a text with more is something else and is cut by length alone.
 pub(super) const MOST: usize = 1 << 17;
 
-/// One rule. The pattern may capture `n` (the number), `u` (the Chinese unit, which then sets the level) and `t` (the title).
+/// A heading rule. The pattern may capture `n` (number), `u` (Chinese unit, which sets the level) and `t` (title).
 struct Rule {
     pattern: &'static str,
     level: Level,
     strength: Strength,
     room: Room,
-    /// Whether what it opens is part of the story; else it is left out, when it stands before or after the story.
+    /// Whether what it opens is part of the story. If not, it is left out before or after the story.
     story: bool,
 }
 
@@ -49,7 +49,7 @@ const fn rule(pattern: &'static str, level: Level, strength: Strength, room: Roo
     Rule { pattern, level, strength, room, story }
 }
 
-/// The rule whose match may begin with any character; `candidate` looks at the end of the line before it asks.
+/// A rule whose match may start with any character; `candidate` checks the end of the line before trying it.
 const LAST: &str = r"^(?P<t>\p{Han}[\p{Han} 　·]{0,12}?)[ 　·]?第(?P<n>[一二三四五六七八九十百]{1,6})$";
 
 const RULES: &[Rule] = &[
@@ -62,7 +62,7 @@ const RULES: &[Rule] = &[
     ),
     rule(r"^(?i:chapter)\s+(?i:the\s+)?(?i:last)(?P<t>T)$", Level::Chapter, Strength::Strong, Room::Before, true),
     rule(r"^(?:Ch|CH)(?:\.\s*|\s+)(?P<n>K)(?P<t>T)$", Level::Chapter, Strength::Strong, Room::Before, true),
-    // A title without a capital reads as the beginning of a sentence does; only the number tells it from one.
+    // A title in lower case looks like the start of a sentence; only the number distinguishes them.
     rule(
         r"^(?:CHAPTER|Chapter)\s+(?P<n>[0-9]{1,4})\s+(?P<t>[a-z][^.!?…]{1,60}[\p{L}0-9])$",
         Level::Chapter,
@@ -70,9 +70,9 @@ const RULES: &[Rule] = &[
         Room::Alone,
         true,
     ),
-    // Misread letters; only the number tells it from a word.
+    // OCR errors; only the number distinguishes the heading from a word.
     rule(r"^[COG0]HAP[TI][EKFB][RKEB][.,]?\s+(?P<n>N)(?P<t>T)$", Level::Chapter, Strength::Next, Room::Before, true),
-    // Letters that are no proper numeral, as misprints leave them.
+    // Letters that are not a valid numeral because of misprints.
     rule(r"^(?:CHAPTER|Chapter)\s+[IVXLCDM1l]{1,9}(?P<t>\.?)$", Level::Chapter, Strength::Strong, Room::Alone, true),
     rule(
         r"^(?:(?i:volume)\s+|(?i:vol)\.?\s*)(?:(?i:the)\s+)?(?P<n>N)(?P<t>T)$",
@@ -162,7 +162,7 @@ const RULES: &[Rule] = &[
         Room::Any,
         true,
     ),
-    // Units that are common words too: the title stands apart.
+    // Units that are also common words: the title must be separated.
     rule(
         r"^(?:P\s*)?[【〔（(]?第\s*(?P<n>H)\s*(?P<u>[话話出齣夜季辑輯编編册冊]|封信|部分)[】〕）)]?(?P<t>S)$",
         Level::Chapter,
@@ -211,7 +211,7 @@ const RULES: &[Rule] = &[
         false,
     ),
     rule(r"^第(?P<n>H)\s+(?P<t>\S.{2,30})$", Level::Chapter, Strength::Next, Room::Any, true),
-    // A title may begin as a phrase about the chapter does.
+    // A title may start like a phrase about the chapter.
     rule(
         r"^第(?P<n>H)[章回](?P<t>[的中][^，。！？；：…“”「」]{1,11})$",
         Level::Chapter,
@@ -242,7 +242,7 @@ const RULES: &[Rule] = &[
         true,
     ),
     rule(r"^(?P<n>[0-9]{1,3})\s+(?P<t>[A-Z‘“].{1,60})$", Level::Chapter, Strength::Sequence, Room::Alone, true),
-    // In capitals, so that a sentence about oneself is none.
+    // Must be in capitals, so that a sentence about the speaker does not match.
     rule(r"^(?P<n>[IVXLC]{1,8})\s+(?P<t>[A-Z‘“][^a-z]{1,60})$", Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(r"^(?P<n>(?i:W))(?P<t>)\.?$", Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(
@@ -267,7 +267,7 @@ const RULES: &[Rule] = &[
         Room::Alone,
         true,
     ),
-    // The number behind the title, as in 学而第一.
+    // The number after the title, as in 学而第一.
     rule(LAST, Level::Chapter, Strength::Sequence, Room::Alone, true),
     rule(
         r"^(?P<n>[0-9０-９]{1,4})(?:[、.．]\s*|\s+)(?P<t>\p{Han}[^，。！？；…]{0,24})$",
@@ -278,9 +278,9 @@ const RULES: &[Rule] = &[
     ),
 ];
 
-/// The table with its short forms written out: W English number words, N an English number, K one that may run into the
-/// thousands, T an English title, H a Chinese number, C a Chinese title, S one that stands apart from what is before it, P
-/// what web sites put before.
+/// The rules with their placeholders expanded: W English number words, N an English number, K a number up to four
+/// digits, T an English title, H a Chinese number, C a Chinese title, S a title separated from what is before it, P the
+/// prefixes that web sites add.
 static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let words = numerals::pattern();
     let long = |pattern: &str| {
@@ -295,7 +295,10 @@ static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
             .replace(r"(?:P\s*)", r"(?:(?:正文卷?|章节目录|章節目錄|VIP章节|VIP卷)\s*)")
             .replace("<t>C)", r"<t>|[\s　:：、.．·—-]+[^。]*|[^\s，。！？；…“”「」的中][^，。！？；…“”「」]*)")
     };
-    RULES.iter().map(|rule| Regex::new(&long(rule.pattern)).expect("the table's patterns are valid")).collect()
+    RULES
+        .iter()
+        .map(|rule| Regex::new(&long(rule.pattern)).expect("heading patterns are embedded and tested"))
+        .collect()
 });
 
 /// A line that may be a heading.
@@ -303,21 +306,21 @@ static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 pub(super) struct Candidate {
     pub(super) level: Level,
     pub(super) number: Option<u32>,
-    /// Whether the line has a title of its own.
+    /// Whether the line includes a title.
     pub(super) titled: bool,
     pub(super) strength: Strength,
     pub(super) room: Room,
     pub(super) story: bool,
-    /// Which rule of the table; numbers of one sequence come from one rule.
+    /// The index of the rule. The numbers of one sequence come from one rule.
     pub(super) rule: usize,
-    /// Whether it is a 节, which opens a chapter only where nothing else does.
+    /// Whether it is a 节 (section), which opens a chapter only if nothing else does.
     pub(super) section: bool,
 }
 
-/// Returns what a line may open, the first rule of the table that fits. Lines of a script's form are not looked at here.
+/// Returns what a line may open, by the first rule that matches. Scene headings of scripts are not handled here.
 pub(super) fn candidate(line: &str) -> Option<Candidate> {
     let line = unbracketed(bare(line));
-    // A cheap look first: headings are short and begin with few characters.
+    // A cheap check first: headings are short and start with few characters.
     let first = line.chars().next()?;
     if line.len() > 400 || !(may_begin(first) || numbered_last(line)) {
         return None;
@@ -334,7 +337,7 @@ pub(super) fn candidate(line: &str) -> Option<Candidate> {
     }
     let spaced = spaced(line);
     let candidate = by_rule(spaced.as_deref().unwrap_or(line))?;
-    // A title may trail off as a sentence does, where it stands apart from a number that is told by a word.
+    // A title may end in an ellipsis like a sentence if it is separated from a number with a unit word.
     let apart = || {
         candidate.strength == Strength::Strong && candidate.number.is_some() && line.contains([' ', '　', '：', ':'])
     };
@@ -350,7 +353,7 @@ fn by_rule(line: &str) -> Option<Candidate> {
             "上" => Some(1),
             "中" => Some(2),
             "下" => Some(3),
-            // A number that is none, as in "Part of it", makes no heading.
+            // An invalid number, as in "Part of it", is not a heading.
             n => Some(numerals::number(n)?),
         };
         let unit = text("u").to_lowercase();
@@ -371,7 +374,7 @@ fn by_rule(line: &str) -> Option<Candidate> {
         if rule.strength == Strength::Sequence && titled && (forms::DATES.fits)(line) {
             return None;
         }
-        // A part and its chapter in one line: the chapter is what it opens.
+        // A part and its chapter on one line: the line opens the chapter.
         if matches!(level, Level::Volume | Level::Part | Level::Act)
             && let Some(inner) = inner(title)
         {
@@ -383,7 +386,7 @@ fn by_rule(line: &str) -> Option<Candidate> {
     })
 }
 
-/// Finds the chapter or scene that a part's title names, as in `第一卷 春 第二章 听雨` or `ACT I. SCENE II.`
+/// Returns the chapter or scene named in a part's title, as in `第一卷 春 第二章 听雨` or `ACT I. SCENE II.`
 fn inner(title: &str) -> Option<Candidate> {
     let upper = title.to_ascii_uppercase();
     let starts = [upper.find("CHAP"), upper.find("SCENE"), title.rfind('第').filter(|at| *at > 0)];
@@ -393,10 +396,10 @@ fn inner(title: &str) -> Option<Candidate> {
         .filter(|inner| apart && inner.number.is_some() && matches!(inner.level, Level::Chapter | Level::Scene))
 }
 
-/// Takes off what only adorns a heading: marks of emphasis and rules on both sides.
+/// Strips ornaments from a heading: emphasis marks and rules on both sides.
 pub(super) fn bare(line: &str) -> &str {
     let line = line.trim();
-    // What web sites print before a title, and how a transcriber noted its size.
+    // Ornaments that web sites print before a title, and transcriber notes about its size.
     let line = line.trim_start_matches(['☆', '★', '◆', '◇', '●', '■', '□', '▲', '※']).trim_start_matches(['、', ' ']);
     let line = without_notes(line);
     let marks = |c: char| matches!(c, '_' | '*' | '=' | '~' | '-' | '—' | '–' | '·' | ' ' | '\u{3000}');
@@ -405,7 +408,7 @@ pub(super) fn bare(line: &str) -> &str {
     if both && !inside.is_empty() { inside } else { line }
 }
 
-/// Takes off the brackets around a whole English heading, as in `[Chapter 1]`.
+/// Strips the brackets around a whole English heading, as in `[Chapter 1]`.
 fn unbracketed(line: &str) -> &str {
     let inside = |open, close| line.strip_prefix(open)?.strip_suffix(close);
     let inside = inside('[', ']').or_else(|| inside('<', '>')).map(str::trim);
@@ -414,7 +417,7 @@ fn unbracketed(line: &str) -> &str {
         .unwrap_or(line)
 }
 
-/// Takes off the notes that transcribers of the East put around a heading, as in `［＃大見出し］第一章`.
+/// Strips Aozora-style transcriber notes around a heading, as in `［＃大見出し］第一章`.
 fn without_notes(line: &str) -> &str {
     let mut line = line;
     while let Some(end) = line.strip_prefix("［＃").and_then(|rest| rest.find('］')) {
@@ -428,13 +431,13 @@ fn without_notes(line: &str) -> &str {
     line
 }
 
-/// Whether a line is in capitals throughout.
+/// Whether all letters of a line are capitals.
 pub(super) fn is_loud(line: &str) -> bool {
     let mut letters = line.chars().filter(|c| c.is_alphabetic()).peekable();
     letters.peek().is_some() && letters.all(char::is_uppercase)
 }
 
-/// Closes up letters that are spaced out, as `C H A P T E R  I`; wider blanks part the words.
+/// Joins spaced-out letters, as in `C H A P T E R  I`. Wider gaps separate words.
 fn spaced(line: &str) -> Option<String> {
     let mut words = line.split(' ').filter(|word| !word.is_empty());
     let single = |word: &str| word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
@@ -445,7 +448,7 @@ fn spaced(line: &str) -> Option<String> {
     Some(closed.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "))
 }
 
-/// Words, without case, that an English heading of the table can begin with, number words aside.
+/// Words that an English heading can start with, in lower case, apart from number words.
 const OPENERS: &[&str] = &[
     "chapter",
     "chap",
@@ -516,8 +519,8 @@ const OPENERS: &[&str] = &[
     "no",
 ];
 
-/// Whether an English line can be a heading of the table by its first word: one of those, or a number. Spares most lines
-/// the patterns.
+/// Whether the first word allows an English line to be a heading: one of [`OPENERS`] or a number. Saves running the
+/// patterns on most lines.
 fn may_open(line: &str) -> bool {
     let end = line.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(line.len());
     let word = &line[..end];
@@ -529,13 +532,13 @@ fn may_open(line: &str) -> bool {
             || is_glued(word))
 }
 
-/// Whether a word is a chapter's with its number grown on to it, or misread.
+/// Whether a word is `chapter` joined with its number, or an OCR error for it.
 fn is_glued(word: &str) -> bool {
     word.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("chapter"))
         || (word.len() == 7 && word.get(1..4) == Some("HAP"))
 }
 
-/// Whether a line ends as a heading does that has its number behind its title.
+/// Whether a line ends like a heading with its number after its title.
 fn numbered_last(line: &str) -> bool {
     line.len() <= 60
         && line.ends_with(['一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '百'])
@@ -543,7 +546,7 @@ fn numbered_last(line: &str) -> bool {
         && line.starts_with(is_han)
 }
 
-/// Whether any heading of the table can begin with this character.
+/// Whether any heading can start with this character.
 fn may_begin(c: char) -> bool {
     c.is_ascii_digit()
         || c.is_ascii_uppercase()
@@ -553,17 +556,17 @@ fn may_begin(c: char) -> bool {
             .contains(c)
 }
 
-/// Whether a line, taken alone, reads as a heading.
+/// Whether a line is a heading by itself, without context.
 pub(super) fn is_heading(line: &str) -> bool {
     candidate(line).is_some_and(|candidate| candidate.strength == Strength::Strong)
 }
 
-/// Whether a heading opens matter that is no part of the story, such as a preface.
+/// Whether a heading opens text outside the story, such as a preface.
 pub(super) fn opens_matter(title: &str) -> bool {
     candidate(title).is_some_and(|candidate| !candidate.story)
 }
 
-/// A screenplay's scene heading, as Fountain knows it.
+/// Whether a line is a scene heading of a screenplay, as Fountain defines it.
 pub(super) fn is_slugline(line: &str) -> bool {
     let upper: String = line.trim().chars().take(9).collect::<String>().to_uppercase();
     let forced = line.starts_with('.') && line[1..].starts_with(|c: char| c.is_alphanumeric());

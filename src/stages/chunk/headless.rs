@@ -1,18 +1,19 @@
-//! Where a story begins that has no heading of its own: what is told before the first chapter's.
+//! Finds the start of a story told before the first chapter heading, without a heading of its own.
 //!
-//! Tells prose from titles, credits and dedications by how a paragraph ends and what it speaks of; cuts nothing itself.
+//! Distinguishes prose from titles, credits and dedications by how a paragraph ends and by its words. Does not cut
+//! anything.
 
 use super::chunks::paragraph_ends;
 use super::headings;
 use super::matter::{head_kind, paragraphs};
 use crate::text::is_han;
 
-/// So much text is told at least, in bytes: a dedication or a motto has less.
+/// The minimum length of such a text, in bytes. Dedications and mottoes are shorter.
 const LEAST: usize = 400;
-/// A paragraph of fewer bytes that speaks of printing or of the author is a credit.
+/// A paragraph shorter than this, in bytes, with words of [`NAMED`] is a credit.
 const SHORT: usize = 300;
 
-/// Words of credits and notices, in whatever paragraph.
+/// Words of credits and notices, in paragraphs of any length.
 const CREDITS: &[&str] = &[
     "all rights reserved",
     "work of fiction",
@@ -34,7 +35,7 @@ const CREDITS: &[&str] = &[
     "电子书",
     "電子書",
 ];
-/// Words of credits and dedications, in a short paragraph.
+/// Words of credits and dedications, in short paragraphs only.
 const NAMED: &[&str] = &[
     "produced by",
     "prepared by",
@@ -61,7 +62,8 @@ const NAMED: &[&str] = &[
     "下載",
 ];
 
-/// Finds, before the first heading, the first of some paragraphs that tell, above which no head of matter stands.
+/// Returns the start of the first narrative paragraphs before the first heading, if no heading of boilerplate is above
+/// them.
 pub(super) fn start(text: &str, from: usize, end: usize) -> Option<usize> {
     let (mut begun, mut told) = (None, 0);
     for (at, paragraph) in told_apart(text, from, end) {
@@ -69,7 +71,7 @@ pub(super) fn start(text: &str, from: usize, end: usize) -> Option<usize> {
         if headings::candidate(first).is_none() && head_kind(first).is_some() && told < LEAST {
             return None;
         }
-        // An entry of a table has its summary below it.
+        // An entry of a table of contents may have its summary below it.
         if headings::is_heading(first) {
             (begun, told) = (None, 0);
         } else if tells(paragraph.trim()) {
@@ -82,8 +84,8 @@ pub(super) fn start(text: &str, from: usize, end: usize) -> Option<usize> {
     begun.filter(|_| told >= LEAST)
 }
 
-/// Returns the paragraphs of a stretch. Few lines do not show the width they are broken at, so blank lines part them
-/// where there are any in Latin text.
+/// Returns the paragraphs of a range with their offsets. A few lines do not show the width at which they are wrapped,
+/// so Latin text is split at blank lines if there are any.
 fn told_apart(text: &str, from: usize, end: usize) -> Vec<(usize, &str)> {
     let stretch = &text[from..end];
     let latin = stretch.chars().filter(|c| is_han(*c)).count() * 4 < stretch.chars().count();
@@ -99,14 +101,14 @@ fn told_apart(text: &str, from: usize, end: usize) -> Vec<(usize, &str)> {
     paragraph_ends(stretch).into_iter().map(paragraph).collect()
 }
 
-/// Whether a paragraph speaks of how the book was made.
+/// Whether a paragraph is about how the book was made.
 pub(super) fn is_credit(words: &str) -> bool {
     let lower = words.to_lowercase();
     let has = |list: &[&str]| list.iter().any(|word| lower.contains(word));
     has(CREDITS) || (lower.len() < SHORT && has(NAMED))
 }
 
-/// Whether a paragraph ends as a sentence does, and speaks neither of how the book was made nor of whom it is for.
+/// Whether a paragraph ends like a sentence, and is neither a credit nor a dedication.
 fn tells(words: &str) -> bool {
     if !words.ends_with(['.', '!', '?', '”', '"', '’', '。', '！', '？', '」', '』', '．', '…'])
         || headings::is_loud(words)
@@ -122,7 +124,7 @@ fn tells(words: &str) -> bool {
 mod tests {
     use super::super::{Params, chapters, chunk, read};
 
-    /// Returns what the chunks of a book begin with.
+    /// Returns the first characters of a book's first chunk.
     fn opening(path: &str, text: &str) -> String {
         let book = read(path, text.as_bytes(), None).expect("reads");
         let chunks = chunk(&book, &chapters(&book), &Params::default()).0;

@@ -1,7 +1,7 @@
-//! HTML and XHTML become plain text: one line for each paragraph, a blank line between, headings noted.
+//! Reads HTML and XHTML as plain text: one line per paragraph, blank lines between, with the positions of headings.
 //!
-//! A stream of tokens, no tree: time and memory grow with the page and not with how deep it nests. Scripts, styles and
-//! other things that nobody reads are dropped; nothing is fetched or run.
+//! Works on a token stream without a tree: time and memory are linear in the size of the page, whatever its nesting
+//! depth. Scripts, styles and other ignored elements are dropped. Nothing is fetched or run.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ pub(super) use super::markup::{Syntax, one_line};
 use super::markup::{Tag, Token, tokens};
 use super::skipped::{self, Ended, Kind, Skips};
 
-/// A heading, in bytes of the page's text.
+/// A heading. The position is in bytes of the page's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Heading {
     pub(super) start: usize,
@@ -19,39 +19,39 @@ pub(super) struct Heading {
     pub(super) title: String,
 }
 
-/// What a page says.
+/// The content of a page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Page {
-    /// Its words; ends without a line break.
+    /// The text, without a final line break.
     pub(super) text: String,
     pub(super) headings: Vec<Heading>,
-    /// Where elements with the ids that were asked for begin, in bytes of the text.
+    /// The starts of the elements with the requested ids, in bytes of the text.
     pub(super) places: Vec<(String, usize)>,
-    /// Stretches whose element says that they are no story: start, end, reason.
+    /// Ranges whose element marks them as boilerplate: start, end, reason.
     pub(super) matter: Vec<(usize, usize, &'static str)>,
     pub(super) title: String,
     pub(super) author: Option<String>,
-    /// Whether words were left out with elements that nobody reads.
+    /// Whether the page has text in ignored elements.
     pub(super) unread: bool,
 }
 
-/// A heading that is longer is a paragraph that somebody wanted to be large.
+/// The maximum length of a heading, in bytes. A longer one is a paragraph in large type.
 const LONGEST_HEADING: usize = 600;
-/// What follows is not the title of a page but the page, its title left open. In bytes.
+/// The maximum length of a page title, in bytes. What is longer is the page itself after an unclosed title.
 const LONGEST_TITLE: usize = 2000;
-/// The number of a page or the mark of a note that is longer, or of several paragraphs, is neither. In bytes.
+/// The maximum length of a page number or note mark, in bytes. A longer one, or one of several paragraphs, is neither.
 const LONGEST_ASIDE: usize = 120;
-/// What a rule is written as, with the breaks around it.
+/// The text of a horizontal rule, with the line breaks around it.
 const RULE: &str = "\n\n* * *\n\n";
 
-/// Reads a page. `wanted` are the ids whose places are asked for.
+/// Reads a page. `wanted` are the ids whose positions are returned.
 pub(super) fn page(source: &str, syntax: Syntax, wanted: &BTreeSet<String>) -> Page {
     let mut builder = Builder::new(wanted);
     tokens(source, syntax, |token| builder.take(&token));
     builder.finish()
 }
 
-/// What stands between the words written so far and the next, the strongest so far.
+/// The separator between the text written so far and the next word. The strongest one so far is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     None,
@@ -62,24 +62,24 @@ enum Gap {
     Rule,
 }
 
-/// An element that is open and marks what it holds as no story.
+/// An open element that marks its content as boilerplate.
 #[derive(Debug, Clone)]
 struct Open {
     name: String,
-    /// How many elements of its name are open within, itself included.
+    /// The number of open elements of its name, including itself.
     depth: usize,
-    /// Where its text begins, and what it is.
+    /// The start of its text, and its reject reason.
     start: usize,
     reason: &'static str,
 }
 
-/// What was before an element that nobody reads.
+/// The builder's state before an ignored element.
 #[derive(Debug)]
 struct Before {
     text: usize,
     headings: usize,
     places: usize,
-    /// How much matter had ended, and what was open.
+    /// The number of finished boilerplate ranges, and the open one.
     matter: usize,
     open: Option<Open>,
     gap: Gap,
@@ -91,24 +91,25 @@ struct Builder<'a> {
     wanted: &'a BTreeSet<String>,
     page: Page,
     gap: Gap,
-    /// Depth and start of the heading that is open.
+    /// The depth and start of the open heading.
     heading: Option<(u8, usize)>,
     skips: Skips<Before>,
     matter: Option<Open>,
-    /// Ids that were met, each once, with the end of the text at that time.
+    /// The ids found, without repeats, with the length of the text at that time.
     places: Vec<(&'a str, usize)>,
     met: BTreeSet<&'a str>,
     preformatted: usize,
     in_title: bool,
 }
 
-/// Elements that begin and end a line.
+/// Elements that start and end a line.
 const LINES: &[&str] = &["br", "dd", "dt", "li", "option", "tr"];
-/// Elements that hold nothing, and so have no end tag.
+/// Void elements, which have no end tag.
 const VOID: &[&str] =
     &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
 
-/// What `epub:type`, `role` and Project Gutenberg's class names say is no story.
+/// Values of `epub:type` and `role`, and class names of Project Gutenberg, that mark boilerplate, with the reject
+/// reason.
 const MATTER: &[(&str, &str)] = &[
     ("toc", "contents"),
     ("doc-toc", "contents"),
@@ -141,12 +142,13 @@ const MATTER: &[(&str, &str)] = &[
     ("doc-bibliography", "back_matter"),
 ];
 
-/// Says what a list of types or classes makes of an element.
+/// Returns the reject reason of a list of types or classes.
 pub(super) fn reason(types: &str) -> Option<&'static str> {
     types.split_whitespace().find_map(|word| MATTER.iter().find(|(key, _)| *key == word).map(|(_, reason)| *reason))
 }
 
-/// What an element's attributes say is no story. A class name may mean anything, but for those that only transcribers use.
+/// Returns the reject reason of an element from its attributes. Class names count only if they are specific to
+/// transcribers.
 fn matter_of(tag: &Tag) -> Option<&'static str> {
     let typed = ["epub:type", "role"].into_iter().find_map(|name| tag.get(name).and_then(reason));
     let classed = || {
@@ -220,20 +222,20 @@ impl<'a> Builder<'a> {
             matter.depth += 1;
         }
         self.gap_around(name);
-        // Nested matter is part of what it stands in.
+        // Boilerplate inside other boilerplate is part of it.
         if let Some(reason) = matter_of(tag).filter(|_| open && self.matter.is_none()) {
             self.gap = self.gap.max(Gap::Paragraph);
             self.matter = Some(Open { name: name.to_owned(), depth: 1, start: self.page.text.len(), reason });
         }
         if let Some(depth) = heading_depth(name).filter(|_| open) {
             self.close_heading();
-            // A rule above a heading parts no scenes.
+            // A rule above a heading is not a scene break.
             self.gap = self.gap.min(Gap::Paragraph);
             self.heading = Some((depth, self.page.text.len()));
         }
         match name {
             "pre" if open => self.preformatted += 1,
-            // An initial letter that is a picture is still a letter.
+            // An initial letter set as a picture is part of the text.
             "img" => {
                 if let Some(letter) = tag.get("alt").filter(|alt| is_initial(alt)) {
                     self.words(letter);
@@ -282,7 +284,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Takes back what an element wrote that nobody reads, unless it turns out to be more than it said.
+    /// Removes the text of an ignored element, unless it is too long for its kind. Returns whether it was removed.
     fn take_back(&mut self, ended: Ended<Before>) -> bool {
         let before = ended.before;
         let written = self.page.text[before.text..].trim_start();
@@ -313,7 +315,7 @@ impl<'a> Builder<'a> {
         if name == "hr" {
             self.gap = Gap::Rule;
         } else if name == "br" && self.gap == Gap::Line {
-            // Two breaks part paragraphs where somebody wrote them so.
+            // Two line breaks separate paragraphs.
             self.gap = Gap::Paragraph;
         } else if LINES.contains(&name) {
             self.gap = self.gap.max(Gap::Line);
@@ -326,7 +328,7 @@ impl<'a> Builder<'a> {
 
     fn note_id(&mut self, tag: &Tag) {
         for id in [tag.get("id"), tag.get("name")].into_iter().flatten() {
-            // Of several elements with an id, the first has it.
+            // If several elements share an id, the first one has it.
             if let Some(id) = self.wanted.get(id).filter(|id| self.met.insert(id.as_str())) {
                 self.places.push((id, self.page.text.len()));
             }
@@ -349,7 +351,7 @@ impl<'a> Builder<'a> {
                 '\n' if self.preformatted > 0 => self.gap_around("br"),
                 '\r' if self.preformatted > 0 && bytes.get(at) != Some(&b'\n') => self.gap_around("br"),
                 ' ' | '\n' | '\t' | '\r' | '\u{c}' | '\u{a0}' => self.gap = self.gap.max(Gap::Blank),
-                // Soft hyphens, marks of byte order and other controls are no words.
+                // Soft hyphens, byte order marks and other control characters are dropped.
                 _ => {}
             }
         }
@@ -357,7 +359,7 @@ impl<'a> Builder<'a> {
 
     fn fill_gap(&mut self) {
         let text = &mut self.page.text;
-        // Nothing stands before the first word.
+        // There is no separator before the first word.
         if self.gap != Gap::None && !text.is_empty() {
             text.push_str(match self.gap {
                 Gap::None => "",
@@ -375,7 +377,7 @@ impl<'a> Builder<'a> {
         let words = &self.page.text[from..];
         let start = from + (words.len() - words.trim_start().len());
         let title = one_line(words);
-        // One more than a book has says that this is none.
+        // One more than the maximum is kept, to show that there are too many.
         if !title.is_empty() && title.len() <= LONGEST_HEADING && self.page.headings.len() <= headings::MOST {
             self.page.headings.push(Heading { start, depth, title });
         }
@@ -385,7 +387,7 @@ impl<'a> Builder<'a> {
         self.close_heading();
         self.close_matter();
         let text = self.page.text.as_str();
-        // A place is that of the next word.
+        // The position of an element is that of the next word.
         let word = |at: usize| {
             let rest = &text[at..];
             let rest = rest.strip_prefix(RULE).unwrap_or(rest).trim_start();
@@ -401,13 +403,13 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// What a byte may begin.
+/// What a byte may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Byte {
     Word,
-    /// A control, or a blank that is no space.
+    /// A control character, or white space other than a plain space.
     Other,
-    /// A character that is either.
+    /// A character that may be either.
     Wide,
 }
 
@@ -419,14 +421,14 @@ const BYTES: [Byte; 256] = {
         at += 1;
     }
     bytes[0x7f] = Byte::Other;
-    // The first bytes of C1 controls, no-break blanks and soft hyphens, of blanks without width, of marks of byte order.
+    // The first bytes of C1 controls, no-break spaces, soft hyphens, zero-width spaces and byte order marks.
     bytes[0xc2] = Byte::Wide;
     bytes[0xe2] = Byte::Wide;
     bytes[0xef] = Byte::Wide;
     bytes
 };
 
-/// Returns the length of the words with single spaces between that a text begins with.
+/// Returns the length of the prefix of words separated by single spaces.
 fn plain(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut at, mut before) = (0, b' ');
@@ -446,7 +448,7 @@ fn plain(text: &str) -> usize {
         before = byte;
         at += 1;
     }
-    // A space at the end is a gap.
+    // A space at the end becomes a gap.
     at - usize::from(at > 0 && before == b' ')
 }
 
@@ -457,7 +459,7 @@ fn heading_depth(name: &str) -> Option<u8> {
     }
 }
 
-/// Whether a picture's text is an initial letter, perhaps with a quotation mark before it.
+/// Whether a picture's alternative text is an initial letter, perhaps with a quotation mark before it.
 fn is_initial(alt: &str) -> bool {
     let letters = alt.trim().trim_start_matches(['“', '‘', '"', '\'']);
     letters.chars().count() == 1 && letters.chars().all(char::is_alphabetic)
@@ -511,7 +513,7 @@ mod tests {
     #[test]
     fn what_is_left_open_swallows_no_page() {
         for (source, expected) in [
-            // The end tag of a reading may be left out.
+            // The end tag of a ruby reading may be left out.
             ("<p><ruby>漢<rt>かん<rt>kan</ruby>字<p>水車", "漢字\n\n水車"),
             ("<p><ruby>漢<rp>(<rt>かん<rp>)</ruby>字<p>水車", "漢字\n\n水車"),
             ("<p><ruby>漢<rtc><rt>かん<rt>kan<rb>水<rt>みず</ruby>字<p>水車", "漢水字\n\n水車"),
@@ -534,7 +536,7 @@ mod tests {
             ("<script>if (a) {<p>The mill</p>", "The mill"),
             ("<p>The <script>mill</p>stood", "The\n\nstood"),
             ("<!-- The mill<p>stood", "The mill\n\nstood"),
-            // What ends as it should holds what it holds.
+            // An element that ends properly keeps its content.
             ("<p>a<button><div>b</div></button><svg><foreignObject><p>c</p></foreignObject></svg>d", "ad"),
             ("<object><p>a</p><object><p>b</object>c</object><video><svg></video>d", "d"),
             ("<template><section><h2>a</h2><p>b</section></template><div class=pagenum><p>12</p></div>c", "c"),
@@ -590,7 +592,7 @@ mod tests {
         assert_eq!(read(&format!("{}x", "<h1>".repeat(100_000))).headings.len(), 1);
     }
 
-    /// Elements that nobody reads, as they open.
+    /// Start tags of ignored elements.
     const UNREAD: &[&str] = &[
         "<script>",
         "<style>",

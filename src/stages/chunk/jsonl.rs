@@ -1,5 +1,5 @@
-//! JSON: each object with `title`, `author` and `content` is a book of its own, whether it has a line to itself, stands in
-//! an array or runs over many lines. Reads one object at a time, and holds no more.
+//! Reads books from JSON: each object with `title`, `author` and `content` is a book, whether objects are one per line,
+//! in an array, or pretty-printed. Only one object is in memory at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read as _};
@@ -11,7 +11,7 @@ use super::books::{self, MAX_BYTES, Parts};
 use super::{ChunkError, language};
 use crate::schema::{Book, Format, slug};
 
-/// What an object says; other keys are passed over.
+/// The keys read from an object; other keys are ignored.
 #[derive(Debug, Deserialize)]
 struct Line {
     #[serde(default)]
@@ -25,26 +25,27 @@ struct Line {
     text: Option<String>,
 }
 
-/// How a file's objects are told apart.
+/// How the objects of a file are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Each has a line.
+    /// One object per line.
     Lines,
-    /// They run over lines, perhaps in an array.
+    /// Objects span lines, perhaps inside an array.
     Objects,
 }
 
-/// Errors in a row that are told one by one.
+/// How many consecutive errors are reported one by one.
 const MOST_TOLD: usize = 20;
-/// The most bytes of a slug that is made of a title: it names files.
+/// The maximum length of a slug made from a title, in bytes, since slugs become file names.
 const LONGEST_SLUG: usize = 120;
 
-/// Says whether a file is named as JSON is.
+/// Whether the extension is one of JSON.
 pub(super) fn is_named(extension: &str) -> bool {
     matches!(extension, "json" | "jsonl" | "ndjson")
 }
 
-/// Says how a file that begins so holds books as JSON: by its name, or since an object with a book's keys opens it.
+/// Returns the layout of a JSON file with books, from its extension, or from a first object with a book's keys. `None`
+/// if it is not JSON.
 pub(super) fn layout(head: &[u8], extension: &str) -> Option<Layout> {
     let head = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
     let head = head.trim_start();
@@ -52,7 +53,7 @@ pub(super) fn layout(head: &[u8], extension: &str) -> Option<Layout> {
     let keyed = || ["\"content\":", "\"content\" :"].iter().any(|key| head.contains(key));
     if !((inner.starts_with('{') || (head.starts_with('[') && extension == "json")) && (is_named(extension) || keyed()))
     {
-        // One bad line at the beginning spoils no others.
+        // A bad first line must not hide the lines after it.
         let lines = matches!(extension, "jsonl" | "ndjson") && !head.is_empty() && !head.contains('\0');
         return lines.then_some(Layout::Lines);
     }
@@ -64,37 +65,37 @@ pub(super) fn layout(head: &[u8], extension: &str) -> Option<Layout> {
     }
 }
 
-/// Where the reading of the objects stands.
+/// The state of reading objects from a file.
 #[derive(Debug)]
 pub(super) struct Lines {
     layout: Layout,
-    /// How many lines were begun.
+    /// The number of lines started.
     line: usize,
-    /// How many objects were begun that have no lines of their own.
+    /// The number of objects started, if they do not have lines of their own.
     entry: usize,
     ended: bool,
-    /// A book that was read before what is to be told of those before it.
+    /// A book held back until the error about the objects before it is returned.
     kept: Option<Box<Book>>,
     slugs: BTreeSet<String>,
-    /// How many books have a slug, before numbers were put behind it.
+    /// The number of books per slug, before suffixes are added.
     counts: BTreeMap<String, usize>,
-    /// Whether there was anything to tell, a book or an error.
+    /// Whether anything was returned, a book or an error.
     any: bool,
-    /// How many objects in a row are no books.
+    /// The number of consecutive invalid objects.
     bad: usize,
     untold: Option<Untold>,
 }
 
-/// Where an object stands: its line, and which of the file's objects it is when those have no lines of their own.
+/// The position of an object: its line, and its index in the file if objects do not have lines of their own.
 type At = (usize, Option<usize>);
 
-/// Objects in a row that are no books, beyond those that were told one by one.
+/// A run of invalid objects, after the first ones were reported one by one.
 #[derive(Debug)]
 struct Untold {
     count: usize,
     first: At,
     last: At,
-    /// What is wrong with the first.
+    /// What is wrong with the first one.
     cause: String,
 }
 
@@ -114,8 +115,8 @@ impl Lines {
         }
     }
 
-    /// Reads the next book. An object that is none is an error, and the next call reads on behind it; of many such in a
-    /// row, all but the first are told by one error.
+    /// Returns the next book, or an error for an invalid object; the next call continues after it. In a run of invalid
+    /// objects, those after the first [`MOST_TOLD`] are reported in one error.
     pub(super) fn next(&mut self, path: &str, source: &mut impl BufRead) -> Option<Result<Book, ChunkError>> {
         if let Some(book) = self.kept.take() {
             return Some(Ok(*book));
@@ -130,7 +131,7 @@ impl Lines {
                 Ok(Some((bytes, line))) => self.book(path, bytes).map_err(|cause| (line, cause)),
                 Err(Broken::Object(line, cause)) => Err((line, cause)),
                 Err(Broken::File(cause)) => {
-                    // Whatever follows cannot be read either.
+                    // Nothing after this can be read either.
                     self.ended = true;
                     return Some(Err(ChunkError::Unreadable { path: path.to_owned(), cause }));
                 }
@@ -169,7 +170,7 @@ impl Lines {
         Some(ChunkError::Lines { path: path.to_owned(), count, first: first.0, last: last.0, entries, cause })
     }
 
-    /// Reads a line that is not blank.
+    /// Reads the next line that is not blank.
     fn read_line(&mut self, source: &mut impl BufRead) -> Read {
         loop {
             self.line += 1;
@@ -190,13 +191,13 @@ impl Lines {
         }
     }
 
-    /// Reads an object from its brace to the one that closes it, over the brackets and commas before it. What else stands
-    /// between two objects is an error of its own, which ends before the next.
+    /// Reads an object from its opening to its closing brace, and skips brackets and commas before it. Any other value
+    /// between objects is an error, which ends before the next object.
     fn read_object(&mut self, source: &mut impl BufRead) -> Read {
         self.line = self.line.max(1);
         let (mut bytes, mut depth, mut size) = (Vec::new(), 0_usize, 0_u64);
         let (mut in_string, mut escaped, mut begun) = (false, false, self.line);
-        // Whether what is read is something between two objects, such as a number.
+        // Whether a value other than an object, such as a number, is being read.
         let mut stray = false;
         loop {
             let buffer = source.fill_buf()?;
@@ -204,7 +205,7 @@ impl Lines {
                 return match depth {
                     0 if stray => Err(Broken::Object(begun, NO_OBJECT.to_owned())),
                     0 => Ok(None),
-                    _ => Err(Broken::Object(begun, "the file ends within it".to_owned())),
+                    _ => Err(Broken::Object(begun, "the file ends inside the object".to_owned())),
                 };
             }
             let (mut from, mut used, mut done) = (0, buffer.len(), false);
@@ -213,7 +214,8 @@ impl Lines {
                 match byte {
                     _ if escaped => escaped = false,
                     b'\\' if in_string => escaped = true,
-                    // With its line it ends in any case, so that a quotation mark that is left open costs no more.
+                    // It ends with its line at the latest, so that an unclosed quotation mark affects no more than
+                    // that.
                     b'\n' if stray => {
                         (used, done) = (at + 1, true);
                         break;
@@ -267,7 +269,7 @@ impl Lines {
         }
     }
 
-    /// Makes a book of an object's bytes, or says why it is none.
+    /// Parses an object's bytes as a book. Returns what is wrong with it otherwise.
     fn book(&mut self, path: &str, bytes: Vec<u8>) -> Result<Book, String> {
         let hash = blake3::hash(bytes.trim_ascii()).to_hex().to_string();
         let line: Line = match serde_json::from_slice(&bytes) {
@@ -275,9 +277,9 @@ impl Lines {
             Err(_) if std::str::from_utf8(&bytes).is_err() => return Err("it is not UTF-8".to_owned()),
             Err(error) => {
                 let error = error.to_string();
-                // The place would be one within the object, which reads like one within the file.
+                // The position is relative to the object, and would be mistaken for one in the file.
                 let cause = error.split(" at line ").next().unwrap_or(&error);
-                return Err(format!("it is no such object: {cause}"));
+                return Err(format!("invalid book object: {cause}"));
             }
         };
         drop(bytes);
@@ -286,7 +288,7 @@ impl Lines {
             return Err("its `content` is empty".to_owned());
         }
         if content.contains('\0') {
-            return Err("its `content` holds NUL, which no text does".to_owned());
+            return Err("its `content` contains NUL".to_owned());
         }
         let (stem, _) = books::stem_and_extension(path);
         let fallback = format!("{stem}-{}", self.line);
@@ -307,7 +309,7 @@ impl Lines {
         Ok(Book { slug, ..parts.book(path) })
     }
 
-    /// Makes a slug that no other book of the file has: a second edition of a book is another book.
+    /// Returns a slug that no other book of the file has. A second edition is a separate book.
     fn unique(&mut self, title: &str, fallback: &str) -> String {
         let mut id = slug(title);
         if id == "-" {
@@ -325,21 +327,21 @@ impl Lines {
     }
 }
 
-/// Puts a name into one line; what else may be in it, whoever shows it sees to.
+/// Puts a name on one line. Other control characters are left to the code that displays it.
 fn name(text: &str) -> String {
     text.replace('\0', " ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The mark of byte order.
+/// The UTF-8 byte order mark.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// An object's bytes and the line on which it begins.
+/// An object's bytes and the line on which it starts.
 type Read = Result<Option<(Vec<u8>, usize)>, Broken>;
 
-/// Why there is no object.
+/// The reason why no object was returned.
 #[derive(Debug)]
 enum Broken {
-    /// The one on this line is broken; another may follow.
+    /// The object on this line is invalid; others may follow.
     Object(usize, String),
     File(String),
 }
@@ -350,11 +352,11 @@ impl From<std::io::Error> for Broken {
     }
 }
 
-/// What is wrong with something that is no object.
-const NO_OBJECT: &str = "no object begins there";
+/// The error for a value that is not an object.
+const NO_OBJECT: &str = "expected an object";
 
 fn too_long() -> String {
-    format!("it has more than the {} MB that a book may have", MAX_BYTES / 1_000_000)
+    format!("it exceeds the limit of {} MB for a book", MAX_BYTES / 1_000_000)
 }
 
 #[cfg(test)]
@@ -386,13 +388,13 @@ mod tests {
         assert_eq!(found.len(), 6);
     }
 
-    /// Slugs of the books, and errors.
+    /// Returns the slugs of the books, and the errors.
     fn told(path: &str, text: &str) -> Vec<String> {
         let told = |book: Result<crate::schema::Book, _>| match book {
             Ok(book) => format!("{}: {}", book.slug, book.text),
             Err(error) => crate::stages::chunk::ChunkError::to_string(&error),
         };
-        // A reader that holds a few bytes at a time.
+        // A reader with a buffer of a few bytes.
         read(path, std::io::BufReader::with_capacity(7, Cursor::new(text)), None).map(told).collect()
     }
 
@@ -415,7 +417,7 @@ mod tests {
         for (text, errors) in [
             ("{\n \"name\": \"x\"\n}", &["line 1 of `a.json` as a book: it has no `content`"][..]),
             ("[\n{\"content\": \"a\"}, 3, {\"content\": \"b\"}]", &["a: a", "read entry 2 on line 2 of", "b: b"]),
-            // Whatever stands between: names of objects in it, marks, a mark that is left open, the end of the file.
+            // Various stray values: strings with braces, literals, an unclosed string, and the end of the file.
             (
                 "[\"{河\\\"}\", {\"content\": \"a\"}, null, true\n, [1.5], {\"content\": \"灯\"}} , \"x\n {\"content\": \"c\"}, \"y",
                 &[
@@ -428,12 +430,15 @@ mod tests {
                     "read entry 7 on line 2 of",
                     "read entry 8 on line 2 of",
                     "c: c",
-                    "read entry 10 on line 3 of `a.json` as a book: no object begins there",
+                    "read entry 10 on line 3 of `a.json` as a book: expected an object",
                 ],
             ),
             (
                 "[{}, {\n\"content\": ",
-                &["read entry 1 on line 1 of", "read entry 2 on line 1 of `a.json` as a book: the file ends within it"],
+                &[
+                    "read entry 1 on line 1 of",
+                    "read entry 2 on line 1 of `a.json` as a book: the file ends inside the object",
+                ],
             ),
             (
                 "[{\"content\": \"河\"}, {\"title\": \"灯\"}, {\"content\": \"b\"}, {\"content\": \" \"}]",
@@ -457,8 +462,11 @@ mod tests {
         assert!(found[19].contains("line 20 of") && found[20].contains("lines 21 to 100000 of `a.jsonl`"), "{found:?}");
         assert!(found[20].contains("99980") && found[20].contains("no `content`"), "{found:?}");
         let found = told("a.json", &format!("[{}]", "{},".repeat(100)));
-        assert!(found[20].starts_with("read entries 21 to 100 on line 1 of `a.json` as books: 80 more"), "{found:?}");
-        // What is told does not keep back the books behind.
+        assert!(
+            found[20].starts_with("failed to read entries 21 to 100 on line 1 of `a.json` as books: 80 more"),
+            "{found:?}"
+        );
+        // Reported errors do not hold back the books after them.
         let found = told("a.jsonl", &format!("{}{{\"content\": \"x\"}}\nno\n", "no\n".repeat(30)));
         assert_eq!(found.len(), 20 + 3);
         assert!(found[20].contains("lines 21 to 30"), "{found:?}");

@@ -1,4 +1,4 @@
-//! What a text shows about itself: its language, its title, whether it is a script. Decides nothing about chapters.
+//! Detects the language and the title of a text, and whether it is a script. Does not look for chapters.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use whatlang::Lang;
 use crate::schema::Language;
 use crate::text::{Cue, CueMark, cue, is_han};
 
-/// Says which language most of a text is in: Chinese when more than three letters in ten are Chinese, since an English
-/// word takes five letters where Chinese takes two.
+/// Returns the main language of a text: Chinese if more than 30% of its letters are Chinese characters, since an
+/// English word takes about five letters where Chinese takes two.
 pub(super) fn language(text: &str) -> Language {
-    /// How many bytes are looked at in one go where all are ASCII.
+    /// The number of bytes checked at a time for being ASCII.
     const BLOCK: usize = 32;
     let (mut han, mut letters) = (0_u64, 0_u64);
     let (bytes, mut at) = (text.as_bytes(), 0);
@@ -28,7 +28,7 @@ pub(super) fn language(text: &str) -> Language {
                     letters += u64::from(byte.is_ascii_alphabetic());
                     at += 1;
                 }
-                // U+4000 to U+9FFF, the hexagrams aside.
+                // U+4000 to U+9FFF, except for the hexagrams.
                 [first @ 0xe4..=0xe9, second, ..] if (first, second) != (0xe4, 0xb7) => {
                     (han, letters) = (han + 1, letters + 1);
                     at += 3;
@@ -45,7 +45,7 @@ pub(super) fn language(text: &str) -> Language {
     if han * 10 > letters * 3 { Language::Zh } else { Language::En }
 }
 
-/// Whether a character is a letter of any script; the marks of Chinese and of print are told without a look into tables.
+/// Whether a character is a letter of any script. Common punctuation is excluded first, without table lookups.
 fn is_letter(c: char) -> bool {
     match c {
         '\0'..='\x7f' => c.is_ascii_alphabetic(),
@@ -54,8 +54,8 @@ fn is_letter(c: char) -> bool {
     }
 }
 
-/// Names the language of a text that is neither English nor Chinese, where all of it seems to be in that language. In
-/// English; silent where there is doubt. Looks at a bounded number of places in the middle of the text.
+/// Returns the English name of a text's language if it is neither English nor Chinese, or `None` if in doubt. Examines
+/// a bounded number of places in the middle of the text.
 pub(super) fn other_language(text: &str) -> Option<&'static str> {
     let places = places(text);
     let mut found = None;
@@ -73,12 +73,12 @@ pub(super) fn other_language(text: &str) -> Option<&'static str> {
     found.map(Lang::eng_name)
 }
 
-/// Returns some places of a text; none of one that is too short to tell.
+/// Returns some passages of a text, or none if it is too short to judge.
 fn places(text: &str) -> Vec<&str> {
-    /// How many places, and how many bytes each has.
+    /// The number of passages, and the length of each in bytes.
     const COUNT: usize = 7;
     const LENGTH: usize = 2400;
-    /// Bytes of a text that is judged as a whole.
+    /// The minimum length of a text, in bytes.
     const SHORT: usize = 300;
     let cut = |from: usize, to: usize| &text[text.ceil_char_boundary(from)..text.floor_char_boundary(to)];
     if text.len() < SHORT {
@@ -87,13 +87,13 @@ fn places(text: &str) -> Vec<&str> {
     if text.len() < COUNT * LENGTH {
         return vec![cut(0, text.len().min(COUNT * LENGTH))];
     }
-    // What stands around a book is often English, whatever the book is in.
+    // The text around a book is often English, whatever the language of the book.
     let (from, to) = (text.len() / 8, text.len() / 8 * 7 - LENGTH);
     (0..COUNT).map(|at| from + (to - from) / (COUNT - 1) * at).map(|at| cut(at, at + LENGTH)).collect()
 }
 
-/// Whether a text has the words that English cannot do without and its neighbours do not know, whatever its age or
-/// dialect. Verse and the talk of a play have fewer of them than prose.
+/// Whether more than 4% of the words are common English words that related languages lack, including archaic ones. The
+/// threshold is low because verse and plays have fewer of them than prose.
 fn is_english(text: &str) -> bool {
     let (mut words, mut english) = (0_usize, 0_usize);
     for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
@@ -105,7 +105,8 @@ fn is_english(text: &str) -> bool {
     english * 25 > words
 }
 
-/// Finds the title: a named field before the text, else a first line that can be one, else the file's stem.
+/// Returns the title: a named field at the top of the text, or else the first line if it can be a title, or else the
+/// file's stem.
 pub(super) fn title(text: &str, stem: &str, is_heading: impl Fn(&str) -> bool) -> String {
     let head = || text.lines().map(str::trim).take(40);
     let fallback = || stem.replace(['_', '-'], " ").trim().to_owned();
@@ -133,7 +134,7 @@ pub(super) fn title(text: &str, stem: &str, is_heading: impl Fn(&str) -> bool) -
     if first.is_empty() || prose || is_heading(first) { fallback() } else { first.to_owned() }
 }
 
-/// Says whether a text is laid out as a script: cue lines of names over speeches, or names before them on their lines.
+/// Whether a text is laid out as a script: with names on their own line above speeches, or in front of them.
 pub(super) fn is_script(text: &str) -> bool {
     const QUOTES: [char; 5] = ['“', '"', '「', '『', '‘'];
     let mut lines = text.lines().map(str::trim).peekable();
@@ -148,7 +149,7 @@ pub(super) fn is_script(text: &str) -> bool {
         paragraphs += usize::from(above);
         let next = lines.peek().filter(|next| !next.is_empty());
         if let Some(cue) = cue(line) {
-            // Quotation marks behind the name make a sentence of a story of it.
+            // Quotation marks after the name show a sentence of a story.
             let quoted = |speech: &str| speech.starts_with(QUOTES);
             let speech = &line[cue.speech..];
             if speech.is_empty() && above && next.is_some_and(|next| !quoted(next)) {
@@ -162,14 +163,14 @@ pub(super) fn is_script(text: &str) -> bool {
         }
         above = false;
     }
-    // Books without blank lines have hardly a paragraph, and a wrapped line may begin with a name and a stop.
+    // Books without blank lines have few paragraphs, and a hard-wrapped line may start with a name and a full stop.
     let carries = |count: usize, share: usize| {
         count >= 8 && (count * share >= filled || count * 2 >= paragraphs && count * 20 >= filled)
     };
     carries(cues.count(), 5) || carries(speeches.count(), 2)
 }
 
-/// Names that may hand over speech, with how often they stand there and whether their print shows them to be names.
+/// Possible speaker names, with the number of cue lines and whether the typography shows that they are names.
 #[derive(Debug, Default)]
 struct Names(BTreeMap<String, (usize, bool)>);
 
@@ -180,7 +181,8 @@ impl Names {
         *sure |= cue.sure;
     }
 
-    /// Returns how many lines hand over speech. What no print shows must come again and again: few people say much in a play.
+    /// Returns the number of cue lines. Names not shown by typography count only if they repeat often, since plays have
+    /// few speakers.
     fn count(&self) -> usize {
         let sure: usize = self.0.values().filter(|(_, sure)| *sure).map(|(count, _)| count).sum();
         let again: Vec<usize> =
@@ -236,7 +238,7 @@ mod tests {
                 assert_eq!(other_language(&text.repeat(count)), Some(name));
             }
         }
-        // A translator's page at the beginning and a licence at the end are no part of the book.
+        // A translator's page at the start and a licence at the end are not part of the book.
         let english = "It rained on the weir all that night, and nobody in the mill slept; the wheel stood still. ";
         let framed = format!("{}{}{}", english.repeat(20), german.repeat(400), english.repeat(20));
         assert_eq!(other_language(&framed), Some("German"));
@@ -286,7 +288,7 @@ mod tests {
         assert!(is_script(&cues));
         assert!(is_script(&"ANNA. Yes, I will.\nBORIS: No, never.\n".repeat(6)));
         assert!(is_script(&"程婴：孩子在哪里？\n公孙：在山里。\n".repeat(6)));
-        // Names as they are written, wrapped speeches, marks of print, gaps in place of marks.
+        // Names in normal case, wrapped speeches, emphasis marks, gaps instead of punctuation.
         let wrapped = "Anna. It was the ferry, and it went without a word to anybody, as ferries\nwill where the river is up and the \
                        night is as black as this.\n\nBoris. And the lamp?\n\n";
         assert!(is_script(&wrapped.repeat(6)));
@@ -295,7 +297,7 @@ mod tests {
         assert!(is_script(&"Anna\nWho is there?\n\nBoris\nNobody.\n\nHe comes in.\n\n".repeat(6)));
         assert!(is_script(&"程婴　（白）孩子在哪里？\n公孙　在山里。\n（二人下）\n".repeat(6)));
         assert!(is_script(&"程婴\n孩子在哪里？\n\n公孙\n（低声）\n在山里。\n\n".repeat(6)));
-        // Letters, lists and stories are none.
+        // Letters, lists and stories are not scripts.
         let letter = "From: Anna\nTo: Boris\nDate: Monday\nSubject: The lamp\n\nThe river is up, and I have no oil. Send some by the ferry, \
                       or come.\n\nYours, Anna\n\nHe read it twice. She had never asked him before.\n\n";
         assert!(!is_script(&letter.repeat(6)));

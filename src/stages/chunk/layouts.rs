@@ -1,10 +1,10 @@
-//! Layouts of whole books, as tests of the judgement: each is the frame of a book in the form that books are really
-//! printed in, with titles and prose of our own. Holds no code that runs outside tests.
+//! Tests of heading detection on whole books. Each frame has the structure of a real book layout, with invented titles
+//! and prose.
 //!
-//! The frames stand in `layouts/`, one file for each language. `=== name` begins one. In it, a line `c1|CHAPTER I.` is a
-//! heading that is to be found: `v` volume, `p` part, `c` chapter, `a` act, `s` scene, `l` letter, `f` front, `b` back,
-//! with its number; `+|` stands before a further line of its title; `~` is the text of a chapter, `.` a short paragraph.
-//! What else stands there is a line that opens nothing. `=== name (close)` is a frame that needs no blank line.
+//! The frames are in `layouts/`, one file per language. `=== name` starts a frame. In it, a line `c1|CHAPTER I.` is a
+//! heading that must be found: `v` volume, `p` part, `c` chapter, `a` act, `s` scene, `l` letter, `f` front, `b` back,
+//! followed by its number. `+|` is a further line of its title, `~` the text of a chapter, `.` a short paragraph. Any
+//! other line opens nothing. `=== name (close)` is a frame that needs no blank lines.
 
 use std::fmt::Write as _;
 
@@ -14,27 +14,27 @@ use crate::schema::{Chapter, Language, Level};
 const EN: &str = include_str!("layouts/en.txt");
 const ZH: &str = include_str!("layouts/zh.txt");
 
-/// A heading as it should be found: line, level, number and title.
+/// An expected heading: line, level, number and title.
 type Found = (u32, Level, Option<u32>, String);
 
-/// How the text below the headings is set.
+/// How the text below the headings is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Setting {
-    /// Lines of about 70 columns, blank lines between paragraphs.
+    /// Lines of about 70 columns, with blank lines between paragraphs.
     Wrapped,
-    /// A line for each paragraph, blank lines between.
+    /// One line per paragraph, with blank lines between.
     Lines,
-    /// A line for each paragraph, two full-width blanks before it, no blank lines.
+    /// One line per paragraph, indented by two full-width spaces, without blank lines.
     Dense,
-    /// Lines of 36 characters, paragraphs parted by two full-width blanks alone.
+    /// Lines of 36 characters; only two full-width spaces start a paragraph.
     Indented,
-    /// A line for each paragraph, set in, and no blank line in the whole book.
+    /// One line per paragraph, indented, without a blank line in the whole book.
     Packed,
-    /// A line for each paragraph, at the margin, and no blank line in the whole book.
+    /// One line per paragraph, not indented, without a blank line in the whole book.
     Flush,
-    /// Lines of about 60 columns, paragraphs set in, and no blank line in the whole book.
+    /// Lines of about 60 columns, paragraphs indented, without a blank line in the whole book.
     Tight,
-    /// Lines of about 60 columns at the margin, and no blank line in the whole book.
+    /// Lines of about 60 columns, not indented, without a blank line in the whole book.
     Block,
 }
 
@@ -45,7 +45,7 @@ impl Setting {
     }
 }
 
-/// Sets the paragraphs of a chapter.
+/// Lays out the paragraphs of a chapter.
 fn told(language: Language, at: usize, setting: Setting) -> Vec<Vec<String>> {
     let paragraphs: Vec<String> = match language {
         Language::En => {
@@ -74,7 +74,7 @@ fn told(language: Language, at: usize, setting: Setting) -> Vec<Vec<String>> {
     paragraphs.iter().map(|paragraph| set(paragraph, language, setting)).collect()
 }
 
-/// Sets a paragraph in lines.
+/// Lays out a paragraph in lines.
 fn set(paragraph: &str, language: Language, setting: Setting) -> Vec<String> {
     match setting {
         Setting::Lines => vec![paragraph.to_owned(), String::new()],
@@ -125,7 +125,7 @@ fn level(sign: &str) -> Option<(Level, Option<u32>)> {
     if sign.len() == 1 { Some((level, None)) } else { sign[1..].parse().ok().map(|number| (level, Some(number))) }
 }
 
-/// Makes a frame into a book and what should be found in it.
+/// Expands a frame into a book and the headings expected in it.
 fn book(frame: &str, language: Language, setting: Setting) -> (String, Vec<Found>) {
     let (mut lines, mut expected): (Vec<String>, Vec<Found>) = (Vec::new(), Vec::new());
     let packed = setting.is_packed();
@@ -154,7 +154,7 @@ fn frames(source: &str) -> Vec<(&str, &str)> {
     source.split("=== ").skip(1).map(|frame| frame.split_once('\n').expect("a name and lines")).collect()
 }
 
-/// Compares what is found in each frame with what should be; returns how many there are.
+/// Compares the headings found in each frame with the expected ones. Returns the number of frames.
 fn check(source: &str, language: Language, settings: &[Setting]) -> usize {
     let mut failures = String::new();
     let frames = frames(source);
@@ -175,7 +175,7 @@ fn check(source: &str, language: Language, settings: &[Setting]) -> usize {
             for wrong in found_headings.iter().filter(|heading| !expected.contains(heading)) {
                 let _ = writeln!(failures, "{name} ({setting:?}): finds  {wrong:?}");
             }
-            // The text below each heading of the story stands in a chunk, whatever is left out around it.
+            // The text below each heading of the story must be in a chunk, whatever is left out around it.
             let (chunks, rejects) = chunk(&book, &found, &Params::default());
             let held: usize = chunks
                 .iter()
@@ -195,10 +195,10 @@ fn check(source: &str, language: Language, settings: &[Setting]) -> usize {
     frames.len()
 }
 
-/// Words that stand in each chapter's text, never broken by a line's end.
+/// Words in each chapter's text that are never split by a line break.
 const WITNESS: [&str; 2] = ["too many", "水落"];
 
-/// Counts the witnesses in text that stands in no chapter of the story: in a preface or an afterword by name.
+/// Counts the witnesses in text outside the story: in a preface or an afterword by name.
 fn outside(text: &str, found: &[Chapter], witness: &str) -> usize {
     let chars: Vec<char> = text.chars().collect();
     let matter = found.iter().filter(|chapter| headings::opens_matter(&chapter.title));
@@ -219,7 +219,7 @@ fn chinese_books_of_many_layouts_have_their_headings() {
     );
 }
 
-/// Sets a book of two chapters in a way that books are printed.
+/// Lays out a book of two chapters in one of five ways used in print.
 fn printed(language: Language, paragraphs: &[String], way: usize) -> String {
     let heads = if language == Language::Zh {
         ["第一章 看灯", "第二章 听雨"]
@@ -238,7 +238,7 @@ fn printed(language: Language, paragraphs: &[String], way: usize) -> String {
         for paragraph in half {
             let mut lines = set(paragraph, language, setting);
             lines[0].insert_str(0, indent);
-            // Only an indent begins a paragraph.
+            // Only an indent starts a paragraph.
             if way >= 3 {
                 lines.retain(|line| !line.is_empty());
             }
@@ -249,7 +249,7 @@ fn printed(language: Language, paragraphs: &[String], way: usize) -> String {
     if way == 1 { text.replace('\n', "\r\n") } else { text }
 }
 
-/// Paragraphs of several lengths, talk among them.
+/// Paragraphs of several lengths, including dialogue.
 fn paragraphs(language: Language) -> Vec<String> {
     let long = |at: usize| told(language, at, Setting::Lines).concat().into_iter().filter(|line| !line.is_empty());
     let talk = match language {
@@ -288,7 +288,7 @@ fn the_setting_of_a_book_changes_neither_paragraphs_nor_borders() {
                 let begins = expected.iter().any(|paragraph| opening.starts_with(paragraph.as_str()));
                 assert!(begins || opening.contains(['I', '章']), "{language}, way {way}: {opening}");
             }
-            // Blanks weigh a little, so only what a budget does not decide is the same to the letter.
+            // White space counts a little, so results are identical only where the budget does not decide.
             borders.push(cut(3000).iter().map(|chunk| plain(&chunk.text)).collect());
         }
         assert!(borders[0].len() > 1, "{borders:?}");

@@ -1,17 +1,17 @@
-//! Markdown's headings: `# A title`, and a title over a line of `=` or `-`. Leaves the text as it is.
+//! Finds the headings of Markdown: `# A title`, and a title underlined with `=` or `-`. Does not change the text.
 
 use super::books::Points;
 use super::headings;
 use super::html::one_line;
 use crate::schema::Mark;
 
-/// Returns the headings of a text, those in fenced code and in a front matter of YAML left out; not many more than a book
-/// can have.
+/// Returns the headings of a text, except those in fenced code and YAML front matter. Stops soon after the maximum
+/// number of headings of a book.
 pub(super) fn marks(text: &str) -> Vec<Mark> {
     let mut marks = Vec::new();
     let mut points = Points::new(text);
     let mut fence: Option<&str> = None;
-    // The line before, when it can be a title that is underlined.
+    // The previous line, if it can be an underlined title.
     let mut above: Option<(usize, &str)> = None;
     let mut after_blank = true;
     let mut at = 0;

@@ -1,9 +1,9 @@
-//! Markup becomes a stream of tags and words, whatever is broken in it. Knows no element's meaning but where its content
-//! is no markup; never lets something that is left open swallow what follows.
+//! Tokenizes HTML and XML into tags and text, however broken it is. An unclosed construct never swallows the text after
+//! it.
 //!
-//! What a tag is, [`tags`](super::tags) says. Of what else begins with `<`, a comment or a section that nothing ends loses
-//! its mark alone; a declaration or an instruction is one by its first word and its end; all else is text. Words are
-//! handed on as they stand in the page, in one pass.
+//! Tags are parsed by [`tags`](super::tags). Of the other constructs that start with `<`, an unclosed comment or CDATA
+//! section loses only its opening mark; a declaration or processing instruction is recognised by its first word and its
+//! end; everything else is text. Text is passed on unchanged, in one pass.
 
 use std::borrow::Cow;
 
@@ -13,19 +13,19 @@ use super::references;
 use super::tags::Tags;
 pub(super) use super::tags::{Tag, local};
 
-/// How a page's markup is read.
+/// The syntax of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
-    /// As browsers read it: `<title>` and its like hold raw text.
+    /// As in browsers: `<title>` and some other elements contain raw text.
     Html,
     /// As XML: only scripts and styles do.
     Xhtml,
 }
 
-/// Declarations and instructions that are longer are text. In bytes.
+/// The maximum length of a declaration or processing instruction, in bytes. Longer ones are text.
 const LONGEST_DECLARATION: usize = 4096;
 
-/// What a stream of markup consists of.
+/// A token of markup.
 #[derive(Debug)]
 pub(super) enum Token<'t, 'a> {
     Start(&'t Tag<'a>),
@@ -33,18 +33,18 @@ pub(super) enum Token<'t, 'a> {
     Text(&'t str),
 }
 
-/// Puts a text into one line with single blanks, without what no line shows.
+/// Puts a text on one line with single spaces, without invisible characters.
 pub(super) fn one_line(text: &str) -> String {
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.retain(|c| !c.is_control());
     line
 }
 
-/// Hands on the tokens of some markup, broken or not, in one pass.
+/// Passes the tokens of some markup, broken or not, to `take` in one pass.
 pub(super) fn tokens<'a>(source: &'a str, syntax: Syntax, mut take: impl FnMut(Token<'_, 'a>)) {
     let mut markup = Markup { source, syntax, tags: Tags::new(source), absent: Vec::new() };
     let mut tag = Tag::default();
-    // Words that were not handed on begin at `from`.
+    // Text that was not passed on yet starts at `from`.
     let (mut from, mut at) = (0, 0);
     while let Some(length) = memchr(b'<', &source.as_bytes()[at..]) {
         let open = at + length;
@@ -73,33 +73,33 @@ pub(super) fn tokens<'a>(source: &'a str, syntax: Syntax, mut take: impl FnMut(T
     words(&source[from..], &mut take);
 }
 
-/// What stands at a `<` that is no text.
+/// The kind of construct at a `<` that is not text.
 enum Kind<'a> {
     Start,
     End(Cow<'a, str>),
-    /// Words that are no markup.
+    /// Text that contains no markup.
     Section(&'a str),
     Nothing,
 }
 
-/// The content of an element that is no markup.
+/// The raw content of an element.
 enum Content<'a> {
     Raw(&'a str),
-    /// With references to characters.
+    /// With character references.
     Decoded(&'a str),
 }
 
-/// Tells markup from words.
+/// Distinguishes markup from text.
 struct Markup<'a> {
     source: &'a str,
     syntax: Syntax,
     tags: Tags<'a>,
-    /// What was looked for and does not occur behind.
+    /// Delimiters that do not occur in the rest of the source.
     absent: Vec<&'static str>,
 }
 
 impl<'a> Markup<'a> {
-    /// Says what stands at a `<` and where it ends; nothing when it is text.
+    /// Returns the construct at a `<` and its end, or `None` if it is text.
     fn at(&mut self, open: usize, tag: &mut Tag<'a>) -> Option<(Kind<'a>, usize)> {
         let rest = &self.source[open..];
         match rest.as_bytes().get(1)? {
@@ -113,7 +113,7 @@ impl<'a> Markup<'a> {
         }
     }
 
-    /// Finds what `find` finds from a place on, and looks for it no more when it is absent.
+    /// Calls `find` on the rest of the source, and remembers if nothing was found so that the search is not repeated.
     fn find<T>(&mut self, what: &'static str, from: usize, find: impl Fn(&'a str) -> Option<T>) -> Option<T> {
         if self.absent.contains(&what) {
             return None;
@@ -125,7 +125,7 @@ impl<'a> Markup<'a> {
         found
     }
 
-    /// Reads the comment whose words begin there. The mark of one that nothing ends is a blank.
+    /// Reads the comment whose content starts at `from`. The opening mark of an unclosed one becomes a space.
     fn comment(&mut self, from: usize) -> (Kind<'a>, usize) {
         let rest = &self.source[from..];
         for end in [">", "->"] {
@@ -136,7 +136,7 @@ impl<'a> Markup<'a> {
         let end = self.find("-->", from, |rest| {
             rest.match_indices("--").find_map(|(at, _)| {
                 let after = &rest.as_bytes()[at + 2..];
-                // Of three dashes, the last two count.
+                // Of three or more dashes, the last two count.
                 let more = after.iter().take_while(|byte| **byte == b'-').count();
                 let end = at + 2 + more;
                 match &after[more..] {
@@ -149,7 +149,7 @@ impl<'a> Markup<'a> {
         end.map_or((Kind::Section(" "), from), |length| (Kind::Nothing, from + length))
     }
 
-    /// Reads the section whose words begin there; one that nothing ends is read as markup.
+    /// Reads the CDATA section whose content starts at `from`. An unclosed one is read as markup.
     fn section(&mut self, from: usize) -> (Kind<'a>, usize) {
         let end = self.find("]]>", from, |rest| rest.find("]]>"));
         end.map_or((Kind::Nothing, from), |length| {
@@ -157,8 +157,8 @@ impl<'a> Markup<'a> {
         })
     }
 
-    /// Returns the content of an element where that is no markup, and where it ends. One that no end tag follows is read
-    /// as markup: by the rules it would last until the end of the page.
+    /// Returns the content of a raw text element, and its end. If there is no end tag, the content is read as markup;
+    /// under the rules of browsers it would last until the end of the page.
     fn raw(&mut self, tag: &Tag, from: usize) -> Option<(Content<'a>, usize)> {
         let name = match tag.name.as_ref() {
             "script" => "script",
@@ -172,7 +172,7 @@ impl<'a> Markup<'a> {
             "title" => "title",
             _ => return None,
         };
-        // Browsers read on behind `<script/>`; whoever wrote it meant it to be closed.
+        // Browsers ignore the slash in `<script/>`, but the author meant the element to be closed.
         if tag.closed {
             return None;
         }
@@ -183,7 +183,7 @@ impl<'a> Markup<'a> {
     }
 }
 
-/// Finds the first end tag of an element.
+/// Returns the position of the first end tag of an element.
 fn end_tag(source: &str, name: &str) -> Option<usize> {
     let bytes = source.as_bytes();
     source.match_indices("</").map(|(at, _)| at).find(|at| {
@@ -194,12 +194,12 @@ fn end_tag(source: &str, name: &str) -> Option<usize> {
     })
 }
 
-/// Returns what of a text a declaration may reach.
+/// Returns the part of a text that a declaration may cover.
 fn reach(rest: &str) -> &str {
     &rest[..rest.floor_char_boundary(LONGEST_DECLARATION)]
 }
 
-/// Returns the length of the declaration that a text begins with.
+/// Returns the length of the declaration at the start of a text.
 fn declaration(rest: &str) -> Option<usize> {
     const WORDS: &[&str] = &["doctype", "entity", "element", "attlist", "notation", "[if", "[endif", "[else"];
     let reach = reach(rest);
@@ -210,7 +210,7 @@ fn declaration(rest: &str) -> Option<usize> {
     let word = WORDS.iter().find(|word| begins(word))?;
     let end = reach.find(['>', '[']).filter(|_| !word.starts_with('[')).or_else(|| reach.find('>'))?;
     if reach.as_bytes()[end] == b'[' {
-        // The document brings declarations of its own.
+        // The document type has an internal subset.
         let close = end + reach[end..].find(']')?;
         let blank = reach[close + 1..].len() - reach[close + 1..].trim_start().len();
         return reach[close + 1 + blank..].starts_with('>').then_some(close + blank + 2);
@@ -218,7 +218,7 @@ fn declaration(rest: &str) -> Option<usize> {
     (!reach[1..end].contains('<')).then_some(end + 1)
 }
 
-/// Returns the length of the processing instruction that a text begins with.
+/// Returns the length of the processing instruction at the start of a text.
 fn instruction(rest: &str) -> Option<usize> {
     let reach = reach(rest);
     let end = reach.find('>')?;
@@ -227,7 +227,7 @@ fn instruction(rest: &str) -> Option<usize> {
     (named && ended && !reach[1..end].contains('<')).then_some(end + 1)
 }
 
-/// Hands on words, with the characters that they refer to.
+/// Passes text to `take`, with character references replaced.
 fn words<'a>(text: &str, take: &mut impl FnMut(Token<'_, 'a>)) {
     references::pieces(text, |piece| take(Token::Text(piece)));
 }

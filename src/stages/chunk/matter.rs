@@ -1,7 +1,7 @@
-//! The matter around a story: what a distributor, a printer or a transcriber put there.
+//! Finds the boilerplate around a story: text added by a distributor, printer or transcriber.
 //!
-//! It is recognised by its own first words and by what the book's format says; it stays out of the chunks and is listed
-//! with its reason. Knows nothing of how chapters are found.
+//! It is recognised by its headings and by marks of the book's format. It is left out of the chunks and listed with a
+//! reason. Does not depend on how chapters are found.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::books::Points;
 use super::{headings, headless};
 use crate::schema::{Book, Chapter, Level, Reject};
 
-/// Reasons of the rejects.
+/// Reject reasons.
 pub(super) mod reasons {
     pub(in super::super) const FRONT: &str = "front_matter";
     pub(in super::super) const BACK: &str = "back_matter";
@@ -17,12 +17,12 @@ pub(super) mod reasons {
     pub(in super::super) const CONTENTS: &str = "contents";
     pub(in super::super) const ILLUSTRATIONS: &str = "illustrations";
     pub(in super::super) const TRANSCRIBER: &str = "transcriber_note";
-    /// Part of the story that the pipeline file does not take.
+    /// Part of the story that the pipeline file does not select.
     pub(in super::super) const NOT_CHOSEN: &str = "not_chosen";
 }
 use reasons::{BACK, CONTENTS, FRONT, ILLUSTRATIONS, LICENCE, NOT_CHOSEN, TRANSCRIBER};
 
-/// Titles of pages that are no story, in lower case and without marks.
+/// Titles of pages outside the story, in lower case and without punctuation, with the reject reason.
 const TITLES: &[(&str, &str)] = &[
     ("contents", CONTENTS),
     ("content", CONTENTS),
@@ -115,7 +115,7 @@ const TITLES: &[(&str, &str)] = &[
     ("電子版說明", TRANSCRIBER),
 ];
 
-/// Says what a heading opens when it is no story, by its words.
+/// Returns the reject reason of a heading that opens boilerplate, by its words.
 pub(super) fn kind(title: &str) -> Option<&'static str> {
     if title.len() > 90 {
         return None;
@@ -134,7 +134,7 @@ pub(super) fn kind(title: &str) -> Option<&'static str> {
         if notes.iter().any(|note| words == *note || words.starts_with(&format!("{note} "))) {
             return Some(TRANSCRIBER);
         }
-        // A volume's own table names the volume.
+        // The table of contents of a single volume names the volume.
         let volume = words.strip_prefix("the ").unwrap_or(words).strip_prefix("contents of ").unwrap_or_default();
         if ["volume ", "vol ", "book ", "part "].iter().any(|unit| volume.starts_with(unit)) && volume.len() < 30 {
             return Some(CONTENTS);
@@ -145,19 +145,19 @@ pub(super) fn kind(title: &str) -> Option<&'static str> {
     TITLES.iter().find(|(title, _)| *title == words).map(|(_, kind)| *kind)
 }
 
-/// Where a file holds what somebody wrote, and not what its distributor put around it. In bytes.
+/// The range of a file, in bytes, without what the distributor put around the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Body {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// What stands between two books of one file, from the foot of the one to below the head of the other.
+    /// Ranges between two books in one file: from the end marker of one to the start marker of the next.
     pub(super) holes: Vec<(usize, usize)>,
 }
 
-/// Finds the book itself between what a distributor puts before and after it, or several.
+/// Finds the text between the distributor's header and footer. The file may hold several books.
 pub(super) fn body(text: &str) -> Body {
     let (mut body, mut at) = (Body { start: 0, end: text.len(), holes: Vec::new() }, 0);
-    // Where the book ends that was looked at last; another may follow.
+    // The end of the last book seen; another may follow.
     let mut closed = None;
     for line in text.split_inclusive('\n') {
         let next = at + line.len();
@@ -182,7 +182,8 @@ pub(super) fn body(text: &str) -> Body {
     body
 }
 
-/// A marker whose title runs over its line ends with its stars on one of the next.
+/// Returns the end of a start marker. If its title runs over the line, the closing stars are on one of the next three
+/// lines.
 fn marker_end(text: &str, upper: &str, next: usize) -> usize {
     if !upper.starts_with("***") || upper[3..].ends_with('*') {
         return next;
@@ -197,7 +198,7 @@ fn marker_end(text: &str, upper: &str, next: usize) -> usize {
     next
 }
 
-/// A cheap look at how all markers begin.
+/// A cheap check for the prefixes that all markers have.
 fn could_mark(line: &str) -> bool {
     let line = line.trim_start().as_bytes();
     let begins = |with: &[u8]| line.len() >= with.len() && line[..with.len()].eq_ignore_ascii_case(with);
@@ -232,7 +233,7 @@ fn closes(upper: &str) -> bool {
         || upper.starts_with("END OF PROJECT GUTENBERG")
 }
 
-/// A stretch that is left out of the chunks, in bytes.
+/// A range left out of the chunks, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part {
     start: usize,
@@ -241,18 +242,18 @@ struct Part {
     detail: String,
 }
 
-/// Where a book's story lies, and what is left out. In bytes of the text.
+/// The location of a book's story and what is left out, in bytes of the text.
 #[derive(Debug)]
 pub(super) struct Story {
-    /// The stretches of the story, in order; what lies between them is left out.
+    /// The ranges of the story, in order; everything between them is left out.
     pub(super) ranges: Vec<(usize, usize)>,
-    /// Where its chapters begin.
+    /// The starts of its chapters.
     pub(super) borders: Vec<usize>,
     parts: Vec<Part>,
 }
 
 impl Story {
-    /// Finds the story. `starts` are the places of the chapters in bytes.
+    /// Finds the story. `starts` are the chapter starts in bytes.
     pub(super) fn of(book: &Book, chapters: &[Chapter], starts: &[usize]) -> Self {
         let text = book.text.as_str();
         let Body { start: body_start, end: body_end, holes: between } = body(text);
@@ -265,7 +266,7 @@ impl Story {
         let (start, end, borders) = if let (Some(first), Some(last)) = (first, last) {
             let end = starts.get(last + 1).copied().unwrap_or(body_end);
             let mean = (end - starts[first]) / (last - first + 1);
-            // A long text before the first heading is a part of the story that has no heading, not a title page.
+            // A long text before the first heading is an untitled part of the story, not a title page.
             let long = || text[body_start..starts[0]].trim().len() > mean;
             let start = match first {
                 0 if long() => leading(text, body_start, starts[0]),
@@ -278,13 +279,13 @@ impl Story {
             (start, end, starts[first..=last].to_vec())
         } else {
             let start = leading(text, body_start, body_end);
-            // A table that nothing ends was none.
+            // If nothing ends the table of contents, it was not one.
             (if start < body_end { start } else { body_start }, body_end, Vec::new())
         };
         let end = trailing(text, borders.last().copied().unwrap_or(start), end, start);
         let end = before_notices(text, borders.last().copied().unwrap_or(start), end);
         let mut parts = Vec::new();
-        cut(&mut parts, text, 0, body_start, LICENCE, "stands before the book");
+        cut(&mut parts, text, 0, body_start, LICENCE, "before the book");
         let marked = marked(book);
         let titles: BTreeSet<String> = chapters.iter().map(|chapter| letters(&chapter.title)).collect();
         around(&mut parts, text, (body_start, start), &marked, |parts, from, to| {
@@ -296,14 +297,14 @@ impl Story {
             .cloned()
             .collect();
         holes.extend(between.into_iter().map(|(start, end)| {
-            let detail = "stands between two books".to_owned();
+            let detail = "between two books".to_owned();
             Part { start, end, reason: LICENCE, detail }
         }));
         holes.extend(tables(text, &borders, start, end));
-        // A preface below a volume's heading, or a second volume's.
+        // A preface below a volume's heading, or one of a second volume.
         for at in first.unwrap_or(0)..last.unwrap_or(0) {
             if outside[at] && chapters[at].level == Level::Front {
-                let detail = "stands within the story".to_owned();
+                let detail = "inside the story".to_owned();
                 holes.push(Part { start: starts[at], end: starts[at + 1], reason: FRONT, detail });
             }
         }
@@ -325,10 +326,10 @@ impl Story {
             ranges.push((from, end));
         }
         around(&mut parts, text, (end, body_end), &marked, |parts, from, to| back(parts, text, from, to, starts));
-        cut(&mut parts, text, body_end, text.len(), LICENCE, "stands after the book");
+        cut(&mut parts, text, body_end, text.len(), LICENCE, "after the book");
         parts.extend(marked.into_iter().filter(|part| part.start == part.end));
         parts.sort_by_key(|part| (part.start, part.end));
-        // What is not chosen may reach from the front of the story into it.
+        // A range that was not chosen may reach from the front of the story into it.
         parts.dedup_by(|next, part| {
             let one = next.reason == NOT_CHOSEN && part.end == next.start && part.detail == next.detail;
             part.end = if one { next.end } else { part.end };
@@ -337,7 +338,7 @@ impl Story {
         Self { ranges, borders, parts }
     }
 
-    /// Lists what is left out, each with its place.
+    /// Returns a reject for each range left out, with its position.
     pub(super) fn rejects(&self, book: &Book) -> Vec<Reject> {
         let text = book.text.as_str();
         let mut points = Points::new(text);
@@ -357,14 +358,14 @@ impl Story {
     }
 }
 
-/// Notes a part unless it is blank.
+/// Adds a range unless it is blank.
 fn cut(parts: &mut Vec<Part>, text: &str, start: usize, end: usize, reason: &'static str, detail: &str) {
     if start < end && !text[start..end].trim().is_empty() {
         parts.push(Part { start, end, reason, detail: detail.to_owned() });
     }
 }
 
-/// Returns what the book's format marks, in bytes.
+/// Returns the ranges that the book's format marks, in bytes.
 fn marked(book: &Book) -> Vec<Part> {
     let (mut chars, mut passed) = (book.text.char_indices(), 0);
     let mut at = |point: u32| {
@@ -380,7 +381,7 @@ fn marked(book: &Book) -> Vec<Part> {
     book.matter.iter().map(of).collect()
 }
 
-/// Notes what the format marks in a stretch, and has the rest of it split by its words.
+/// Adds the ranges marked by the format within `start..end`, and calls `split` for the text between them.
 fn around(
     parts: &mut Vec<Part>,
     text: &str,
@@ -402,8 +403,8 @@ fn around(
     }
 }
 
-/// Lines that may be heads, with their places: each stands below a blank line, or first, or is a short Chinese one, since
-/// Chinese books part nothing by blank lines.
+/// Iterates over lines that may be headings of boilerplate, with their offsets: lines after a blank line, the first
+/// line, and short Chinese lines, since Chinese books do not use blank lines between paragraphs.
 struct Heads<'a> {
     text: &'a str,
     at: usize,
@@ -434,7 +435,7 @@ const fn heads(text: &str, start: usize, end: usize) -> Heads<'_> {
     Heads { text, at: start, end, blank: true }
 }
 
-/// Says what a line opens when it stands alone as the head of matter; notes in brackets are heads of themselves.
+/// Returns the reject reason if a line is a heading of boilerplate. A bracketed transcriber's note needs no heading.
 pub(super) fn head_kind(words: &str) -> Option<&'static str> {
     let note = words.trim_start_matches(['[', '*', '_', '（', '(', '=', ' ']);
     let lower: String = note.chars().take(24).collect::<String>().to_lowercase();
@@ -444,7 +445,7 @@ pub(super) fn head_kind(words: &str) -> Option<&'static str> {
     {
         return Some(TRANSCRIBER);
     }
-    // What is said, asked or exclaimed is a line of the story, never a head.
+    // A line with quotation marks, a question or an exclamation belongs to the story.
     let speech = ['“', '”', '"', '「', '」', '『', '』', '？', '?', '！', '!'];
     if words.len() > 90 || words.contains(speech) {
         return None;
@@ -452,15 +453,15 @@ pub(super) fn head_kind(words: &str) -> Option<&'static str> {
     kind(words)
 }
 
-/// Splits what stands before the story by its heads.
+/// Splits the text before the story at its headings.
 fn front(parts: &mut Vec<Part>, text: &str, start: usize, end: usize, chapters: &[usize], titles: &BTreeSet<String>) {
-    let detail = "stands before the story";
+    let detail = "before the story";
     let table = table(text, start, end, titles);
     let (mut from, mut reason) = (start, FRONT);
     for (at, words) in heads(text, start, end) {
         let opens = chapters.binary_search(&at).is_ok();
         let kind = head_kind(words).or(opens.then_some(FRONT));
-        // A table names pages such as the cover, and a list of its own titles is one part of it.
+        // A table of contents lists pages such as the cover, and may contain a list of its own titles.
         let listed = matches!(reason, CONTENTS | ILLUSTRATIONS) && kind == Some(FRONT) && !opens;
         let Some(kind) = kind.filter(|_| !listed) else { continue };
         cut_block(parts, text, (from, at), reason, detail, table);
@@ -469,12 +470,13 @@ fn front(parts: &mut Vec<Part>, text: &str, start: usize, end: usize, chapters: 
     cut_block(parts, text, (from, end), reason, detail, table);
 }
 
-/// Returns a text's letters and digits in lower case, so that a title is the same in a table and over its chapter.
+/// Returns the letters and digits of a text in lower case, so that a title is the same in a table of contents and over
+/// its chapter.
 pub(super) fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Finds a table of contents without a head: lines that repeat the titles of the chapters.
+/// Finds a table of contents without a heading: lines that repeat chapter titles.
 fn table(text: &str, start: usize, end: usize, titles: &BTreeSet<String>) -> Option<(usize, usize)> {
     let (mut at, mut found, mut lines): (usize, Vec<(usize, usize)>, usize) = (start, Vec::new(), 0);
     for line in text[start..end].split_inclusive('\n') {
@@ -494,7 +496,7 @@ fn table(text: &str, start: usize, end: usize, titles: &BTreeSet<String>) -> Opt
     (found.len() >= 3 && found.len() * 2 > span).then_some((first, last))
 }
 
-/// Notes a block of front matter; of a table or a note, only so far as it goes.
+/// Adds a block of front matter. A table of contents or a note extends only as far as [`block_end`] says.
 fn cut_block(
     parts: &mut Vec<Part>,
     text: &str,
@@ -515,7 +517,8 @@ fn cut_block(
     }
 }
 
-/// Returns where a table or a note ends: before prose, or where a note's bracket closes or three blank lines follow.
+/// Returns the end of a table of contents (before prose) or of a note (at its closing bracket, or after three blank
+/// lines).
 fn block_end(text: &str, start: usize, end: usize, reason: &str) -> usize {
     if reason == TRANSCRIBER {
         let block = &text[start..end];
@@ -545,7 +548,7 @@ fn block_end(text: &str, start: usize, end: usize, reason: &str) -> usize {
     end
 }
 
-/// Returns the runs of lines between blank lines.
+/// Returns the runs of lines between blank lines, with their offsets.
 pub(super) fn paragraphs(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usize, &str)> {
     let mut at = start;
     let mut lines = text[start..end].split_inclusive('\n').map(move |line| {
@@ -566,7 +569,7 @@ pub(super) fn paragraphs(text: &str, start: usize, end: usize) -> impl Iterator<
     })
 }
 
-/// Whether a paragraph reads as prose and not as the lines of a table.
+/// Whether a paragraph is prose rather than lines of a table.
 pub(super) fn is_prose(paragraph: &str) -> bool {
     let words = paragraph.trim();
     let ends = words.ends_with(['.', '!', '?', '”', '"', '’', '。', '！', '？', '」', '．', '…']);
@@ -577,12 +580,12 @@ pub(super) fn is_prose(paragraph: &str) -> bool {
     ends && long && numbers * 3 < words.lines().count() && listed * 2 < words.lines().count()
 }
 
-/// Returns where a story without a heading begins: behind the matter at its very front.
+/// Returns where a story without headings starts: after the boilerplate at the front.
 fn leading(text: &str, start: usize, end: usize) -> usize {
     let reach = start + (end - start).min((end - start) / 5).max((end - start).min(6000));
     let reach = (start..=reach.min(end)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(start);
     let mut story = start;
-    // The fields of a Markdown file's front.
+    // YAML front matter of a Markdown file.
     let opening = text[start..end].trim_start();
     if opening.starts_with("---\n") || opening.starts_with("---\r\n") {
         let at = end - opening.len();
@@ -592,7 +595,7 @@ fn leading(text: &str, start: usize, end: usize) -> usize {
             text[rest..end].find('\n').map_or(end, |line| rest + line + 1)
         });
     }
-    // What a web site puts above it.
+    // Lines that a web site puts above the text.
     let mut at = story;
     for line in text[story..reach.max(story)].split_inclusive('\n') {
         at += line.len();
@@ -612,7 +615,7 @@ fn leading(text: &str, start: usize, end: usize) -> usize {
     story.min(end)
 }
 
-/// Returns where a story ends before the lines that a web site puts below it.
+/// Returns where the story ends before the lines that a web site puts below it.
 fn before_notices(text: &str, last: usize, end: usize) -> usize {
     let mut story = end;
     let mut at = end;
@@ -628,7 +631,7 @@ fn before_notices(text: &str, last: usize, end: usize) -> usize {
     story.max(last)
 }
 
-/// Whether a line tells where a file is from, and nothing of the story: a site and what is to be had there.
+/// Whether a line only says where the file comes from: a web site and what it offers.
 fn is_notice(line: &str) -> bool {
     const SITES: &[&str] = &["www.", "http:", "https:", ".com", ".net", ".org", ".cn"];
     const GOODS: &[&str] = &[
@@ -662,9 +665,9 @@ fn is_notice(line: &str) -> bool {
     (opens && (line.len() <= 120 || site())) || (goods() && site())
 }
 
-/// Returns where a story ends before a note or a list that closes the book without being a chapter.
+/// Returns where the story ends before a closing note or list that is not a chapter.
 fn trailing(text: &str, last: usize, end: usize, start: usize) -> usize {
-    // A note has to lie in the last part of the book to be its end.
+    // Only a note in the last part of the book can end it.
     let length = end - start;
     let from = (end - (length / 5).max(length.min(6000))).max(last).max(start);
     let from = (from..=end).find(|at| text.is_char_boundary(*at)).unwrap_or(end);
@@ -675,10 +678,10 @@ fn trailing(text: &str, last: usize, end: usize, start: usize) -> usize {
     found.map_or(end, |(at, _)| at)
 }
 
-/// Finds tables of contents within the story, such as a second volume's.
+/// Finds tables of contents inside the story, such as that of a second volume.
 fn tables(text: &str, borders: &[usize], start: usize, end: usize) -> Vec<Part> {
     let mut found = Vec::new();
-    // Where the last one looked at ends: a head within it begins none of its own.
+    // The end of the last table examined; headings inside it start no other table.
     let mut seen = start;
     for (at, words) in heads(text, start, end) {
         if at < seen || words.len() > 60 {
@@ -690,17 +693,17 @@ fn tables(text: &str, borders: &[usize], start: usize, end: usize) -> Vec<Part> 
         seen = stop;
         let lines: Vec<&str> = text[at..stop].lines().map(str::trim).filter(|line| !line.is_empty()).skip(1).collect();
         let entry = |line: &&&str| line.ends_with(|c: char| c.is_ascii_digit()) || headings::candidate(line).is_some();
-        // Somebody may only speak of contents: a table has entries.
+        // The word alone may occur in the story; a table of contents has entries.
         if lines.len() >= 3 && lines.iter().filter(entry).count() * 2 > lines.len() {
-            found.push(Part { start: at, end: stop, reason, detail: "stands within the story".to_owned() });
+            found.push(Part { start: at, end: stop, reason, detail: "inside the story".to_owned() });
         }
     }
     found
 }
 
-/// Splits what stands after the story by its heads.
+/// Splits the text after the story at its headings.
 fn back(parts: &mut Vec<Part>, text: &str, start: usize, end: usize, chapters: &[usize]) {
-    let detail = "stands after the story";
+    let detail = "after the story";
     let (mut from, mut reason) = (start, BACK);
     for (at, words) in heads(text, start, end) {
         let kind = head_kind(words).filter(|kind| *kind != FRONT);
@@ -796,7 +799,7 @@ mod tests {
                 let length = (chapter.end - chapter.start) as usize;
                 book.text.chars().skip(chapter.start as usize).take(length).collect::<String>()
             };
-            // The last chapter of a book ends with it.
+            // The last chapter of a book ends where the book ends.
             assert!(!told(1).contains("GUTENBERG") && !told(1).contains("Terms"), "{}", told(1));
         }
     }
@@ -817,7 +820,7 @@ mod tests {
             [LICENCE, FRONT, TRANSCRIBER, CONTENTS, ILLUSTRATIONS, FRONT, TRANSCRIBER, LICENCE]
         );
         assert!(held.starts_with("CHAPTER I. Mud") && held.trim_end().ends_with("THE END"), "{parts:?}");
-        // A note that stands below a heading of its own.
+        // A note below a heading of its own.
         let text = text.replace("[Transcriber's Note: two", "TRANSCRIBER'S NOTE\n\nTwo").replace("kept.]", "kept.");
         assert_eq!(reasons_of(&left_out("rain.txt", &text).1), reasons_of(&parts));
     }
@@ -831,7 +834,7 @@ mod tests {
         let (held, parts) = left_out("灯.txt", &text);
         assert_eq!(reasons_of(&parts), [FRONT, CONTENTS]);
         assert!(held.starts_with("第一回　看灯\n河上"));
-        // The same without a head over the table.
+        // The same without a heading over the table of contents.
         let (_, parts) = left_out("灯.txt", &text.replace("目录\n", ""));
         assert_eq!(reasons_of(&parts), [FRONT, CONTENTS]);
     }
@@ -847,7 +850,7 @@ mod tests {
         let (held, parts) = left_out("灯.txt", &format!("{above}{story}{below}"));
         assert_eq!(reasons_of(&parts), [FRONT, BACK]);
         assert!(held.starts_with("　　河上") && held.ends_with("都睡了。\n"), "{parts:?}");
-        // A story may end with a site, if it tells of one.
+        // A story may end with a web address if the address belongs to it.
         let (held, _) = left_out("灯.txt", &format!("{story}　　他在纸上写下 www.example.com，然后走了。\n"));
         assert!(held.ends_with("走了。\n"));
     }

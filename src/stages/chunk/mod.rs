@@ -1,7 +1,7 @@
-//! The stage `chunk`: a book's bytes become text, chapters, and chunks that fit a model's context.
+//! The `chunk` stage: turns a book's bytes into text, chapters, and chunks that fit a model's context.
 //!
-//! All but [`borders`] is a function of the bytes and the [`Params`]; it opens no file and asks no model, and its work is
-//! linear in the length of the book.
+//! Everything except [`borders`] is a pure function of the bytes and the [`Params`]: it opens no file, asks no model,
+//! and runs in time linear in the length of the book.
 
 mod archive;
 mod asides;
@@ -46,29 +46,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::llm::{Tokenizer, estimate_tokens};
 
-/// The stage's prompt templates: (name, source).
+/// The prompt templates of this stage: (name, source).
 pub const PROMPTS: &[(&str, &str)] = &[
     ("chunk/border.en", include_str!("prompts/border.en.jinja")),
     ("chunk/border.zh", include_str!("prompts/border.zh.jinja")),
 ];
 
-/// The table `[chunk]`.
+/// The `[chunk]` table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// The most tokens of a chunk. CoSER's figure, which FURINA's pool follows (Appendix B.2): 8,192.
+    /// The maximum number of tokens in a chunk. Default 8,192, from CoSER, which FURINA's scene pool follows (Appendix
+    /// B.2).
     #[schemars(range(min = 256))]
     pub max_tokens: u32,
-    /// Chapters are merged until a chunk holds this share of `max_tokens`. CoSER's figure: one half.
+    /// Chapters are merged until a chunk holds at least this share of `max_tokens`, 0 to 1. Default 0.5, from CoSER.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_share: f64,
-    /// The tokenizer that counts them, `o200k_base` or `cl100k_base`; estimated by script when silent, which is faster and as
-    /// near to any model whose tokenizer is not known.
+    /// The tokenizer that counts tokens: `o200k_base` or `cl100k_base`. If unset, tokens are estimated from the script
+    /// of each character, which is faster and about as close for any model whose tokenizer is unknown.
     pub tokenizer: Option<Tokenizer>,
-    /// The books' encoding, as a WHATWG label such as `gb18030`; found from the bytes when silent.
+    /// The encoding of the books, as a WHATWG label such as `gb18030`. If unset, it is detected from the bytes.
     pub encoding: Option<String>,
-    /// Whether the extractor is asked, at each border between two chunks, what the border cuts and where it should stand
-    /// (FURINA 3.2: plots cut off at a border are carried over). One call for each border.
+    /// Whether the extractor model is asked, at each boundary between two chunks, what the boundary cuts and where it
+    /// should be (FURINA 3.2: plots cut off at a boundary are carried over). Costs one call per boundary.
     pub plot_aware: bool,
 }
 
@@ -79,7 +80,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns the tokens of a text, counted or estimated.
+    /// Returns the number of tokens in a text, counted or estimated.
     fn weigh(&self, text: &str) -> u32 {
         self.tokenizer.map_or_else(|| estimate_tokens(text), |tokenizer| tokenizer.count(text))
     }

@@ -1,12 +1,12 @@
-//! Numbers as headings write them: digits, Roman numerals, English words, Chinese numerals. Knows nothing of headings.
+//! Parses numbers as written in headings: digits, Roman numerals, English words, Chinese numerals.
 
-/// Reads a number in any of the forms that headings use; `None` when it is none.
+/// Parses a number in any of the forms used in headings. Returns `None` if it is not a number.
 pub(super) fn number(text: &str) -> Option<u32> {
     let text = text.trim();
     sign(text).or_else(|| digits(text)).or_else(|| roman(text)).or_else(|| words(text)).or_else(|| chinese(text))
 }
 
-/// Reads a number that is one character: in a circle, or a Roman numeral of the East.
+/// Parses a single character: a circled number or a Unicode Roman numeral.
 fn sign(text: &str) -> Option<u32> {
     let mut chars = text.chars();
     let (Some(c), None) = (chars.next(), chars.next()) else { return None };
@@ -17,7 +17,7 @@ fn sign(text: &str) -> Option<u32> {
     }
 }
 
-/// Reads ASCII or full-width digits, at most five.
+/// Parses one to five ASCII or full-width digits.
 pub(super) fn digits(text: &str) -> Option<u32> {
     let count = text.chars().count();
     if !(1..=5).contains(&count) {
@@ -45,7 +45,7 @@ const ROMAN: &[(&str, u32)] = &[
     ("I", 1),
 ];
 
-/// Reads a Roman numeral in its one proper spelling, upper or lower case, so that `did` or `mix` is a word.
+/// Parses a Roman numeral, upper or lower case. Only the canonical spelling is accepted, to exclude words.
 pub(super) fn roman(text: &str) -> Option<u32> {
     if text.is_empty() || text.len() > 9 {
         return None;
@@ -63,7 +63,7 @@ pub(super) fn roman(text: &str) -> Option<u32> {
             return None;
         }
     }
-    // Above 300 the letters spell words more often than chapters.
+    // Above 300, the letters spell words more often than numbers.
     (rest.is_empty() && number <= 300).then_some(number)
 }
 
@@ -100,7 +100,7 @@ const TENS: &[(&str, &str)] = &[
     ("ninety", "ninetieth"),
 ];
 
-/// Reads an English cardinal or ordinal below one thousand, as `one hundred and twenty-first`.
+/// Parses an English cardinal or ordinal below one thousand, such as `one hundred and twenty-first`.
 pub(super) fn words(text: &str) -> Option<u32> {
     let text = text.to_lowercase();
     let parts = text.split(['-', ' ', '‐', '–']).filter(|part| !matches!(*part, "" | "the" | "and"));
@@ -108,7 +108,7 @@ pub(super) fn words(text: &str) -> Option<u32> {
         let at = table.iter().position(|&(cardinal, ordinal)| word == cardinal || word == ordinal)?;
         u32::try_from(at + 1).ok()
     };
-    // A part must be smaller than this: `one two` is no number, `twenty one` is.
+    // A part must be smaller than this: `one two` is not a number, `twenty one` is.
     let (mut number, mut below) = (0, 100);
     for part in parts {
         if matches!(part, "hundred" | "hundredth") && (1..10).contains(&number) {
@@ -125,17 +125,17 @@ pub(super) fn words(text: &str) -> Option<u32> {
     (number > 0).then_some(number)
 }
 
-/// Returns a pattern for the English number words.
+/// Returns a regular expression for the English number words.
 pub(super) fn pattern() -> String {
     let both = ONES.iter().chain(TENS).flat_map(|&(cardinal, ordinal)| [cardinal, ordinal]);
     let mut words: Vec<&str> = both.chain(["hundred", "hundredth"]).collect();
-    // The longer first: an alternation takes the first that fits.
+    // Longer words first, since an alternation takes the first one that matches.
     words.sort_by_key(|word| std::cmp::Reverse(word.len()));
     let word = words.join("|");
     format!(r"(?:{word})(?:[ ‐–-]+(?:and[ ‐–-]+)?(?:{word}))*\b")
 }
 
-/// Reads a Chinese numeral: with units (一百二十), digit by digit (一二〇), 廿 and 卅, or Arabic digits.
+/// Parses a Chinese numeral: with units (一百二十), digit by digit (一二〇), with 廿 and 卅, or Arabic digits.
 pub(super) fn chinese(text: &str) -> Option<u32> {
     if let Some(number) = digits(text) {
         return Some(number);
@@ -162,7 +162,7 @@ pub(super) fn chinese(text: &str) -> Option<u32> {
     let (mut number, mut ones) = (0_u32, 0);
     for c in text.chars() {
         let unit = match c {
-            // It counts all that stands before it.
+            // The unit multiplies everything before it.
             '万' | '萬' if number < 10_000 && number + ones > 0 => {
                 (number, ones) = ((number + ones) * 10_000, 0);
                 continue;

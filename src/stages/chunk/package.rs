@@ -1,6 +1,6 @@
-//! What an EPUB says of itself in its package and contents documents: metadata, the order of its pages, their headings.
+//! Parses the package and contents documents of an EPUB: metadata, reading order, table of contents.
 //!
-//! Reads markup that was unpacked already. Broken markup is read as far as it goes.
+//! Works on unpacked markup. Broken markup is read as far as possible.
 
 use super::html::reason;
 use super::markup::{Syntax, Tag, Token, local, one_line, tokens};
@@ -10,13 +10,13 @@ use super::markup::{Syntax, Tag, Token, local, one_line, tokens};
 pub(super) struct Package {
     pub(super) title: String,
     pub(super) author: String,
-    /// Its files.
+    /// The files of the package.
     pub(super) items: Vec<Item>,
-    /// Ids of the pages in order, and whether they belong to the book's main line.
+    /// The ids of the pages in reading order, each with whether it is linear.
     pub(super) spine: Vec<(String, bool)>,
-    /// The id of the contents document of EPUB 2.
+    /// The id of the EPUB 2 contents document (NCX).
     pub(super) ncx: Option<String>,
-    /// What pages are, by their addresses: `toc`, `title-page` and the like.
+    /// The reject reasons of pages, by address, from types such as `toc` or `title-page`.
     pub(super) guide: Vec<(String, &'static str)>,
 }
 
@@ -34,14 +34,14 @@ pub(super) struct Item {
 pub(super) struct Entry {
     pub(super) depth: u8,
     pub(super) title: String,
-    /// Empty for one that leads nowhere itself.
+    /// Empty for an entry without a link.
     pub(super) href: String,
 }
 
-/// Entries beyond these are no table of contents of a book.
+/// The maximum number of entries read. No book has a longer table of contents.
 const MOST_ENTRIES: usize = 50_000;
 
-/// Returns where the package document stands, from `META-INF/container.xml`.
+/// Returns the path of the package document from `META-INF/container.xml`.
 pub(super) fn rootfile(container: &str) -> Option<String> {
     let mut found = None;
     tokens(container, Syntax::Xhtml, |token| {
@@ -55,7 +55,7 @@ pub(super) fn rootfile(container: &str) -> Option<String> {
     found
 }
 
-/// Returns the addresses that `META-INF/encryption.xml` says are encrypted.
+/// Returns the addresses listed as encrypted in `META-INF/encryption.xml`.
 pub(super) fn encrypted(encryption: &str) -> Vec<String> {
     let mut found = Vec::new();
     tokens(encryption, Syntax::Xhtml, |token| {
@@ -68,7 +68,7 @@ pub(super) fn encrypted(encryption: &str) -> Vec<String> {
     found
 }
 
-/// Reads a package document.
+/// Parses a package document.
 pub(super) fn package(source: &str) -> Package {
     let mut package = Package::default();
     let mut within = None;
@@ -106,7 +106,7 @@ pub(super) fn package(source: &str) -> Package {
     package
 }
 
-/// What a type of the guide (EPUB 2) or the landmarks (EPUB 3) makes of a page.
+/// Returns the reject reason for a type of the guide (EPUB 2) or the landmarks (EPUB 3).
 fn guide(kind: &str) -> Option<&'static str> {
     match kind.to_ascii_lowercase().as_str() {
         "title-page" => Some("front_matter"),
@@ -115,7 +115,7 @@ fn guide(kind: &str) -> Option<&'static str> {
     }
 }
 
-/// Reads the contents of EPUB 2 (NCX).
+/// Parses the table of contents of EPUB 2 (NCX).
 pub(super) fn ncx(source: &str) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let (mut in_map, mut in_label, mut depth) = (false, false, 0_u8);
@@ -153,7 +153,7 @@ pub(super) fn ncx(source: &str) -> Vec<Entry> {
     tidy(entries)
 }
 
-/// Reads the contents of EPUB 3 (a page with `<nav epub:type="toc">`).
+/// Parses the table of contents of EPUB 3 (a page with `<nav epub:type="toc">`).
 pub(super) fn nav(source: &str) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let (mut in_toc, mut in_entry, mut depth) = (false, false, 0_u8);
@@ -170,7 +170,7 @@ pub(super) fn nav(source: &str) -> Vec<Entry> {
                 in_entry = false;
             }
             name @ ("a" | "span") if in_toc && depth > 0 && !tag.closed => {
-                // A span within a link is part of its words.
+                // A span inside a link is part of its text.
                 full |= entries.len() >= MOST_ENTRIES;
                 if (name == "a" || !in_entry) && !full {
                     let href = tag.get("href").unwrap_or_default().to_owned();
@@ -198,7 +198,7 @@ pub(super) fn nav(source: &str) -> Vec<Entry> {
     tidy(entries)
 }
 
-/// Puts titles into one line; one that leads nowhere leads where the next within it does.
+/// Puts titles on one line. An entry without a link gets the link of the first entry nested in it.
 fn tidy(mut entries: Vec<Entry>) -> Vec<Entry> {
     for at in (0..entries.len()).rev() {
         entries[at].title = one_line(&entries[at].title);

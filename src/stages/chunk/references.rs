@@ -1,4 +1,4 @@
-//! References to characters, `&amp;` and its like, become the characters. Knows nothing of tags.
+//! Replaces HTML character references such as `&amp;` with the characters. Does not handle tags.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 use memchr::memchr;
 
-/// References that are longer are text; the longest name of a character has 31 letters. In bytes.
+/// The maximum length of a reference, in bytes. Longer ones are text; the longest name of a character has 31 letters.
 const LONGEST_REFERENCE: usize = 40;
 
-/// Hands on a text in pieces, with characters in place of the references to them.
+/// Passes a text to `take` in pieces, with character references replaced.
 pub(super) fn pieces(mut text: &str, mut take: impl FnMut(&str)) {
     while let Some(at) = memchr(b'&', text.as_bytes()) {
         let (before, rest) = text.split_at(at);
@@ -27,7 +27,7 @@ pub(super) fn pieces(mut text: &str, mut take: impl FnMut(&str)) {
     }
 }
 
-/// Returns a text with characters in place of the references to them.
+/// Returns a text with character references replaced.
 pub(super) fn resolved(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -37,7 +37,7 @@ pub(super) fn resolved(text: &str) -> Cow<'_, str> {
     Cow::Owned(written)
 }
 
-/// Hands on what stands for a reference, which has no `<`.
+/// Passes the replacement of a single reference to `take`. The reference contains no `<`.
 fn refer(reference: &str, take: &mut impl FnMut(&str)) {
     let gather = |event: CallbackEvent<'_>, _: Span<()>| -> Option<()> {
         if let CallbackEvent::String { value } = event {
@@ -45,7 +45,7 @@ fn refer(reference: &str, take: &mut impl FnMut(&str)) {
         }
         None
     };
-    // It yields nothing: all goes through the callback.
+    // The iterator yields nothing, since the output goes through the callback.
     Tokenizer::new_with_emitter(reference, CallbackEmitter::new(gather)).for_each(drop);
 }
 

@@ -1,6 +1,6 @@
-//! Which of the lines that may be headings are: judged as a sequence, each by the numbers before and after it.
+//! Decides which heading candidates are headings, by the sequence of their numbers.
 //!
-//! Reads no line for what it may open; `candidates` does.
+//! Does not look at what a line may open; `candidates` does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::matter::letters;
 use crate::schema::Level;
 use crate::text::is_han;
 
-/// Chooses, of the lines that may be headings, those that are.
+/// Returns the candidates that are headings.
 pub(super) fn stand(mut found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
     number_halves(&mut found);
     let found = of_strength(found);
@@ -21,7 +21,7 @@ pub(super) fn stand(mut found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
     without_notes(without_half_titles(found, lines))
 }
 
-/// Whether a level holds the text itself.
+/// Whether headings of a level contain the text itself.
 pub(super) const fn opens_chapter(level: Level) -> bool {
     matches!(level, Level::Chapter | Level::Letter | Level::Scene)
 }
@@ -34,7 +34,7 @@ pub(super) const fn rank(level: Level) -> u8 {
     }
 }
 
-/// A 下 is the second where no 中 is.
+/// A 下 (second half) has number 2 if there is no 中 (middle).
 fn number_halves(found: &mut [Heading]) {
     let half = |heading: &Heading, sign: &str| {
         let words = heading.title.trim_matches(['卷', '（', '）', '(', ')']);
@@ -47,7 +47,8 @@ fn number_halves(found: &mut [Heading]) {
     }
 }
 
-/// Drops what needs a sequence where chapters say that they are some, and 节 where anything else opens chapters.
+/// Drops headings that need a sequence if there are explicit chapters, and 节 (sections) if anything else opens
+/// chapters.
 fn of_strength(found: Vec<Heading>) -> Vec<Heading> {
     let strong = |heading: &&Heading| {
         let candidate = &heading.candidate;
@@ -55,7 +56,7 @@ fn of_strength(found: Vec<Heading>) -> Vec<Heading> {
     };
     let chapters = found.iter().filter(strong).count();
     let letters = found.iter().filter(|heading| strong(heading) && heading.candidate.level == Level::Letter).count();
-    // Letters may stand before chapters that have bare numbers.
+    // Letters may come before chapters with bare numbers.
     let last_letter = found.iter().rposition(|heading| heading.candidate.level == Level::Letter);
     let behind = |at: usize| letters == chapters && last_letter.is_some_and(|last| at > last);
     let mut at = 0;
@@ -72,7 +73,7 @@ fn of_strength(found: Vec<Heading>) -> Vec<Heading> {
         .collect()
 }
 
-/// Whether hardly anything stands between a heading and the next.
+/// Whether there is almost no text between a heading and the next.
 fn is_bare(found: &[Heading], at: usize, lines: &Lines) -> bool {
     let between = (found[at].last + 1..found[at + 1].line).map(|line| lines.at(line));
     let mut letters = 0;
@@ -85,10 +86,10 @@ fn is_bare(found: &[Heading], at: usize, lines: &Lines) -> bool {
     true
 }
 
-/// Drops runs of headings that have no text between them: they are a table of contents. What ends such a run and opens
-/// a text (a part and its first chapter, say) stays.
+/// Drops runs of headings without text between them, since they are a table of contents. Headings at the end of a run
+/// that open a text, such as a part and its first chapter, are kept.
 fn without_contents(found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
-    // Where each heading stands last.
+    // The last occurrence of each heading.
     let names: Vec<(Level, Option<u32>, String)> = found.iter().map(name).collect();
     let latest: BTreeMap<_, usize> = names.iter().enumerate().map(|(at, name)| (name, at)).collect();
     let mut drop = vec![false; found.len()];
@@ -104,7 +105,7 @@ fn without_contents(found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
         }
         if keep - start >= 2 {
             drop[start..keep].fill(true);
-            // When prose that has no heading follows, the last line of the table would open it.
+            // If prose without a heading follows, the last line of the table would open it.
             let (last, before) = (&found[end].candidate, &found[end - 1].candidate);
             let goes_on = if last.number.is_some() {
                 last.level == before.level && last.number > before.number
@@ -121,7 +122,7 @@ fn without_contents(found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
     found.into_iter().filter(|_| !drop.next().unwrap_or(false)).collect()
 }
 
-/// What makes two headings the same: the number, or the words where there is none.
+/// Returns the key by which two headings are the same: level and number, or level and words if there is no number.
 fn name(heading: &Heading) -> (Level, Option<u32>, String) {
     let (level, number) = key(heading);
     (level, number, if number.is_some() { String::new() } else { letters(&heading.title) })
@@ -131,14 +132,14 @@ const fn key(heading: &Heading) -> (Level, Option<u32>) {
     (heading.candidate.level, heading.candidate.number)
 }
 
-/// Drops a first pass over all headings that has but a few words below each: a table of contents with summaries.
+/// Drops a first pass over all headings with only a few words below each: a table of contents with summaries.
 fn without_summaries(found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
-    /// So many restarts are tried; more have no table before them.
+    /// The maximum number of restarts tried. After more, there is no table of contents.
     const TRIED: usize = 64;
-    /// A pass has at least so many headings.
+    /// The minimum number of headings in a pass.
     const LEAST: usize = 3;
     let Some(first) = found.first().map(key) else { return found };
-    // Texts add up to this before each heading.
+    // The amount of text before each heading.
     let mut sums = vec![0];
     for (at, heading) in found.iter().enumerate() {
         let next = found.get(at + 1).map_or(lines.len(), |next| next.line);
@@ -150,7 +151,7 @@ fn without_summaries(found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
     };
     let again = (LEAST..found.len()).filter(|at| key(&found[*at]) == first).take(TRIED).find(|&at| {
         let reach = (2 * at).min(found.len());
-        // What stands behind the table belongs to its last entry.
+        // The text after the table of contents seems to belong to its last entry.
         sums[at - 1] * 8 < sums[reach] - sums[at] && same(at) * 10 >= at * 9
     });
     match again {
@@ -159,7 +160,7 @@ fn without_summaries(found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
     }
 }
 
-/// Returns the places of a rule's headings that count on, from 1 wherever that comes again.
+/// Returns the indexes of a rule's headings with consecutive numbers, restarting at each 1.
 fn chain(found: &[Heading], rule: usize) -> Vec<usize> {
     let (mut places, mut last) = (Vec::new(), 0);
     for (at, heading) in found.iter().enumerate() {
@@ -176,9 +177,9 @@ fn is_of(heading: &Heading, rule: usize) -> bool {
     heading.candidate.strength == Strength::Sequence && heading.candidate.rule == rule
 }
 
-/// Whether a rule's numbers are those of pages: the text before many of them breaks off within a sentence.
+/// Whether a rule's numbers are page numbers: the text before many of them breaks off inside a sentence.
 fn are_pages(found: &[Heading], rule: usize, lines: &Lines) -> bool {
-    /// Fewer than these may be chance.
+    /// Fewer may be chance.
     const LEAST: usize = 6;
     let (mut numbers, mut broken) = (0_usize, 0_usize);
     for heading in found.iter().filter(|heading| is_of(heading, rule)) {
@@ -196,15 +197,15 @@ fn are_pages(found: &[Heading], rule: usize, lines: &Lines) -> bool {
     numbers >= LEAST && broken * 4 > numbers
 }
 
-/// Keeps, of the rules that need a sequence, the one with the longest: page numbers do not mix with chapters. Where one
-/// sequence holds another, it opens parts, or the other opens sections.
+/// Keeps only the longest of the sequences that need one, so that page numbers do not mix with chapters. If one
+/// sequence contains another, the outer opens parts, or the inner opens sections.
 fn of_one_rule(mut found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
     let sequence = |heading: &&Heading| heading.candidate.strength == Strength::Sequence;
     let rules: BTreeSet<usize> = found.iter().filter(sequence).map(|heading| heading.candidate.rule).collect();
     let pages = |rule: &usize| are_pages(&found, *rule, lines);
     let chains: Vec<(usize, Vec<usize>)> =
         rules.iter().filter(|rule| !pages(rule)).map(|rule| (*rule, chain(&found, *rule))).collect();
-    // Of equals the later, as ever.
+    // On equal lengths, the later rule.
     let best = chains.iter().filter(|(_, places)| places.len() >= 2).max_by_key(|(_, places)| places.len());
     let Some((mut best, inner)) = best.map(|(rule, places)| (*rule, places.as_slice())) else {
         return found.into_iter().filter(|heading| heading.candidate.strength != Strength::Sequence).collect();
@@ -229,13 +230,13 @@ fn of_one_rule(mut found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
     found
 }
 
-/// How two sequences of numbers stand to each other.
+/// How two sequences of numbers relate.
 enum Nest {
-    /// The outer opens parts that hold the inner as chapters.
+    /// The outer opens parts that contain the inner as chapters.
     Parts,
-    /// The outer opens chapters that hold the inner as sections.
+    /// The outer opens chapters that contain the inner as sections.
     Sections,
-    /// Neither holds the other.
+    /// Neither contains the other.
     Apart,
 }
 
@@ -263,7 +264,7 @@ fn nest(found: &[Heading], outer: &[usize], inner: &[usize], lines: &Lines) -> N
     }
 }
 
-/// Returns, for each heading, the number of the next of its level that has one, where no part comes between.
+/// Returns, for each heading, the number of the next numbered heading of its level, if no part comes between.
 fn next_numbers(found: &[Heading]) -> Vec<Option<u32>> {
     let mut coming: BTreeMap<Level, u32> = BTreeMap::new();
     let mut next: Vec<Option<u32>> = found
@@ -285,8 +286,8 @@ fn next_numbers(found: &[Heading]) -> Vec<Option<u32>> {
     next
 }
 
-/// Says whether a 1 within a sequence begins another, or a list after which the count goes on where it was; of a list,
-/// where it ends.
+/// Decides whether a 1 inside a sequence starts another sequence (`None`) or a list, after which the count continues.
+/// Returns the end of the list.
 fn list(found: &[Heading], at: usize, last: u32) -> Option<usize> {
     let mut count = 1;
     let mut end = at + 1;
@@ -299,11 +300,12 @@ fn list(found: &[Heading], at: usize, last: u32) -> Option<usize> {
             Some(_) => break,
         }
     }
-    // What says a first time again, or counts no further, is no sequence.
+    // A repeated 1, or one that does not count further, does not start a sequence.
     (count < 2 || last == 1).then_some(at + 1)
 }
 
-/// Drops what breaks the count: a heading that repeats the one before it, a bare number that is not the next.
+/// Drops headings that break the count: repetitions of the previous heading, and bare numbers that are not the next
+/// one.
 fn in_sequence(found: &[Heading], lines: &Lines) -> Vec<Heading> {
     let mut kept: Vec<Heading> = Vec::with_capacity(found.len());
     let mut last: Option<u32> = None;
@@ -320,16 +322,16 @@ fn in_sequence(found: &[Heading], lines: &Lines) -> Vec<Heading> {
         let below_part = kept.last().is_some_and(|before| rank(before.candidate.level) < 2);
         let stands = match candidate.strength {
             Strength::Strong if higher || number.is_none() || in_place => true,
-            // Its number is a misprint when the count goes on behind it with one left out.
+            // The number is a misprint if the count continues after it with one number left out.
             Strength::Strong if gap(2) => true,
-            // Said again: another heading all the same below a new part, or of another level.
+            // A repeated number is still a heading below a new part or on another level.
             Strength::Strong if number == last => {
                 since
                     || last_level != Some(candidate.level)
                     || doubled.contains(&at)
                     || kept.last().is_some_and(|before| another(before, heading, lines))
             }
-            // A mention of a chapter when the count goes on as if it were not there.
+            // A mention of a chapter, if the count continues as if it were not there.
             Strength::Strong => below_part || !gap(1),
             Strength::Next => number.is_some() && number == last.map(|last| last + 1),
             Strength::Title => true,
@@ -358,9 +360,8 @@ fn in_sequence(found: &[Heading], lines: &Lines) -> Vec<Heading> {
     kept
 }
 
-/// Finds the second of two headings that have one number and no titles to tell them apart, where each has its text: a
-/// misprint, or a part that begins without a heading of its own. A head that runs over the pages comes more often, or
-/// does so in most chapters.
+/// Finds the second of two untitled headings with the same number that each have enough text: a misprint, or a part
+/// that starts without a heading. Running page headers repeat more often, or in most chapters.
 fn doubled(found: &[Heading], lines: &Lines) -> BTreeSet<usize> {
     let numbered: Vec<usize> = (0..found.len())
         .filter(|at| opens_chapter(found[*at].candidate.level) && found[*at].candidate.number.is_some())
@@ -384,30 +385,30 @@ fn doubled(found: &[Heading], lines: &Lines) -> BTreeSet<usize> {
     if repeated > 1 && repeated * 4 > runs { BTreeSet::new() } else { doubled }
 }
 
-/// The least text of each of two headings with one number, in bytes.
+/// The minimum length of the text of two headings with the same number, in bytes.
 const LEAST: usize = 600;
 
-/// Whether two headings of one number open two texts, as the halves of a chapter do: the titles differ.
+/// Whether two headings with the same number open different texts, such as the halves of a chapter: the titles differ.
 fn another(before: &Heading, heading: &Heading, lines: &Lines) -> bool {
     let (first, second) = (letters(&before.title), letters(&heading.title));
     heading.candidate.titled
         && before.candidate.titled
         && before.candidate.rule == heading.candidate.rule
         && lines.between(before.last, heading.line) >= LEAST
-        // What runs over the pages may be shorter than the heading, but is never longer.
+        // A running page header may be shorter than the heading, but never longer.
         && !first.starts_with(&second)
 }
 
-/// Whether a number may come after another: one or two may be missing.
+/// Whether a number may come after another; one or two may be missing in between.
 const fn follows(last: u32, number: u32) -> bool {
     number > last && number <= last + 3
 }
 
-/// Drops what is announced before it begins, as a part on a title page or a preface in a table: the same comes again
-/// before any chapter.
+/// Drops headings announced before they start, such as a part on a title page: the same heading comes again before any
+/// chapter.
 fn without_half_titles(found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
     let mut drop = vec![false; found.len()];
-    // What has come since the last chapter.
+    // The headings since the last chapter.
     let mut since: BTreeMap<(Level, Option<u32>, String), usize> = BTreeMap::new();
     for (at, heading) in found.iter().enumerate() {
         if opens_chapter(heading.candidate.level) {
@@ -421,9 +422,9 @@ fn without_half_titles(found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
     found.into_iter().filter(|_| !drop.next().unwrap_or(false)).collect()
 }
 
-/// Drops headings of notes and the like between chapters: they belong to the chapter before them.
+/// Drops headings of notes and the like between chapters, since they belong to the chapter before them.
 fn without_notes(found: Vec<Heading>) -> Vec<Heading> {
-    // The number of the next chapter, where no part comes before it.
+    // The number of the next chapter, if no part comes before it.
     let mut coming = None;
     let mut next: Vec<(bool, Option<u32>)> = Vec::with_capacity(found.len());
     let mut any = false;

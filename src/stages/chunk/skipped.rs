@@ -1,32 +1,32 @@
-//! Elements that nobody reads: which they are, and where one ends whose end tag is missing.
+//! HTML elements whose text is not part of the book, and where one ends whose end tag is missing.
 //!
-//! The reader writes what such an element holds and takes it back when the element ends as it should. One that is left
-//! open ends at the next block that it cannot hold, or with the block that it stands in, and what it held stays: better a
-//! page's number in the text than a page out of it. Keeps no text itself.
+//! The reader writes the text of such an element and removes it again if the element ends properly. An unclosed element
+//! ends at the next block that it cannot contain, or with its parent block, and its text is kept: a page number in the
+//! text is better than a page missing from it. Stores no text itself.
 
 use super::markup::Tag;
 
-/// What an element that nobody reads may hold, and so where it ends.
+/// The kind of an ignored element, which determines what it may contain and so where it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Code, which is not even written: ends at any block.
+    /// Code, which is never written. Ends at any block.
     Code,
-    /// A reading beside its characters: ends at the next one and with its `ruby`.
+    /// A ruby reading. Ends at the next one and with its `ruby`.
     Ruby,
-    /// A drawing or a formula: ends at any block, but within `foreignObject` and its like.
+    /// A drawing or a formula. Ends at any block, except inside `foreignObject` and similar elements.
     Foreign,
-    /// Something to press or to play: may hold blocks.
+    /// An interactive or media element. May contain blocks.
     Widget,
-    /// Words alone.
+    /// Phrasing content only.
     Phrase,
-    /// A printed page's number or a reference to a note, which is short.
+    /// A printed page number or a note reference, which is short.
     Aside,
 }
 
-/// Elements within which another one is left open beyond this depth are broken markup, not deep.
+/// The maximum number of unclosed ignored elements inside each other. More are broken markup, not deep nesting.
 const MOST_OPEN: usize = 16;
 
-/// Elements at whose border no element within a sentence goes on.
+/// Elements at whose start or end no inline element continues.
 const BOUNDARIES: &[&str] = &[
     "address",
     "article",
@@ -75,18 +75,18 @@ fn boundary(name: &str) -> Option<usize> {
     BOUNDARIES.binary_search(&name).ok()
 }
 
-/// Whether an element begins and ends a paragraph, a line of a list or a cell of a table.
+/// Whether an element starts and ends a paragraph, a list item or a table cell.
 pub(super) fn is_boundary(name: &str) -> bool {
     boundary(name).is_some()
 }
 
-/// Whether a tag of this name ends a title that is left open.
+/// Whether a tag of this name ends an unclosed title.
 pub(super) fn ends_title(name: &str) -> bool {
     boundary(name).is_some()
         || matches!(name, "title" | "meta" | "link" | "base" | "style" | "script" | "head" | "html")
 }
 
-/// Says whether nobody reads an element, and of which kind it is.
+/// Returns the kind of an ignored element, or `None` if its text is part of the book.
 pub(super) fn kind(tag: &Tag) -> Option<Kind> {
     match tag.name.as_ref() {
         "script" | "style" => Some(Kind::Code),
@@ -99,7 +99,7 @@ pub(super) fn kind(tag: &Tag) -> Option<Kind> {
     }
 }
 
-/// A printed page's number or a reference to a note: it stands within a sentence without being of it.
+/// Whether a tag holds a printed page number or a note reference inside a sentence.
 fn is_aside(tag: &Tag) -> bool {
     let class = tag.get("class").unwrap_or_default();
     let numbers = ["pagenum", "pageno", "page-number", "pagebreak", "x-ebookmaker-pageno", "fnanchor", "noteref"];
@@ -112,16 +112,16 @@ fn is_aside(tag: &Tag) -> bool {
         })
 }
 
-/// An element that is open.
+/// An open ignored element.
 #[derive(Debug)]
 struct Skip<S> {
     name: String,
     kind: Kind,
-    /// How many elements of its name are open within, itself included.
+    /// The number of open elements of the same name, including itself.
     depth: usize,
-    /// How many elements of each of [`BOUNDARIES`] are open within.
+    /// The number of open elements of each of [`BOUNDARIES`] inside it.
     blocks: [u32; BOUNDARIES.len()],
-    /// How many elements are open within a drawing or a formula that hold a page's markup.
+    /// The number of open elements inside a drawing or formula that may contain HTML.
     islands: usize,
     before: S,
 }
@@ -137,18 +137,17 @@ impl<S> Skip<S> {
     }
 }
 
-/// An element that ended as it should.
+/// An ignored element that ended.
 #[derive(Debug)]
 pub(super) struct Ended<S> {
     pub(super) kind: Kind,
-    /// Whether the tag was its own.
+    /// Whether it ended at its own end tag.
     pub(super) own: bool,
-    /// What was when it began.
+    /// The reader's state when the element started.
     pub(super) before: S,
 }
 
-/// The elements that nobody reads and that are open, the outermost first. `S` is what the reader wants back when one
-/// ends.
+/// The open ignored elements, outermost first. `S` is the state that the reader gets back when one ends.
 #[derive(Debug)]
 pub(super) struct Skips<S>(Vec<Skip<S>>);
 
@@ -157,7 +156,7 @@ impl<S> Skips<S> {
         Self(Vec::new())
     }
 
-    /// Whether not even the words are written.
+    /// Whether text is currently not written at all.
     pub(super) fn hold_code(&self) -> bool {
         self.0.last().is_some_and(|skip| skip.kind == Kind::Code)
     }
@@ -166,7 +165,7 @@ impl<S> Skips<S> {
         self.0.is_empty()
     }
 
-    /// Opens an element that nobody reads; one within another of its name is part of that.
+    /// Opens an ignored element. One inside another of the same name is part of that one.
     pub(super) fn push(&mut self, kind: Kind, name: &str, before: S) {
         if self.0.len() < MOST_OPEN && self.0.iter().all(|skip| skip.name != name) {
             let blocks = [0; BOUNDARIES.len()];
@@ -174,7 +173,7 @@ impl<S> Skips<S> {
         }
     }
 
-    /// Takes note of a start tag, and returns what it ends; before [`Self::push`].
+    /// Handles a start tag, and returns the element that it ends. Must be called before [`Self::push`].
     pub(super) fn start(&mut self, name: &str, open: bool) -> Option<Ended<S>> {
         if self.0.is_empty() {
             return None;
@@ -194,7 +193,7 @@ impl<S> Skips<S> {
             }
         }
         if let Some(at) = self.0.iter().rposition(|skip| open && skip.name == name) {
-            // Neither holds another of its kind.
+            // Neither can contain another of its kind.
             if matches!(name, "button" | "select") {
                 self.0.truncate(at);
             } else {
@@ -209,7 +208,7 @@ impl<S> Skips<S> {
         ended
     }
 
-    /// Takes note of an end tag, and returns what it ends.
+    /// Handles an end tag, and returns the element that it ends.
     pub(super) fn end(&mut self, name: &str) -> Option<Ended<S>> {
         if self.0.is_empty() {
             return None;
@@ -242,13 +241,14 @@ impl<S> Skips<S> {
         ended
     }
 
-    /// Ends an element and what is open within.
+    /// Ends an element and all open ones inside it.
     fn ended(&mut self, at: usize, own: bool) -> Option<Ended<S>> {
         let skip = self.0.drain(at..).next()?;
         Some(Ended { kind: skip.kind, own, before: skip.before })
     }
 
-    /// Ends an element at a border that it cannot cross: that of a paragraph is its end, any other was left open.
+    /// Ends an element at a boundary that it cannot cross. This is a proper end for a paragraph; any other element was
+    /// left unclosed.
     fn cut_off(&mut self, at: usize) -> Option<Ended<S>> {
         if self.0[at].name == "p" {
             return self.ended(at, false);
@@ -258,7 +258,7 @@ impl<S> Skips<S> {
     }
 }
 
-/// Whether an element within a drawing or a formula holds a page's markup.
+/// Whether an element inside a drawing or a formula may contain HTML.
 fn is_island(name: &str) -> bool {
     matches!(name, "foreignobject" | "desc" | "title" | "annotation-xml" | "mtext")
 }

@@ -1,6 +1,7 @@
-//! Headings that a book's format marks become chapters: what each opens is decided by its words, then by its depth.
+//! Turns the headings marked by a book's format into chapters. The level of each is decided by its words first, then by
+//! its depth.
 //!
-//! Finds no headings itself, and leaves it to `chapters` what to do where a format marks none.
+//! Does not search for headings. `chapters` handles books whose format marks none.
 
 use super::books::Points;
 use super::headings::{self, Strength};
@@ -8,18 +9,18 @@ use super::html::one_line;
 use super::matter;
 use crate::schema::{Book, Chapter, Level, Mark};
 
-/// A mark on its way to a chapter.
+/// A marked heading that may become a chapter.
 #[derive(Debug, Clone)]
 struct Open<'a> {
     mark: &'a Mark,
     title: String,
-    /// What its words say it opens.
+    /// The level, number and section flag that its words give.
     words: Option<(Level, Option<u32>, bool)>,
-    /// How many characters follow it before the next mark, its own title left out.
+    /// The number of characters between its title and the next mark.
     length: u32,
 }
 
-/// Returns the chapters that the book's format marks, where it marks at least two.
+/// Returns the chapters that the book's format marks. `None` if it marks fewer than two.
 pub(super) fn chapters(book: &Book) -> Option<Vec<Chapter>> {
     if book.marks.is_empty() {
         return None;
@@ -50,7 +51,7 @@ pub(super) fn chapters(book: &Book) -> Option<Vec<Chapter>> {
     Some(chapters)
 }
 
-/// Counts the chapters that some marks would make.
+/// Returns the number of chapters that some marks would make.
 pub(super) fn count(text: &str, marks: &[Mark], title: &str) -> usize {
     let end = Points::new(text).at(text.len());
     levels(marks, end, title).iter().filter(|(level, ..)| is_chapter(*level)).count()
@@ -60,7 +61,7 @@ const fn is_chapter(level: Level) -> bool {
     matches!(level, Level::Chapter | Level::Letter | Level::Act | Level::Scene)
 }
 
-/// Ends a chapter before the matter that stands between it and the next. Matter is in order, no two stretches overlap.
+/// Ends a chapter before the boilerplate between it and the next one. Boilerplate ranges are sorted and do not overlap.
 fn end_of(book: &Book, start: u32, next: u32) -> u32 {
     let after = book.matter.get(book.matter.partition_point(|matter| matter.end < next));
     after.map(|matter| matter.start).filter(|end| *end > start && *end < next).unwrap_or(next)
@@ -71,7 +72,7 @@ fn in_matter(book: &Book, start: u32) -> bool {
     after.is_some_and(|matter| matter.start <= start)
 }
 
-/// Returns the line of each of some ascending places, from 1.
+/// Returns the line, from 1, of each of some ascending offsets.
 fn lines(text: &str, places: impl Iterator<Item = u32>) -> Vec<u32> {
     let (mut line, mut point, mut chars) = (1, 0, text.chars());
     places
@@ -86,7 +87,7 @@ fn lines(text: &str, places: impl Iterator<Item = u32>) -> Vec<u32> {
         .collect()
 }
 
-/// Decides what each mark opens; those that open nothing are left out.
+/// Returns the level of each mark, without marks that open nothing.
 fn levels<'a>(marks: &'a [Mark], end: u32, title: &str) -> Vec<(Level, Option<u32>, String, &'a Mark)> {
     let marks = joined(marks, end);
     let marks: Vec<Open> = without_title(marks, title);
@@ -103,7 +104,7 @@ fn levels<'a>(marks: &'a [Mark], end: u32, title: &str) -> Vec<(Level, Option<u3
         let level = match open.words {
             Some((_, _, true)) if !sections_only => None,
             Some((level, ..)) => Some(level),
-            // A name without a number beside numbered chapters: a preface, an afterword, or an empty page.
+            // A name without a number next to numbered chapters: a preface, an afterword, or an empty page.
             None if spoken && depth <= chapter_depth && !below => match (first, last) {
                 _ if open.length < 200 => None,
                 (Some(first), _) if at < first => Some(Level::Front),
@@ -122,7 +123,7 @@ fn levels<'a>(marks: &'a [Mark], end: u32, title: &str) -> Vec<(Level, Option<u3
     opened
 }
 
-/// Reads the words of each mark, and joins a bare number with the title that is marked straight below it.
+/// Interprets the words of each mark, and joins a bare number with the title marked directly below it.
 fn joined(marks: &[Mark], end: u32) -> Vec<Open<'_>> {
     let mut open: Vec<Open> = Vec::with_capacity(marks.len());
     for (at, mark) in marks.iter().enumerate() {
@@ -149,10 +150,10 @@ fn joined(marks: &[Mark], end: u32) -> Vec<Open<'_>> {
     open
 }
 
-/// Says what a title's words open: level, number, and whether it is a 节.
+/// Returns what a title's words open: level, number, and whether it is a 节 (section).
 fn words(title: &str) -> Option<(Level, Option<u32>, bool)> {
     if let Some(candidate) = headings::candidate(title) {
-        // What is marked needs no neighbours to be believed.
+        // A marked heading needs no confirmation from its neighbours.
         let believed = candidate.strength != Strength::Next || candidate.number.is_some();
         return believed.then_some((candidate.level, candidate.number, candidate.section));
     }
@@ -161,7 +162,7 @@ fn words(title: &str) -> Option<(Level, Option<u32>, bool)> {
     closing.contains(&lower.as_str()).then_some((Level::Back, None, false))
 }
 
-/// Drops the book's own title, its author's name, and the titles of pages that are no story.
+/// Drops the book's own title and the author's name from the front of the marks.
 fn without_title<'a>(mut marks: Vec<Open<'a>>, title: &str) -> Vec<Open<'a>> {
     let plain =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
@@ -179,7 +180,7 @@ fn without_title<'a>(mut marks: Vec<Open<'a>>, title: &str) -> Vec<Open<'a>> {
         first &= own;
         !own
     });
-    // A lone mark above all others names the whole.
+    // A single mark above all others is the title of the book.
     let top = marks.iter().map(|open| open.mark.depth).min().unwrap_or_default();
     let mut tops = marks.iter().enumerate().filter(|(_, open)| open.mark.depth == top);
     if let (Some((0, lone)), None) = (tops.next(), tops.next())
@@ -191,8 +192,8 @@ fn without_title<'a>(mut marks: Vec<Open<'a>>, title: &str) -> Vec<Open<'a>> {
     marks
 }
 
-/// Returns the depth that chapters stand at: where most headings say that they open one, else the outermost that is not
-/// alone, or the one below it where that holds others.
+/// Returns the depth of chapters: the one where most headings are chapters by their words; otherwise the outermost
+/// depth with more than one heading, or the one below it if that contains others.
 fn chapter_depth(marks: &[Open]) -> u8 {
     let mut spoken = [0_usize; 256];
     let mut used = [0_usize; 256];
@@ -202,7 +203,7 @@ fn chapter_depth(marks: &[Open]) -> u8 {
         spoken[usize::from(open.mark.depth)] += usize::from(opens);
     }
     let depth_of = |at: usize| u8::try_from(at).unwrap_or(u8::MAX);
-    // The outermost of equals.
+    // On equal counts, the outermost.
     let most = (0..256).rev().max_by_key(|at| spoken[*at]).unwrap_or_default();
     if spoken[most] >= 2 {
         return depth_of(most);
@@ -210,7 +211,7 @@ fn chapter_depth(marks: &[Open]) -> u8 {
     let mut depths = (0..256).filter(|at| used[*at] > 0);
     let Some(top) = depths.next() else { return 0 };
     match depths.next() {
-        // Parts hold chapters, each at least two on the whole; else what is below are sections.
+        // Parts contain at least two chapters each on average; otherwise the headings below are sections.
         Some(next) if used[next] >= 2 * used[top] || marks.iter().any(|open| is_part(open, depth_of(top))) => {
             depth_of(next)
         }
@@ -227,7 +228,7 @@ mod tests {
     use super::*;
     use crate::schema::Format;
 
-    /// Makes a book of (depth, title, how many characters of prose follow).
+    /// Builds a book from (depth, title, characters of prose after it).
     fn book(title: &str, headings: &[(u8, &str, usize)]) -> Book {
         let mut text = String::new();
         let mut marks = Vec::new();

@@ -1,16 +1,17 @@
-//! One tag of a page: whether `<` begins one, where it ends, its name and the attributes that somebody asks for.
+//! Parses one HTML tag: whether a `<` starts a tag, where it ends, its name and the attributes that callers ask for.
 //!
-//! Pages are broken and people write `<`, so that the rules of browsers, by which a tag lasts until the next `>`, would
-//! swallow words. Here a tag is `<` or `</`, a name, attributes and `>`, where
+//! Pages are broken and contain literal `<`. Under the rules of browsers, a tag lasts until the next `>` and would
+//! swallow words. Here, a tag is `<` or `</`, a name, attributes and `>`, where
 //!
 //! - a name is a Latin letter and then letters, digits, `-`, `_`, `.` and `:`;
-//! - an element is known to HTML, or its tag has an attribute with a value or closes itself, or the page has its end tag;
-//! - an attribute has a value, or is one of those that have none;
-//! - a quoted value that holds `<` or `>` ends a tag of nothing but attributes, and holds no block.
+//! - the element is known to HTML, or the tag has an attribute with a value or closes itself, or the page has its end
+//!   tag;
+//! - an attribute has a value, or is one of those that never have one;
+//! - a quoted value that contains `<` or `>` is allowed only in a well-formed tag, and contains no block tag.
 //!
-//! What is else is text: `<Dear Peter, …>`, `a <b and`, `1 < 2`, `<3`, `</ `. A quote that nothing ends is dropped; a known
-//! element's tag that lacks its `>` ends where its attributes do. Never looks further than a tag can reach, so that a page
-//! of nothing but `<` takes no longer than its size.
+//! Everything else is text: `<Dear Peter, …>`, `a <b and`, `1 < 2`, `<3`, `</ `. An unclosed quotation mark is dropped.
+//! A known element's tag that lacks its `>` ends after its attributes. The lookahead is bounded, so a page of nothing
+//! but `<` takes time linear in its size.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -20,14 +21,15 @@ use memchr::memchr;
 use super::references::resolved;
 use super::skipped::is_boundary;
 
-/// Attributes that are longer hold pictures, not words.
+/// The maximum length of an attribute value, in bytes. Longer values hold pictures, not words.
 const LONGEST_VALUE: usize = 4096;
-/// How far behind the quote of a value that holds `<` or `>` the tag has to end. In bytes.
+/// How far after the opening quote of a value with `<` or `>` the tag must end, in bytes.
 const LONGEST_DOUBT: usize = 1024;
-/// How far behind what is no attribute a tag may still end. In bytes.
+/// How far after invalid attribute syntax a tag may still end, in bytes.
 const LONGEST_JUNK: usize = 120;
 
-/// A start tag: its name in lower case and the attributes that somebody asks for, all else dropped at once.
+/// A start tag: its name in lower case and the attributes in [`ATTRIBUTES`]. Other attributes are dropped while
+/// parsing.
 #[derive(Debug, Default)]
 pub(super) struct Tag<'a> {
     pub(super) name: Cow<'a, str>,
@@ -35,7 +37,7 @@ pub(super) struct Tag<'a> {
     attributes: Vec<(&'static str, Cow<'a, str>)>,
 }
 
-/// Attributes that matter to any reader of this folder.
+/// The attributes that the readers in this module use.
 const ATTRIBUTES: &[&str] = &[
     "alt",
     "class",
@@ -95,7 +97,7 @@ const BARE: &[&str] = &[
     "selected",
 ];
 
-/// The elements of HTML, those of its old versions included.
+/// The elements of HTML, including those of old versions.
 #[rustfmt::skip]
 const ELEMENTS: &[&str] = &[
     "a", "abbr", "acronym", "address", "applet", "area", "article", "aside", "audio", "b", "base", "basefont", "bdi", "bdo",
@@ -120,39 +122,39 @@ impl Tag<'_> {
         self.attributes.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_ref())
     }
 
-    /// Returns the name without a namespace's prefix.
+    /// Returns the name without its namespace prefix.
     pub(super) fn local(&self) -> &str {
         local(&self.name)
     }
 }
 
-/// Returns a name without a namespace's prefix.
+/// Returns a name without its namespace prefix.
 pub(super) fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }
 
-/// Reads tags of a page.
+/// A parser for the tags of a page.
 #[derive(Debug)]
 pub(super) struct Tags<'a> {
     source: &'a str,
-    /// Names of the end tags of elements that HTML does not know, once somebody asked for them.
+    /// The names of end tags of elements unknown to HTML; filled on first use.
     ends: Option<BTreeSet<String>>,
-    /// Names of such elements that were opened.
+    /// The names of such elements that were opened.
     opened: BTreeSet<String>,
-    /// Quotes that no longer occur.
+    /// Whether each kind of quotation mark no longer occurs in the rest of the page.
     unquoted: [bool; 2],
 }
 
-/// Where the attributes of a tag end, and how.
+/// The end of a tag's attributes.
 #[derive(Debug, Clone, Copy)]
 enum Stop {
-    /// Behind `>`, and whether with `/>`.
+    /// After `>`, and whether it was `/>`.
     Closed(usize, bool),
     /// Before `<` or the end of the page.
     Open(usize),
-    /// Before what is no attribute.
+    /// Before invalid attribute syntax.
     Words(usize),
-    /// Before a quote that does not enclose a value.
+    /// Before a quotation mark that does not enclose a value.
     Quote(usize),
 }
 
@@ -160,7 +162,7 @@ const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0c')
 }
 
-/// Whether a byte stands between attributes; people write `<br \>`.
+/// Whether a byte separates attributes. Includes the backslash, since `<br \>` occurs.
 const fn is_between(byte: u8) -> bool {
     is_blank(byte) || matches!(byte, b'/' | b'\\')
 }
@@ -169,7 +171,7 @@ const fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':')
 }
 
-/// Returns the length of what begins a text and is the name of an element.
+/// Returns the length of the element name that the bytes start with, or 0.
 fn name_length(bytes: &[u8]) -> usize {
     if bytes.first().is_some_and(u8::is_ascii_alphabetic) {
         bytes.iter().position(|byte| !is_of_name(*byte)).unwrap_or(bytes.len())
@@ -192,7 +194,7 @@ impl<'a> Tags<'a> {
         Self { source, ends: None, opened: BTreeSet::new(), unquoted: [false; 2] }
     }
 
-    /// Reads the start tag whose `<` stands at `open` into `tag`, and returns where what follows it begins.
+    /// Parses the start tag whose `<` is at `open` into `tag`, and returns the position after it. `None` if it is text.
     pub(super) fn start(&mut self, open: usize, tag: &mut Tag<'a>) -> Option<usize> {
         let from = open + 1;
         let behind = self.name(from)?;
@@ -216,7 +218,7 @@ impl<'a> Tags<'a> {
         Some(end)
     }
 
-    /// Reads the end tag whose `<` stands at `open`, and returns its name and where what follows it begins.
+    /// Parses the end tag whose `<` is at `open`, and returns its name and the position after it. `None` if it is text.
     pub(super) fn end(&mut self, open: usize, tag: &mut Tag<'a>) -> Option<(Cow<'a, str>, usize)> {
         let from = open + 2;
         let behind = self.name(from)?;
@@ -231,7 +233,7 @@ impl<'a> Tags<'a> {
         Some((name, end))
     }
 
-    /// Returns the end of the name that begins there, where what follows it may follow a name.
+    /// Returns the end of the name at `from`, if the byte after it may follow a name.
     fn name(&self, from: usize) -> Option<usize> {
         let bytes = &self.source.as_bytes()[from..];
         let length = name_length(bytes);
@@ -240,7 +242,7 @@ impl<'a> Tags<'a> {
             .then_some(from + length)
     }
 
-    /// Returns where what follows a tag begins.
+    /// Returns the position after a tag.
     fn behind(&self, stop: Stop) -> usize {
         let next = |at: usize, far: usize| {
             let rest = self.source.as_bytes()[at..].iter().take(far);
@@ -253,13 +255,13 @@ impl<'a> Tags<'a> {
         }
     }
 
-    /// Reads attributes, and says where they end and whether one of them has a value.
+    /// Parses attributes. Returns where they end and whether any of them has a value.
     fn attributes(&mut self, mut at: usize, tag: &mut Tag<'a>) -> (Stop, bool) {
         let source = self.source;
         let bytes = source.as_bytes();
         tag.attributes.clear();
         let mut valued = false;
-        // The first quote whose value holds what ends tags, and how many attributes stand before it.
+        // The first quotation mark whose value contains `<` or `>`, and the number of attributes before it.
         let mut doubt: Option<(usize, usize)> = None;
         let skip = |mut at: usize, skipped: fn(u8) -> bool| {
             while bytes.get(at).is_some_and(|byte| skipped(*byte)) {
@@ -315,7 +317,7 @@ impl<'a> Tags<'a> {
         (stop, valued)
     }
 
-    /// Keeps an attribute that somebody asks for; the first of a name counts.
+    /// Keeps an attribute listed in [`ATTRIBUTES`]. If it is repeated, the first one counts.
     fn keep(name: &str, value: &'a str, tag: &mut Tag<'a>) {
         let known = ATTRIBUTES.iter().find(|known| known.eq_ignore_ascii_case(name));
         if let Some(known) = known.filter(|known| value.len() <= LONGEST_VALUE && tag.get(known).is_none()) {
@@ -323,8 +325,8 @@ impl<'a> Tags<'a> {
         }
     }
 
-    /// Returns what stands between a quote and the next of its kind. No two calls look at the same bytes for long: what
-    /// one passes over holds no quote that another could begin at.
+    /// Returns the text between a quotation mark and the next of its kind. The total cost is linear, since bytes that
+    /// were skipped contain no quotation mark of that kind.
     fn quoted(&mut self, at: usize, quote: u8) -> Option<&'a str> {
         let unquoted = &mut self.unquoted[usize::from(quote == b'"')];
         let rest = &self.source[at + 1..];
@@ -333,7 +335,7 @@ impl<'a> Tags<'a> {
         length.map(|length| &rest[..length])
     }
 
-    /// Says whether a page has the end tag of an element that HTML does not know.
+    /// Whether a page has the end tag of an element unknown to HTML.
     fn is_ended(&mut self, name: &str) -> bool {
         let ends = self.ends.get_or_insert_with(|| {
             let tags = self.source.match_indices("</").map(|(at, _)| &self.source[at + 2..]);
@@ -344,7 +346,7 @@ impl<'a> Tags<'a> {
     }
 }
 
-/// Whether a value holds the tag of a block, which no value does.
+/// Whether a value contains the tag of a block element, which no real value does.
 fn holds_block(value: &str) -> bool {
     value.match_indices('<').any(|(at, _)| {
         let rest = value[at + 1..].trim_start_matches('/');
@@ -362,7 +364,7 @@ mod tests {
         assert!(ELEMENTS.is_sorted() && BARE.is_sorted() && ATTRIBUTES.is_sorted());
     }
 
-    /// Reads the tag that a text begins with: its attributes and what follows it.
+    /// Parses the tag at the start of a text; returns its attributes and the text after it.
     fn read(source: &str) -> Option<(String, &str)> {
         let (mut tags, mut tag) = (Tags::new(source), Tag::default());
         let end = tags.start(0, &mut tag)?;
@@ -384,7 +386,7 @@ mod tests {
             ("<p id=a id=b>x", "p id=a", "x"),
             ("<br/>x", "br/", "x"),
             ("<br \\>x", "br", "x"),
-            // Quotes that nothing ends, or that end in the middle of words.
+            // Unclosed quotation marks, and ones that close inside words.
             ("<p class=\"x>河灯", "p", "河灯"),
             ("<p class=\"x>The mill</p><p class=\"y\">stood", "p", "The mill</p><p class=\"y\">stood"),
             ("<p id=a class='x>Don't go</p>", "p id=a", "Don't go</p>"),
@@ -396,7 +398,7 @@ mod tests {
             // Tags without an end.
             ("<p class=x <b>y", "p class=x", "<b>y"),
             ("<p class=x the mill stood <b>still", "p class=x", "the mill stood <b>still"),
-            // Elements that HTML does not know.
+            // Elements unknown to HTML.
             ("<dc:title>x</dc:title>", "dc:title", "x</dc:title>"),
             ("<calibre-x a=1>x", "calibre-x", "x"),
             ("<item id='a'/>x", "item id=a/", "x"),

@@ -1,7 +1,7 @@
-//! Headings that have neither a number nor a word for what they open: titles by their form, or because the book's own
-//! table of contents names them.
+//! Finds headings without a number or a unit word: by the form of a title, or because the book's table of contents
+//! lists them.
 //!
-//! Judged over the whole book: each has a text of its own, none comes again and again.
+//! Candidates are judged over the whole book: each must have a text of its own, and none may repeat often.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +14,8 @@ use super::sequence::{opens_chapter, rank};
 use crate::schema::Level;
 use crate::text::is_han;
 
-/// Adds the titles that open chapters where nothing else does, or where what else does lies within them; and the named
-/// pieces before the first chapter.
+/// Adds titles as chapter headings if nothing else opens chapters, or if the numbered headings are nested in the
+/// titles; and adds named pieces before the first chapter.
 pub(super) fn with_titles(mut headings: Vec<Heading>, lines: &Lines, book: &str) -> Vec<Heading> {
     let numbered = headings.iter().any(|heading| opens_chapter(heading.candidate.level));
     if numbered && !may_be_collection(&headings, lines) {
@@ -24,7 +24,7 @@ pub(super) fn with_titles(mut headings: Vec<Heading>, lines: &Lines, book: &str)
     }
     let mut titles = titles(&headings, lines, book, &forms::CAPITALS);
     if !numbered {
-        // Weaker forms, where there is none of the stronger.
+        // Weaker forms, if there are none of the stronger.
         for form in [&forms::DATES, &forms::NAMES] {
             if titles.is_empty() {
                 titles = self::titles(&headings, lines, book, form);
@@ -45,7 +45,7 @@ pub(super) fn with_titles(mut headings: Vec<Heading>, lines: &Lines, book: &str)
     merged(headings, fronts)
 }
 
-/// Parts a part's heading from a title below it that opens a chapter.
+/// Separates a part's heading from a chapter title that was joined to it.
 fn part(headings: &mut [Heading], titles: &[Heading], lines: &Lines) {
     for heading in headings.iter_mut().filter(|heading| heading.last > heading.line) {
         if titles.binary_search_by_key(&heading.last, |title| title.line).is_ok() {
@@ -63,7 +63,7 @@ fn merged(mut headings: Vec<Heading>, more: Vec<Heading>) -> Vec<Heading> {
     headings
 }
 
-/// Makes parts that hold no chapters chapters, where the book has no others.
+/// Turns parts without chapters into chapters, if the book has no others.
 fn promote(headings: &mut [Heading]) {
     for level in [Level::Part, Level::Volume] {
         if headings.iter().filter(|heading| heading.candidate.level == level).count() >= 2 {
@@ -87,8 +87,8 @@ fn in_most_parts(titles: &[Heading], headings: &[Heading]) -> bool {
     held.len() * 2 >= parts.len()
 }
 
-/// Whether the numbered headings leave much of the book to others: they begin anew without a part, begin late, or end
-/// early. A cheap look before the titles are.
+/// Whether the numbered headings leave much of the book to others: numbers restart without a part, start late, or end
+/// early. A cheap check before titles are searched for.
 fn may_be_collection(headings: &[Heading], lines: &Lines) -> bool {
     let chapters: Vec<&Heading> = headings.iter().filter(|heading| opens_chapter(heading.candidate.level)).collect();
     let (Some(first), Some(last)) = (chapters.first(), chapters.last()) else { return true };
@@ -101,8 +101,8 @@ fn may_be_collection(headings: &[Heading], lines: &Lines) -> bool {
         || lines.between(last.line, lines.len()) > mean * 3
 }
 
-/// Whether titles open the pieces of a collection, of which only some have numbered chapters: none of the others lies
-/// between two numbers that follow each other, and they hold a good part of the book.
+/// Whether titles open the pieces of a collection of which only some have numbered chapters: few of the titles are
+/// between two consecutive numbers, and the pieces without numbers hold a good part of the book.
 fn is_collection(titles: &[Heading], headings: &[Heading], lines: &Lines) -> bool {
     let numbered: Vec<&Heading> = headings.iter().filter(|heading| opens_chapter(heading.candidate.level)).collect();
     let (Some(first), Some(opening)) = (titles.first(), numbered.first()) else { return false };
@@ -126,24 +126,25 @@ fn is_collection(titles: &[Heading], headings: &[Heading], lines: &Lines) -> boo
     free >= 2 && crossed * 4 <= titles.len() && without * 4 >= lines.between(first.line, lines.len())
 }
 
-/// A line that has the form of a title.
+/// A line in the form of a title.
 struct Line {
     at: usize,
     name: String,
     candidate: Candidate,
 }
 
-/// Finds titles that stand as headings by their form alone: lines of their own, each another, each with a text below it
-/// that is long enough for a chapter. Three make a rule; fewer are chance.
+/// Finds titles that are headings by their form alone: separate lines, all different, each with a text below it that is
+/// long enough for a chapter. At least three are required; fewer may be chance.
 fn titles(known: &[Heading], lines: &Lines, book: &str, form: &Form) -> Vec<Heading> {
     let found = title_lines(known, lines, (0, lines.len()), &listed(lines), form);
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for line in &found {
         *times.entry(&line.name).or_default() += 1;
     }
-    // What comes again and again names who speaks or wrote, or runs over every page; what comes twice is listed first.
+    // A name that repeats is a speaker, an author or a running header. A name that occurs twice is listed in the table
+    // of contents.
     let found: Vec<&Line> = found.iter().filter(|line| times[line.name.as_str()] <= 2).collect();
-    // Where something else begins: what opens chapters by a number may lie within a title's text.
+    // Starts of other headings; numbered chapters may be nested in a title's text.
     let others: Vec<usize> =
         known.iter().filter(|heading| !opens_chapter(heading.candidate.level)).map(|heading| heading.line).collect();
     let mut titles: Vec<(&Line, bool)> = Vec::new();
@@ -151,7 +152,7 @@ fn titles(known: &[Heading], lines: &Lines, book: &str, form: &Form) -> Vec<Head
     for (nth, line) in found.iter().enumerate() {
         let next = found.get(nth + 1).map_or(lines.len(), |next| next.at);
         let other = others.get(others.partition_point(|other| *other <= line.at)).copied().unwrap_or(next);
-        // Of several in a row the last opens the text.
+        // Of several in a row, the last one opens the text.
         if lines.between(line.at, next.min(other)) < form.least {
             empty += 1;
         } else {
@@ -159,7 +160,7 @@ fn titles(known: &[Heading], lines: &Lines, book: &str, form: &Form) -> Vec<Head
             empty = 0;
         }
     }
-    // The last of a table seems to open what stands behind it.
+    // The last entry of a table of contents seems to open the text after it.
     let latest: BTreeMap<&str, usize> = titles.iter().map(|(line, _)| (line.name.as_str(), line.at)).collect();
     let again: Vec<bool> =
         titles.iter().map(|(line, listed)| *listed && latest[line.name.as_str()] > line.at).collect();
@@ -171,7 +172,7 @@ fn titles(known: &[Heading], lines: &Lines, book: &str, form: &Form) -> Vec<Head
     }
     let own = letters(book);
     let first = titles.first().map(|(line, _)| line.at);
-    // The book's own name on its title page.
+    // The book's own title on its title page.
     let opens = |line: &Line| {
         let below = (line.at + 1..lines.len()).find(|at| !lines.is_blank(*at));
         let one = known.iter().any(|heading| Some(heading.line) == below && heading.candidate.number == Some(1));
@@ -197,8 +198,8 @@ fn heading(line: &Line, lines: &Lines, candidate: Candidate) -> Heading {
     Heading { candidate, line: line.at, last: line.at, title: one_line(lines.at(line.at)) }
 }
 
-/// Finds the lines of a stretch that have a form of titles, or that a table lists, and the room of one; none where there are
-/// more than a book has.
+/// Finds the lines in a range that have the form of a title or are listed in the table of contents, and have the
+/// required space around them. Returns none if there are more than a book can have.
 fn title_lines(
     known: &[Heading],
     lines: &Lines,
@@ -216,7 +217,7 @@ fn title_lines(
             continue;
         }
         let nth = known.partition_point(|heading| heading.last < at);
-        // A title below a part's heading may be a chapter's.
+        // A title below a part's heading may be that of a chapter.
         let joined = |heading: &Heading| heading.line < at && rank(heading.candidate.level) < 2;
         if known.get(nth).is_some_and(|heading| heading.line <= at && !joined(heading)) || matter::kind(words).is_some()
         {
@@ -228,14 +229,14 @@ fn title_lines(
         }
         let name = letters(words);
         let candidate = by_form.or_else(|| listed.contains(&name).then(forms::listed));
-        // A number is no title, though its rule does not stand here.
+        // A numbered line is not a title, even if its rule does not apply here.
         let Some(candidate) = candidate.filter(|_| headings::candidate(words).is_none()) else { continue };
         found.push(Line { at, name, candidate });
     }
     found
 }
 
-/// Whether a line stands alone: between blank lines, or at the margin of a text whose paragraphs are set in.
+/// Whether a line is separate: between blank lines, or not indented in a text with indented paragraphs.
 fn has_room(lines: &Lines, at: usize, words: &str) -> bool {
     let alone = (at == 0 || lines.is_blank(at - 1)) && lines.is_blank(at + 1);
     if alone || !lines.dense || !headings::bare(words).starts_with(is_han) {
@@ -251,9 +252,9 @@ fn has_room(lines: &Lines, at: usize, words: &str) -> bool {
     (set_in || parted) && (below.chars().take(16).count() == 16 || one())
 }
 
-/// Returns the names that a table of contents lists.
+/// Returns the names listed in the table of contents.
 fn listed(lines: &Lines) -> BTreeSet<String> {
-    /// The most lines of a table that are read.
+    /// The maximum number of lines of the table that are read.
     const MOST: usize = 400;
     let head = (0..=lines.len() / 2).find(|at| {
         let words = lines.at(*at);
@@ -271,7 +272,7 @@ fn listed(lines: &Lines) -> BTreeSet<String> {
         if name.chars().count() >= 2 {
             names.insert(name);
         }
-        // Its number may be left out over the text.
+        // The number may be left out over the text.
         if let Some((number, rest)) = entry.split_once(['.', '、', ' ', '\u{3000}', '\t'])
             && super::numerals::number(number).is_some()
         {
@@ -282,7 +283,7 @@ fn listed(lines: &Lines) -> BTreeSet<String> {
     names
 }
 
-/// Finds pieces with a name before the first chapter, each with prose straight below it.
+/// Finds named pieces before the first chapter, each with prose directly below it.
 fn fronts(known: &[Heading], lines: &Lines, book: &str) -> Vec<Heading> {
     let Some(first) = known.iter().position(|heading| heading.candidate.level != Level::Front) else {
         return Vec::new();

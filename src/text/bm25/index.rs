@@ -1,4 +1,4 @@
-//! The index over a set of texts, in memory.
+//! An in-memory index over a set of texts.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -12,13 +12,13 @@ use tantivy::{Searcher, TantivyDocument, Term};
 use super::super::float;
 use super::Terms;
 
-/// What the writer may hold before it sorts, in bytes: texts here are short and few next to it.
+/// The memory budget of the index writer, in bytes. The texts here are short and few compared to it.
 const MEMORY: usize = 64 << 20;
 
-/// Texts by their terms.
+/// An index of texts by their terms.
 ///
-/// One thread writes one segment, so a text's place is its number in tantivy, and equal scores come in the order of the
-/// texts. Lengths beyond 40 terms are rounded as tantivy keeps them, to about an eighth.
+/// A single thread writes a single segment, so that a text's index is its document number in tantivy, and equal scores
+/// are in the order of the texts. Lengths above 40 terms are rounded to about one eighth, as tantivy stores them.
 pub struct Index {
     searcher: Searcher,
     field: Field,
@@ -26,23 +26,23 @@ pub struct Index {
 }
 
 impl Index {
-    /// Indexes texts; each is known by its place from then on.
+    /// Indexes texts. A text is identified by its index in `texts`.
     #[must_use]
     pub fn new<T: AsRef<str>>(texts: &[T]) -> Self {
         let mut schema = Schema::builder();
         let indexing = TextFieldIndexing::default().set_index_option(IndexRecordOption::WithFreqs);
         let field = schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
         let mut terms = Terms::default();
-        let searcher = write(schema.build(), field, texts, &mut terms).expect("an index in memory takes any text");
+        let searcher = write(schema.build(), field, texts, &mut terms).expect("an in-memory index accepts any text");
         Self { searcher, field, terms: Mutex::new(terms) }
     }
 
-    /// Returns the places of at most `n` texts that share a term with the query, with their scores: the best first, equal
-    /// ones in the order of the texts.
+    /// Returns the indexes and scores of at most `n` texts that share a term with the query: highest score first, ties
+    /// in the order of the texts.
     #[must_use]
     pub fn nearest(&self, query: &str, n: usize) -> Vec<(usize, f32)> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        let mut terms = self.terms.lock().expect("nothing panics while it takes a text apart");
+        let mut terms = self.terms.lock().expect("no thread panics while it holds the lock");
         terms.each(query, |term| *counts.entry(term.to_owned()).or_default() += 1);
         drop(terms);
         if n == 0 || counts.is_empty() {
@@ -59,7 +59,7 @@ impl Index {
         };
         let query = BooleanQuery::new(counts.into_iter().map(clause).collect());
         let found = self.searcher.search(&query, &TopDocs::with_limit(n).order_by_score());
-        let found = found.expect("an index in memory can be read");
+        let found = found.expect("an in-memory index can always be searched");
         found.into_iter().map(|(score, address)| (address.doc_id as usize, score)).collect()
     }
 }

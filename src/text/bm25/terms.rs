@@ -1,4 +1,4 @@
-//! What a text is looked up by: stems of English words and pairs of neighbouring Chinese characters.
+//! Tokenizes texts for lookup: stems of English words, and pairs of adjacent Chinese characters.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, TextAnalyzer};
 
 use super::super::{is_han, words::latin_words};
 
-/// How many stems are remembered; more are found anew each time.
+/// The maximum number of cached stems; further words are stemmed each time.
 const REMEMBERED: usize = 1 << 16;
 
-/// Takes texts apart into terms, each character by its script, so that a text may mix both languages.
+/// Splits texts into terms by the script of each character, so that a text may mix both languages.
 ///
-/// English words lose case and ending. A run of Chinese characters gives each pair of neighbours, and a character that
-/// stands alone gives itself: pairs need no dictionary, so names and old words count like any other. No word is left out:
-/// common ones weigh next to nothing, and some questions have no others.
+/// English words are lower-cased and stemmed. A run of Chinese characters gives each pair of adjacent characters, and a
+/// single character gives itself. Pairs need no dictionary, so names and archaic words count like any others. There are
+/// no stop words: common words weigh almost nothing, and some questions have no others.
 pub struct Terms {
     stemmer: TextAnalyzer,
     stems: HashMap<String, String>,
@@ -29,7 +29,7 @@ impl Default for Terms {
 }
 
 impl Terms {
-    /// Hands on the terms of a text with their repeats: its words in order, then its pairs in order.
+    /// Calls `term` with the terms of a text, including repeats: first its words in order, then its pairs in order.
     pub fn each(&mut self, text: &str, mut term: impl FnMut(&str)) {
         for word in latin_words(text) {
             if let Some(stem) = self.stems.get(&word) {
@@ -48,7 +48,7 @@ impl Terms {
                 self.run.push(c);
                 continue;
             }
-            // A single character is its own term; longer runs have one pair fewer than characters.
+            // A single character is its own term; a longer run has one pair fewer than characters.
             for pair in self.run.windows(self.run.len().clamp(1, 2)) {
                 self.pair.clear();
                 self.pair.extend(pair);
@@ -62,7 +62,7 @@ impl Terms {
 fn stem(stemmer: &mut TextAnalyzer, word: &str) -> String {
     let mut stem = String::new();
     stemmer.token_stream(word).process(&mut |token| stem.clone_from(&token.text));
-    // A stemmer that leaves nothing would make all such words one.
+    // An empty stem would make all such words equal.
     if stem.is_empty() { word.to_owned() } else { stem }
 }
 

@@ -1,4 +1,4 @@
-//! Which questions are alike, over any number of steps: what may not stand on both sides of a split.
+//! Groups questions that are connected by similarity, which must not be separated by a split.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,9 +7,10 @@ use super::postings::{Postings, Search};
 use super::questions::{Questions, to_u32};
 use super::threads::each;
 
-/// Returns the family of each question: the place of the first of those that are at least so alike, directly or over
-/// others between them. Questions of different families are all less alike than that. Questions of one pattern count as
-/// alike here although they share no rare word: who learns from one must not be tested by the other.
+/// Returns the family of each question: the index of the first of the questions that are connected to it by
+/// similarities of at least `at_least`, directly or through others. Questions of different families are all less
+/// similar. Unlike in [`duplicates`](super::duplicates), questions of one pattern count as similar even if they share
+/// no rare word: a model trained on one must not be tested on the other.
 #[must_use]
 pub fn families<T: AsRef<str>>(questions: &[T], at_least: f64, threads: NonZeroUsize) -> Vec<usize> {
     let (distinct, numbers, firsts) = Questions::new(questions);
@@ -26,8 +27,8 @@ pub fn families<T: AsRef<str>>(questions: &[T], at_least: f64, threads: NonZeroU
     numbers.into_iter().map(|number| firsts[root(&parents, number) as usize] as usize).collect()
 }
 
-/// Makes two families one, whatever other threads join meanwhile. Its first stands for it: a parent never comes after its child, so
-/// the families are the same in whatever order they are joined.
+/// Joins two families, safe with other threads joining at the same time. The first question is the root: a parent never
+/// comes after its child, so the families do not depend on the order of joins.
 fn join(parents: &[AtomicU32], one: u32, other: u32) {
     loop {
         let (one, other) = (root(parents, one), root(parents, other));
@@ -47,7 +48,7 @@ fn root(parents: &[AtomicU32], number: u32) -> u32 {
             return at;
         }
         let above = parents[parent as usize].load(Ordering::Acquire);
-        // Another thread may have shortened the way by now, which is as well.
+        // Another thread may have shortened the path already, which is fine.
         let _ = parents[at as usize].compare_exchange(parent, above, Ordering::AcqRel, Ordering::Acquire);
         at = parent;
     }

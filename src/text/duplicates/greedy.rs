@@ -1,4 +1,4 @@
-//! What is kept at a threshold.
+//! Selects the questions kept at a threshold.
 
 use std::num::NonZeroUsize;
 
@@ -6,14 +6,14 @@ use super::postings::{Postings, Search};
 use super::questions::{Questions, to_u32};
 use super::threads::each;
 
-/// How many questions are looked up at once. A block's own pairs are all found, so a larger one costs more of them; tests have few
-/// questions, and want several blocks.
+/// How many questions are processed per block. Similar pairs inside a block are all searched for, so a larger block
+/// costs more. Tests have few questions and need several blocks.
 const BLOCK: usize = if cfg!(test) { 32 } else { 4096 };
 
-/// Returns the kept questions, sorted: each that no kept one before it is at least so alike to.
+/// Returns the kept questions, sorted: each whose similarity to all earlier kept ones is below the threshold.
 ///
-/// A block is compared to what is kept of the blocks before it, then with itself, in parallel; only the decisions within the block
-/// go one by one.
+/// A block is compared to the kept questions of earlier blocks, then with itself, both in parallel. Only the decisions
+/// inside the block are sequential.
 pub(super) fn kept(questions: &Questions, threshold: f64, threads: NonZeroUsize) -> Vec<u32> {
     let mut kept: Vec<Postings> = Vec::new();
     let count = to_u32(questions.len());
@@ -36,7 +36,7 @@ pub(super) fn kept(questions: &Questions, threshold: f64, threads: NonZeroUsize)
         if stay.is_empty() {
             continue;
         }
-        // Each part is more than twice as large as the next: there are few of them, and a question seldom moves.
+        // Each index is more than twice as large as the next, so there are few of them and a question is rarely moved.
         while let Some(last) = kept.pop_if(|last| last.numbers().len() <= 2 * stay.len()) {
             stay.splice(..0, last.numbers().iter().copied());
         }

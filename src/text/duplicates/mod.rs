@@ -1,17 +1,18 @@
-//! Which of many questions say again what one before them has said.
+//! Finds questions that repeat an earlier question of the same group.
 //!
-//! Two questions are as alike as BM25 within the group says, each way normalised by the score of the asking question with
-//! itself: ½ (s(a, b) / s(a, a) + s(b, a) / s(b, b)), a half being at most 1. Where one of them has rare terms and they share
-//! none, seven tenths of that remain: they are made to one pattern rather than about one thing. The likeness lies in [0, 1], is symmetric, and is
-//! 1 where the terms are the same. Weights are those of [`crate::text::bm25`], over the distinct questions of the group.
+//! The similarity of two questions is a normalised BM25 score within the group: ½ (s(a, b) / s(a, a) + s(b, a) / s(b,
+//! b)), with each half capped at ½. If one of them has rare terms and they share none of those, the similarity is
+//! multiplied by 0.7, since they follow the same pattern rather than ask about the same thing. The similarity is in [0,
+//! 1], symmetric, and 1 if the terms are equal. Weights are those of [`crate::text::bm25`], over the distinct questions
+//! of the group.
 //!
-//! Questions are taken in the order in which they come, which is the caller's order of preference (confidence, then content).
-//! One is kept unless a kept one before it is at least as alike as the threshold. So of equal questions the first is kept,
-//! no two kept ones reach the threshold, and every removed one has a kept one that does. No figure depends on the number
-//! of threads, nor on other groups.
+//! Questions are processed in the given order, which is the caller's order of preference (confidence, then content). A
+//! question is kept unless its similarity to an earlier kept one is at least the threshold. So the first of equal
+//! questions is kept, no two kept ones reach the threshold, and every removed one has a kept one that does. Results do
+//! not depend on the number of threads or on other groups.
 //!
-//! tantivy finds the texts nearest to one query; here every question asks, and what is sought is mostly not there. So the
-//! lists of `postings` are kept in an order in which a bound ends the reading early; what it passes over cannot matter.
+//! tantivy finds the nearest texts for one query. Here every question is a query, and most have no match. The lists of
+//! `postings` are therefore sorted so that a bound ends a search early without missing any match.
 
 mod families;
 mod greedy;
@@ -27,53 +28,53 @@ pub use families::families;
 use postings::{Postings, Search};
 use questions::Questions;
 
-/// How much is kept of a group.
+/// How much of a group is kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Keep {
-    /// What is less alike than this to all kept before it, 0 to 1.
+    /// Keep questions whose similarity to all earlier kept ones is below this threshold, 0 to 1.
     Threshold(f64),
-    /// This share of the group, 0 to 1, by the threshold that it takes.
+    /// Keep this share of the group, 0 to 1, by choosing the threshold.
     Share(f64),
 }
 
 impl Default for Keep {
-    /// The share of `RoleLLM`, whose de-duplication removes about 66 % (section 3 and appendix).
+    /// The share kept by `RoleLLM`, whose de-duplication removes about 66% (section 3 and appendix).
     fn default() -> Self {
         Self::Share(0.34)
     }
 }
 
-/// What became of a question.
+/// The result for one question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict {
-    /// Whether it stays.
+    /// Whether it is kept.
     pub kept: bool,
-    /// How alike it is to the most alike of the other kept questions of its group, 0 to 1.
+    /// The highest similarity to another kept question of the group, 0 to 1.
     pub similarity: f64,
-    /// The place of that question, the first of equals; none where no other kept one shares a word with it.
+    /// The index of that question (the first on a tie), or `None` if no other kept question shares a word with it.
     pub nearest: Option<usize>,
 }
 
-/// What became of a group.
+/// The result for a group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// A verdict for each question, in their order.
+    /// One verdict per question, in order.
     pub verdicts: Vec<Verdict>,
-    /// The likeness from which a question was removed.
+    /// The similarity at which a question is removed.
     pub threshold: f64,
-    /// Whether the kept ones were measured too. Else theirs is 0 and they have no nearest: all that is known is that they do
-    /// not reach the threshold.
+    /// Whether similarities of kept questions were computed. If not, theirs is 0 and they have no nearest question; all
+    /// that is known is that they do not reach the threshold.
     pub measured: bool,
 }
 
-/// Judges the questions of one group, the preferred first.
+/// Finds the duplicates in one group of questions, given in order of preference.
 #[must_use]
 pub fn duplicates<T: AsRef<str>>(questions: &[T], keep: Keep, threads: NonZeroUsize) -> Found {
     judged(questions, keep, true, threads)
 }
 
-/// Does the same, and leaves the kept ones unmeasured where `measured` is false: most of the time of a large group goes
-/// into looking for the nearest of those that nothing is near to.
+/// Like [`duplicates`], but skips the similarities of kept questions if `measured` is false. They take most of the time
+/// in a large group, because each requires a search for a nearest question that is not near.
 #[must_use]
 pub fn judged<T: AsRef<str>>(questions: &[T], keep: Keep, measured: bool, threads: NonZeroUsize) -> Found {
     let (distinct, numbers, firsts) = Questions::new(questions);
@@ -112,13 +113,13 @@ pub fn judged<T: AsRef<str>>(questions: &[T], keep: Keep, measured: bool, thread
     Found { verdicts: numbers.into_iter().enumerate().map(verdict).collect(), threshold, measured }
 }
 
-/// The least threshold: questions without a shared word are never alike.
+/// The minimum threshold, since questions without a shared word are never similar.
 const LEAST: f64 = 1e-6;
 
-/// Returns how many questions a share of them is, rounded up.
+/// Returns a share of a count, rounded up.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count is a count")]
 fn wanted(share: f64, questions: usize) -> usize {
-    // A share such as 0.34 is a little more than it says, and 34 of 100 are meant.
+    // 0.34 is slightly more than 34/100 in floating point, and 34 of 100 is meant.
     (share.clamp(0.0, 1.0) * crate::text::float(questions) - 1e-6).ceil().max(0.0) as usize
 }
 
@@ -139,7 +140,7 @@ mod tests {
         NonZeroUsize::new(count).expect("some")
     }
 
-    /// Questions of few words, so that many are alike and some equal.
+    /// Questions of few words, so that many are similar and some equal.
     fn groups() -> impl Strategy<Value = Vec<String>> {
         let words = prop::collection::vec(0_usize..16, 0..9);
         (any::<bool>(), prop::collection::vec(words, 0..70)).prop_map(|(zh, questions)| {
@@ -151,7 +152,7 @@ mod tests {
         })
     }
 
-    /// Judges by comparing each with each.
+    /// Reference implementation that compares all pairs.
     fn by_hand(questions: &[String], threshold: f64) -> Vec<Verdict> {
         let (distinct, numbers, firsts) = Questions::new(questions);
         let mut kept: Vec<u32> = Vec::new();
@@ -192,7 +193,7 @@ mod tests {
             prop_assert_eq!(&found.verdicts, &by_hand(&questions, threshold));
             prop_assert_eq!(&found, &duplicates(&questions, Keep::Threshold(threshold), threads(3)));
             for verdict in &found.verdicts {
-                // The empty question has no word to be alike by, and still is removed where it stands again.
+                // An empty question has no words to be similar by, but its repetition is still removed.
                 prop_assert!(verdict.kept == (verdict.similarity < threshold), "{verdict:?}");
             }
             let fewer = judged(&questions, Keep::Threshold(threshold), false, threads(2));
@@ -225,7 +226,7 @@ mod tests {
 
     #[test]
     fn blocks_make_no_difference() {
-        // More than two blocks, from words of which few are common.
+        // More than two blocks, of words of which few are common.
         let text = |n: usize| {
             let word = |at: usize| (n * 2_654_435_761 + at * n * n) % (40 << (at * 2));
             format!("why did w{} keep the x{} of y{}", word(0), word(1), word(2))

@@ -1,55 +1,58 @@
-//! Where the terms of kept questions stand, so that the few that can be alike are found.
+//! An inverted index of kept questions, which finds the few that can be similar to a given one.
 //!
-//! Let t be the rarest term that two questions a and b share. A half of their likeness is a sum over shared terms of weight ×
-//! count in the asking one × gain in the other one, so by Cauchy and Schwarz it is at most the product of two lengths: that of
-//! the asking one's counts and that of the other one's gains, as vectors weighted by the terms, from t on in the order of
-//! rarity. [`Left`] holds both for every place in every question, and so each half has a bound that no pair exceeds.
+//! Let t be the rarest term shared by two questions a and b. Half of their similarity is a sum over shared terms of
+//! weight × count in the querying question × gain in the other. By the Cauchy–Schwarz inequality it is at most the
+//! product of two norms: that of the querying question's counts and that of the other's gains, as vectors weighted by
+//! the terms, from t on in order of rarity. [`Left`] stores both norms for every position in every question, which
+//! gives an upper bound for each half.
 //!
-//! Each term's list holds what every question that has it has left from there, the most first. A search for what reaches a
-//! likeness reads a list only as long as the bound does: every pair has a rarest shared term, and its bound there is no less
-//! than its likeness, so nothing is passed over.
+//! Each term's list stores the remaining norms of every question with that term, largest first. A search for a given
+//! similarity reads a list only as long as the bound reaches it. Every pair has a rarest shared term, and its bound
+//! there is at least its similarity, so no pair is missed.
 //!
-//! Most of what is met so shares one rare term by chance and nothing else. Where that term can add no more than little, the pair is
-//! only noted, and compared when it shares another: were there none whose bound, with what the terms before can have added, reaches what is
-//! sought, the likeness could not. Lists are read further by as much.
+//! Most pairs found in this way share one rare term by chance and nothing else. If that term can add only little, the
+//! pair is only recorded, and compared once it shares another term. If no other shared term has a bound that, together
+//! with what earlier terms can have added, reaches the required similarity, then the pair cannot reach it. Lists are
+//! read correspondingly further.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::questions::{Left, Questions, SLACK, mark, most, to_u32};
 
-/// A question in a term's list.
+/// An entry of a term's list.
 #[derive(Debug, Clone, Copy)]
 struct Posting {
     number: u32,
-    /// The term's place among the question's.
+    /// The position of the term among the question's terms.
     place: u32,
-    /// What the question has left from this term on.
+    /// The remaining norms of the question from this term on.
     left: Left,
 }
 
-/// Some questions by their terms.
+/// An index of some questions by their terms.
 pub(super) struct Postings {
-    /// The questions, sorted.
+    /// The indexed questions, sorted.
     numbers: Vec<u32>,
-    /// Where each rank's segments begin, and where the last one ends.
+    /// The index of the first segment of each rank, and the end of the last one.
     starts: Vec<u32>,
     segments: Vec<Segment>,
     list: Vec<Posting>,
 }
 
-/// Questions of a term's list that ask and answer about as much in proportion. A short list is one segment.
+/// Questions of a term's list with a similar ratio of the two norms. A short list is a single segment.
 struct Segment {
-    /// What `answers` is divided by and `asks` multiplied with, so that one number sorts; 0 where the segment is read whole.
+    /// The factor by which `answers` is divided and `asks` multiplied, so that one number sorts them; 0 if the segment
+    /// is read in full.
     scale: f64,
-    /// The most that this term alone is of what any of the questions has left.
+    /// The maximum norms that this term alone contributes in any of the questions.
     most: Left,
-    /// Where its postings begin, and where they end.
+    /// The start and the end of its postings.
     range: [u32; 2],
 }
 
 impl Segment {
-    /// Returns what the postings are sorted by.
+    /// Returns the sort key of the postings.
     fn order(&self, left: Left) -> f64 {
         order(self.scale, left)
     }
@@ -59,11 +62,11 @@ fn order(scale: f64, left: Left) -> f64 {
     (f64::from(left.asks) * scale).max(f64::from(left.answers) / scale)
 }
 
-/// A list of no more than so many is read as a whole.
+/// Lists of at most this length are read in full.
 const SHORT: usize = 8;
 
 impl Postings {
-    /// Lists questions, given in order.
+    /// Indexes questions, given in order.
     pub(super) fn new(questions: &Questions, numbers: Vec<u32>) -> Self {
         let mut ends = vec![0_u32; questions.vocabulary() + 1];
         let mut classes: BTreeMap<i8, Vec<u32>> = BTreeMap::new();
@@ -78,8 +81,8 @@ impl Postings {
         }
         let size = ends.last().map_or(0, |end| *end as usize);
         let mut list = vec![Posting { number: 0, place: 0, left: Left::default() }; size];
-        // Class by class, so that those of a class stand together in every list. What was where a list begins is where it ends
-        // when all are in.
+        // Class by class, so that questions of a class are adjacent in every list. After the loop, each element of
+        // `ends` has moved from the start of its list to the end.
         for number in classes.into_values().flatten() {
             for ((place, term), left) in (0_u32..).zip(questions.terms(number)).zip(questions.left(number)) {
                 let at = &mut ends[term.rank as usize];
@@ -113,7 +116,7 @@ impl Postings {
         Self { numbers, starts, segments, list }
     }
 
-    /// Returns the questions, sorted.
+    /// Returns the indexed questions, sorted.
     pub(super) fn numbers(&self) -> &[u32] {
         &self.numbers
     }
@@ -127,25 +130,26 @@ impl Postings {
     }
 }
 
-/// What looks for questions that are alike.
+/// A search for similar questions, with reusable buffers.
 pub(super) struct Search<'a> {
     questions: &'a Questions,
-    /// By question: how far it is known to the one that asks.
+    /// By question: what is known about it relative to the querying one.
     met: Vec<Met>,
-    /// Those that are known at all.
+    /// The questions with an entry in `met` other than [`Met::Not`].
     numbers: Vec<u32>,
-    /// By bit: the squares of what the terms that have it are alone, of those of the one that asks that were not passed yet.
+    /// By bit: the sums of the squared norms of the querying question's terms with that bit that were not processed
+    /// yet.
     squares: [(f64, f64); 64],
 }
 
-/// How far a question is known to one that asks.
+/// What is known about a question relative to the querying one.
 #[derive(Debug, Clone, Copy)]
 enum Met {
-    /// They share no term that was looked at.
+    /// No shared term was found yet.
     Not,
-    /// They share one: its places among the terms of either.
+    /// One shared term was found: its positions in the querying and in the other question.
     Once(u32, u32),
-    /// They were compared.
+    /// The two were compared.
     Compared,
 }
 
@@ -154,8 +158,8 @@ impl<'a> Search<'a> {
         Self { questions, met: vec![Met::Not; questions.len()], numbers: Vec::new(), squares: [(0.0, 0.0); 64] }
     }
 
-    /// Hands on the listed questions that are at least so alike, of those that are asked for, each once; `found` returns the likeness that
-    /// is sought from then on. The question that asks is handed on too where it is listed.
+    /// Calls `found` for each indexed question with at least the given similarity that `is_asked_for` accepts, once
+    /// each, including the querying question if it is indexed. `found` returns the minimum similarity from then on.
     fn each(
         &mut self,
         postings: &Postings,
@@ -180,7 +184,7 @@ impl<'a> Search<'a> {
     ) -> ControlFlow<()> {
         let questions = self.questions;
         let has_rare = questions.has_rare(number);
-        // What a term that was shared may have added, where nothing else was.
+        // The maximum that a recorded shared term may have added if nothing else was shared.
         let mut so_far = 0.0_f64;
         let is_marked = questions.terms(number).len() <= MARKED;
         if is_marked {
@@ -194,7 +198,8 @@ impl<'a> Search<'a> {
             let alone = questions.alone(number, place);
             let before = so_far;
             for segment in postings.segments(term.rank) {
-                // Where the rarest shared term is none of the asking question's rare ones, likeness is cut down.
+                // If the rarest shared term is not one of the querying question's rare terms, the similarity is
+                // reduced.
                 let factor = if has_rare && is_common { questions.apart() } else { 1.0 };
                 let mut sought = 2.0 * (at_least - SLACK);
                 let (there, back) = most(alone, segment.most);
@@ -230,7 +235,7 @@ impl<'a> Search<'a> {
                             (place, posting.place)
                         }
                     };
-                    // What fails here is not alike: it may be met again, and fails again.
+                    // A pair that fails here is not similar. It may be found again, and fails again.
                     if is_marked && self.most_marked(questions.marks(other), posting.left) < needed {
                         continue;
                     }
@@ -258,7 +263,7 @@ impl<'a> Search<'a> {
         *answers += times * f64::from(alone.answers).powi(2);
     }
 
-    /// Returns the most that is shared with a question that has these marks and so much left.
+    /// Returns the upper bound of the similarity, doubled, to a question with the given term marks and remaining norms.
     fn most_marked(&self, mut marks: u64, left: Left) -> f64 {
         let (mut asks, mut answers) = (0.0, 0.0);
         while marks != 0 {
@@ -270,7 +275,7 @@ impl<'a> Search<'a> {
         there.min(1.0) + (answers.max(0.0).sqrt() * f64::from(left.asks)).min(1.0)
     }
 
-    /// Whether one of the listed questions is at least so alike.
+    /// Whether any indexed question has at least the given similarity.
     pub(super) fn any(&mut self, postings: &Postings, number: u32, at_least: f64) -> bool {
         let mut is_any = false;
         self.each(
@@ -286,14 +291,15 @@ impl<'a> Search<'a> {
         is_any
     }
 
-    /// Returns the listed questions before this one that are at least so alike.
+    /// Returns the indexed questions before `number` with at least the given similarity.
     pub(super) fn all_before(&mut self, postings: &Postings, number: u32, at_least: f64) -> Vec<u32> {
         let mut all = Vec::new();
         self.each_before(postings, number, at_least, |_| true, |other| all.push(other));
         all
     }
 
-    /// Hands on the listed questions before one that are so alike, of those that are asked for.
+    /// Calls `alike` for the indexed questions before `number` with at least the given similarity that `is_asked_for`
+    /// accepts.
     pub(super) fn each_before(
         &mut self,
         postings: &Postings,
@@ -309,7 +315,7 @@ impl<'a> Search<'a> {
         });
     }
 
-    /// Returns the most alike of the listed questions, itself aside, the first of equals.
+    /// Returns the most similar other indexed question; the first one on a tie.
     pub(super) fn nearest(&mut self, postings: &Postings, number: u32, at_least: f64) -> Option<(u32, f64)> {
         let mut nearest: Option<(u32, f64)> = None;
         self.each(
@@ -329,16 +335,17 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the least that a posting of a segment is sorted by whose bound reaches what is sought, twice the likeness.
+/// Returns the minimum sort key of a posting whose bound reaches `sought`, which is twice the similarity.
 fn least(left: Left, scale: f64, sought: f64) -> f64 {
     let (there, back) = (f64::from(left.asks) * scale, f64::from(left.answers) / scale);
     let (more, less) = (there.max(back), there.min(back));
-    // Both halves grow with it until the greater one is 1.
+    // Both halves grow with the key until the larger one is 1.
     if sought * more <= more + less { sought / (more + less) } else { (sought - 1.0) / less }
 }
 
-/// Questions that share one term are compared when they share another, unless the one may add more than this to twice their likeness.
+/// Questions that share one term are compared only when they share another, unless the first can add more than this to
+/// twice their similarity.
 const SMALL: f64 = 0.25;
 
-/// Marks tell the terms of questions apart that have no more than so many.
+/// Term marks are selective for questions with at most this many terms.
 const MARKED: usize = 32;

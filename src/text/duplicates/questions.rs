@@ -1,4 +1,4 @@
-//! The distinct questions of a group, made ready to be compared.
+//! The distinct questions of a group, prepared for comparison.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -9,38 +9,38 @@ use crate::text::float;
 /// A term of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Term {
-    /// Its place among the group's terms, the rarest first.
+    /// Its position among the group's terms, rarest first.
     pub(super) rank: u32,
-    /// How often it stands in the question.
+    /// Its number of occurrences in the question.
     pub(super) count: u32,
 }
 
-/// Questions by number, in order of preference, no two with the same terms.
+/// The distinct questions by number, in order of preference.
 ///
-/// Weights come from the distinct questions alone, so that a question that was asked a thousand times makes no word common.
+/// Weights are computed from distinct questions, so that a question repeated a thousand times makes no word common.
 pub(super) struct Questions {
     terms: Lists<Term>,
-    /// By rank.
+    /// The weights (idf), by rank.
     weights: Vec<f64>,
-    /// How many of the ranks are of rare terms.
+    /// The number of ranks that are rare terms.
     rare: u32,
-    /// By question: what its length adds below a term's count in BM25.
+    /// By question: the length term in the denominator of BM25.
     lengths: Vec<f64>,
     /// By question: its score with itself.
     own: Vec<f64>,
-    /// By term of each question, as `terms` has them.
+    /// By term of each question, parallel to `terms`.
     left: Vec<Left>,
-    /// By question: what [`Questions::class`] returns.
+    /// By question: the value of [`Questions::class`].
     classes: Vec<i8>,
     /// By question: the [`mark`]s of its terms.
     marks: Vec<u64>,
-    /// What is left of the likeness of questions that share none of their rare terms.
+    /// The factor on the similarity of questions that share none of their rare terms.
     apart: f64,
 }
 
 impl Questions {
-    /// Makes texts ready. Returns with them, for each text, the number of the question that it is, and for each question the
-    /// place of the first text that is it.
+    /// Prepares texts. Also returns, for each text, the number of its question, and for each question, the index of its
+    /// first text.
     pub(super) fn new<T: AsRef<str>>(texts: &[T]) -> (Self, Vec<u32>, Vec<u32>) {
         let mut reader = Reader::default();
         let mut terms = Lists::default();
@@ -65,7 +65,7 @@ impl Questions {
         (Self::weigh(terms, reader.vocabulary()), numbers, firsts)
     }
 
-    /// Ranks the terms by how few questions have them, and weighs them and the questions.
+    /// Ranks the terms by document frequency, and computes the weights of terms and questions.
     fn weigh(mut terms: Lists<Term>, vocabulary: usize) -> Self {
         let questions = terms.len();
         let mut frequencies = vec![0_usize; vocabulary];
@@ -117,27 +117,27 @@ impl Questions {
         made
     }
 
-    /// Makes the same of them, but that rare terms tell nothing apart.
+    /// Returns the same questions without the reduction for pairs that share no rare term.
     pub(super) fn of_one_pattern(self) -> Self {
         Self { apart: 1.0, ..self }
     }
 
-    /// Returns what is left of the likeness of questions that share none of their rare terms.
+    /// Returns the factor on the similarity of questions that share none of their rare terms.
     pub(super) const fn apart(&self) -> f64 {
         self.apart
     }
 
-    /// Returns how many there are.
+    /// Returns the number of questions.
     pub(super) fn len(&self) -> usize {
         self.own.len()
     }
 
-    /// Returns how many terms they have between them.
+    /// Returns the number of distinct terms.
     pub(super) fn vocabulary(&self) -> usize {
         self.weights.len()
     }
 
-    /// Returns the terms of a question, the rarest first.
+    /// Returns the terms of a question, rarest first.
     pub(super) fn terms(&self, number: u32) -> &[Term] {
         self.terms.get(number)
     }
@@ -147,18 +147,18 @@ impl Questions {
         self.own[number as usize]
     }
 
-    /// Returns what a term weighs in a question that asks, before the other question has its say.
+    /// Returns the weight of a term in the querying question, before the gain of the other question.
     pub(super) fn weight(&self, term: Term) -> f64 {
         f64::from(term.count) * self.weights[term.rank as usize]
     }
 
-    /// Returns what a question makes of a term's weight that stands so often in it.
+    /// Returns the BM25 gain of a term with the given count in a question.
     fn gain(&self, number: u32, count: u32) -> f64 {
         let count = f64::from(count);
         count * (K1 + 1.0) / (count + self.lengths[number as usize])
     }
 
-    /// Measures what each question has left from each of its terms on.
+    /// Computes the remaining norms of each question from each of its terms on.
     fn measure(&self) -> Vec<Left> {
         let mut left = vec![Left::default(); self.terms.values.len()];
         for number in 0..to_u32(self.len()) {
@@ -174,17 +174,17 @@ impl Questions {
         left
     }
 
-    /// Returns what a question has left from each of its terms on.
+    /// Returns the remaining norms of a question from each of its terms on.
     pub(super) fn left(&self, number: u32) -> &[Left] {
         &self.left[self.terms.range(number as usize)]
     }
 
-    /// Returns a number that questions share whose proportion of what they answer to what they ask is about the same.
+    /// Returns the class of a question. Questions of a class have about the same ratio of `answers` to `asks`.
     pub(super) fn class(&self, number: u32) -> i8 {
         self.classes[number as usize]
     }
 
-    /// Returns the square root of that proportion, the same for all questions of a class.
+    /// Returns the square root of that ratio, the same for all questions of a class.
     pub(super) fn scale(&self, number: u32) -> f64 {
         (f64::from(self.class(number)) * CLASS).exp()
     }
@@ -194,7 +194,7 @@ impl Questions {
         self.marks[number as usize]
     }
 
-    /// Returns the same of one of its terms alone.
+    /// Returns the norms of a single term of a question.
     pub(super) fn alone(&self, number: u32, place: u32) -> Left {
         let term = self.terms(number)[place as usize];
         let weight = self.weights[term.rank as usize].sqrt();
@@ -202,7 +202,7 @@ impl Questions {
         Left { asks: narrow(asks), answers: narrow(weight * self.gain(number, term.count)) }
     }
 
-    /// Returns the BM25 score of a question when another one asks.
+    /// Returns the BM25 score of a question for another one as the query.
     fn score(&self, asking: u32, number: u32) -> f64 {
         let mut score = 0.0;
         shared(self.terms(asking), self.terms(number), |one, other| {
@@ -211,7 +211,7 @@ impl Questions {
         score
     }
 
-    /// Whether a rank is of a rare term.
+    /// Whether a rank is that of a rare term.
     pub(super) fn is_rare(&self, rank: u32) -> bool {
         rank < self.rare
     }
@@ -221,14 +221,14 @@ impl Questions {
         self.terms(number).first().is_some_and(|term| self.is_rare(term.rank))
     }
 
-    /// Returns how alike two questions are.
+    /// Returns the similarity of two questions.
     #[cfg(test)]
     pub(super) fn likeness(&self, one: u32, other: u32) -> f64 {
-        self.likeness_from((one, 0), (other, 0), -1.0).expect("nothing is less alike than that")
+        self.likeness_from((one, 0), (other, 0), -1.0).expect("a similarity is never below the bound")
     }
 
-    /// Returns how alike two questions are, 0 to 1 in millionths; none where that is surely less than what is sought. They share no
-    /// term before the places that are given with them.
+    /// Returns the similarity of two questions, 0 to 1 in millionths, or `None` if it is certainly below `at_least`.
+    /// The pairs are (question, position); the two must share no term before these positions.
     pub(super) fn likeness_from(&self, one: (u32, usize), other: (u32, usize), at_least: f64) -> Option<f64> {
         let ((one, mut i), (other, mut j)) = (one, other);
         let (of_one, of_other) = (self.terms(one), self.terms(other));
@@ -255,28 +255,28 @@ impl Questions {
         let Some(rarest) = rarest else { return Some(0.0) };
         let likeness = f64::midpoint((there / self.own(one)).min(1.0), (back / self.own(other)).min(1.0));
         let apart = !self.is_rare(rarest) && (self.has_rare(one) || self.has_rare(other));
-        // Cut to what is written, so that what is read and what was decided agree.
+        // Rounded as written to files, so that stored values agree with the decision.
         Some(((if apart { likeness * self.apart } else { likeness }) * 1e6).round() / 1e6)
     }
 }
 
-/// What a question has left from a term on: the terms in the order of rarity.
+/// The remaining norms of a question from a term on, with terms in order of rarity.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Left {
-    /// How long its counts are, as a vector weighted by the terms' weights, for each unit of its score with itself.
+    /// The norm of its counts, weighted by the terms' weights, divided by its score with itself.
     pub(super) asks: f32,
-    /// How long its gains are, as such a vector.
+    /// The norm of its gains, weighted by the terms' weights.
     pub(super) answers: f32,
 }
 
 impl Left {
-    /// Returns the greater of each.
+    /// Returns the element-wise maximum.
     pub(super) fn max(self, other: Self) -> Self {
         Self { asks: self.asks.max(other.asks), answers: self.answers.max(other.answers) }
     }
 }
 
-/// Questions of a class differ by less than this in the logarithm of their scale.
+/// The width of a class, in the logarithm of the scale.
 const CLASS: f64 = 0.2;
 
 #[expect(clippy::cast_possible_truncation, reason = "lengths of texts differ by less than e to the 50th")]
@@ -285,17 +285,18 @@ fn class(left: &[Left]) -> i8 {
     (proportion.sqrt().ln() / CLASS).round() as i8
 }
 
-/// Returns one of 64 bits for a term: what has no such bit has no such term. Neighbours in rarity seldom share one.
+/// Returns a mask with one of 64 bits set for a term. A question without that bit does not have the term. Terms of
+/// similar rarity seldom share a bit.
 pub(super) fn mark(rank: u32) -> u64 {
     1 << (rank.wrapping_mul(0x9e37_79b1) >> 26)
 }
 
-/// Returns the most that what two questions have left can add to each half of their likeness.
+/// Returns the maximum that the remaining terms of two questions can add to each half of their similarity.
 pub(super) fn most(one: Left, other: Left) -> (f64, f64) {
     (f64::from(one.asks) * f64::from(other.answers), f64::from(other.asks) * f64::from(one.answers))
 }
 
-/// What a bound is raised by, against rounding: of the likeness to millionths and of what is left to 24 bits.
+/// The slack added to bounds, against rounding of similarities to millionths and of norms to 24 bits.
 pub(super) const SLACK: f64 = 1e-5;
 
 #[expect(clippy::cast_possible_truncation, reason = "bounds have slack")]
@@ -303,15 +304,16 @@ const fn narrow(length: f64) -> f32 {
     length as f32
 }
 
-/// A term is rare that stands in at most one of so many questions, or in no more than a few.
+/// A term is rare if it occurs in at most one of this many questions, or in at most [`FEW`].
 const RARE: usize = 100;
-/// How many questions may share a term that is rare in any group: so many may ask about one thing.
+/// The number of questions that may share a rare term in a group of any size, since so many may ask about the same
+/// thing.
 const FEW: usize = 10;
 
-/// What is left of the likeness of questions that share none of their rare terms, where duplicates are sought.
+/// The factor on the similarity of questions that share none of their rare terms, when searching for duplicates.
 const APART: f64 = 0.7;
 
-/// Hands on the terms that two lists share.
+/// Calls `term` for each term that two lists share.
 fn shared(one: &[Term], other: &[Term], mut term: impl FnMut(Term, Term)) {
     let (mut i, mut j) = (0, 0);
     while i < one.len() && j < other.len() {
@@ -324,12 +326,12 @@ fn shared(one: &[Term], other: &[Term], mut term: impl FnMut(Term, Term)) {
     }
 }
 
-/// Converts a number of questions or terms; a group of more does not fit in memory.
+/// Converts a number of questions or terms. A larger group would not fit in memory.
 pub(super) fn to_u32(number: usize) -> u32 {
     u32::try_from(number).expect("fewer than 2^32 questions and terms")
 }
 
-/// Lists one after the other.
+/// A list of lists in contiguous storage.
 struct Lists<T> {
     values: Vec<T>,
     ends: Vec<usize>,
@@ -366,17 +368,17 @@ impl<T: Copy> Lists<T> {
     }
 }
 
-/// Numbers terms as it meets them.
+/// Tokenizes texts and numbers terms in order of occurrence.
 #[derive(Default)]
 struct Reader {
     splitter: Terms,
-    /// Short terms by their bytes, which is most of them.
+    /// The numbers of short terms by their packed bytes, which is most terms.
     short: HashMap<u64, u32>,
     long: HashMap<String, u32>,
     of_text: Vec<Term>,
 }
 
-/// Returns the bytes of a short term and their number as one; none of a longer term.
+/// Packs the bytes and the length of a short term into an integer. `None` for longer terms.
 fn packed(term: &str) -> Option<u64> {
     let mut bytes = [0; 8];
     bytes.get_mut(1..=term.len())?.copy_from_slice(term.as_bytes());
@@ -385,12 +387,12 @@ fn packed(term: &str) -> Option<u64> {
 }
 
 impl Reader {
-    /// Returns how many terms were met.
+    /// Returns the number of distinct terms so far.
     fn vocabulary(&self) -> usize {
         self.short.len() + self.long.len()
     }
 
-    /// Returns a text's terms, sorted; a term's number stands where its rank will be.
+    /// Returns a text's terms, sorted. `rank` holds the term's number until ranks are known.
     fn read(&mut self, text: &str) -> &[Term] {
         self.of_text.clear();
         self.splitter.each(text, |term| {
@@ -405,7 +407,7 @@ impl Reader {
             self.of_text.push(Term { rank, count: 1 });
         });
         if self.of_text.is_empty() && !text.trim().is_empty() {
-            // Pictures and marks alone: alike is what is the same. No word begins so.
+            // Emoji and punctuation only: equal texts count as similar. No word starts with NUL.
             let next = to_u32(self.vocabulary());
             let rank = *self.long.entry(format!("\0{}", text.trim())).or_insert(next);
             self.of_text.push(Term { rank, count: 1 });

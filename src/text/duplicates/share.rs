@@ -1,25 +1,25 @@
-//! The threshold that keeps a share.
+//! Finds the threshold that keeps a given share.
 
 use std::num::NonZeroUsize;
 
 use super::greedy::kept;
 use super::questions::Questions;
 
-/// Thresholds are sought in thousandths.
+/// The resolution of the search: thresholds are multiples of 1/1000.
 const STEPS: u32 = 1000;
 
-/// Returns the kept questions at the threshold that keeps at least so many, while the next lower thousandth keeps fewer, and
-/// that threshold.
+/// Returns a threshold that keeps at least `wanted` questions while the next lower thousandth keeps fewer, and the
+/// questions kept at it.
 ///
-/// What is kept falls with the threshold, if not at every step, so the search closes in on one such place, the same each time. Where even
-/// likeness of 1 removes too many, that is the threshold; where what shares no word is still too many, the first of it stay
-/// and the threshold is 0.
+/// The number kept falls with the threshold, though not at every step, so the search converges to one such place,
+/// always the same. If even a similarity of 1 removes too many, the threshold is 1. If questions without any shared
+/// word are still too many, the first ones are kept and the threshold is 0.
 pub(super) fn kept_share(questions: &Questions, wanted: usize, threads: NonZeroUsize) -> (f64, Vec<u32>) {
     let at = |step: u32| kept(questions, f64::from(step) / f64::from(STEPS), threads);
     if questions.len() <= wanted {
         return (1.0, at(STEPS));
     }
-    // The likely answers lie in the middle, and both ends are known: at 0 one is kept, above 1 all are.
+    // Likely answers are in the middle, and both ends are known: at 0 one question is kept, above 1 all are.
     let (mut below, mut fewer) = (0, 1);
     let (mut above, mut more, mut found) = (STEPS + 1, questions.len(), None);
     let mut halve = false;
@@ -42,7 +42,7 @@ pub(super) fn kept_share(questions: &Questions, wanted: usize, threads: NonZeroU
     (f64::from(above) / f64::from(STEPS), stay)
 }
 
-/// Returns the step within two others where a straight line between what they keep meets what is wanted.
+/// Returns the step where a linear interpolation between two steps keeps the wanted number.
 fn between(below: u32, fewer: usize, above: u32, more: usize, wanted: usize) -> u32 {
     let (rise, missing) = ((more - fewer).max(1) as u64, wanted.saturating_sub(fewer) as u64);
     let step = below + u32::try_from(missing * u64::from(above - below) / rise).unwrap_or(0);

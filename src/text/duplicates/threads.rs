@@ -1,13 +1,13 @@
-//! The same work on many things, by several threads, with results in order.
+//! Runs the same function on many items in several threads, with results in order.
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many things a thread takes at a time.
+/// How many items a thread takes at a time.
 const PORTION: usize = 32;
 
-/// Returns the results for 0 to `count`, whichever thread made them; each thread has a workplace of its own.
+/// Returns the results for 0 to `count`, independent of the number of threads. Each thread has its own `workplace`.
 pub(super) fn each<W, R: Send>(
     count: usize,
     threads: NonZeroUsize,
@@ -31,12 +31,12 @@ pub(super) fn each<W, R: Send>(
                         break;
                     }
                     let results: Vec<R> = (start..count.min(start + PORTION)).map(|at| work(&mut own, at)).collect();
-                    done.lock().expect("no thread panics while it holds it").push((start, results));
+                    done.lock().expect("no thread panics while it holds the lock").push((start, results));
                 }
             });
         }
     });
-    let mut done = done.into_inner().expect("no thread panics while it holds it");
+    let mut done = done.into_inner().expect("no thread panics while it holds the lock");
     done.sort_unstable_by_key(|(start, _)| *start);
     done.into_iter().flat_map(|(_, results)| results).collect()
 }
