@@ -28,7 +28,8 @@ pub enum StoreError {
         by: String,
     },
     /// The file was written by a newer version of the program.
-    #[error("failed to read `{}`: format version {version} is newer than the latest supported version {known}; update dramaturg", path.display())]
+    #[error("failed to read `{}`: format version {version} is newer than the latest supported version {known}; update \
+        dramaturg", path.display())]
     Newer {
         /// The path.
         path: PathBuf,
@@ -44,13 +45,18 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// A segment of the journal is missing.
-    #[error("failed to find `{}`: later journal segments exist, and without this one its model calls would be made again (restore the file, or put an empty file in its place to accept that)", path.display())]
+    #[error("failed to find `{}`: later journal segments exist, and without this one its model calls would be made \
+        again (restore the file, or put an empty file in its place to accept that)", path.display())]
     Missing {
         /// The path.
         path: PathBuf,
     },
     /// A scene does not match the schema.
-    #[error("failed to read a scene in `{}`{}: {fault}", path.display(), line.map_or_else(String::new, |line| format!(", line {line}")))]
+    #[error(
+        "failed to read a scene in `{}`{}: {fault}",
+        path.display(),
+        line.map_or_else(String::new, |line| format!(", line {line}"))
+    )]
     Scene {
         /// The path.
         path: PathBuf,
