@@ -469,11 +469,9 @@ mod tests {
                 "datasets.load_dataset(\".\", \"samples\", split=\"test\")",
                 "polars.read_parquet(\"samples/test-*.parquet\")",
                 "select * from 'samples/test-*.parquet'",
-                "\n### `scenes`\n\n<!-- dramaturg:counts:scenes -->\n\n`train` 2 rows\n\n<!-- \
-                 /dramaturg:counts:scenes -->\n\n| column | type | meaning |\n",
+                "\n### `scenes`\n\n<!-- dramaturg:counts:scenes -->\n\n`train` 2 rows\n\n<!-- /dramaturg:counts:scenes -->\n\n| column | type | meaning |\n",
                 "\n| `id` | `string` | `<conversation id>#<turn>`. |\n",
-                "\n| `scene_characters[].profile[].key` | `string` | What it is about, such as `persona` or `性格`; any \
-                 key. |\n",
+                "\n| `scene_characters[].profile[].key` | `string` | What it is about, such as `persona` or `性格`; any key. |\n",
                 "\n| `turns[].faults` | `list<string>` |",
             ],
         );
@@ -485,8 +483,7 @@ mod tests {
             &whole(),
             &[
                 "By dramaturg 0.1.0, with seed 7.",
-                "| harbour | The Harbour \\| A Tale | en | cc0-1.0 | https://example.org/harbour |\n| 渡口 | 渡口 | zh | \
-                 not stated |  |\n",
+                "| harbour | The Harbour \\| A Tale | en | cc0-1.0 | https://example.org/harbour |\n| 渡口 | 渡口 | zh | not stated |  |\n",
                 "| judge | strong | vendor/strong-1 |\n",
                 "τ = 2 times",
                 "probability 0.7, and conversations are played in batches of 4",

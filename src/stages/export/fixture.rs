@@ -287,8 +287,7 @@ pub(super) fn about() -> About {
         name: "fixture".into(),
         version: "0.1.0".into(),
         seed: 7,
-        pipeline: "name = \"fixture\"\n\n[models.writer]\nprovider = \"openai\"\nbase_url = \
-            \"http://10.0.0.7:8000/v1\" # ours\n"
+        pipeline: "name = \"fixture\"\n\n[models.writer]\nprovider = \"openai\"\nbase_url = \"http://10.0.0.7:8000/v1\" # ours\n"
             .into(),
         overrides: vec!["simulate.tau=2".into()],
         books: vec![

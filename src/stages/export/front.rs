@@ -289,8 +289,7 @@ configs:
         let samples = tables(&Records { samples: records().samples, ..Records::default() }).remove(0);
         let held_out = Table { split: "validation", rows: 1, ..samples.clone() };
         let front = front(&Params::default(), &about(), &[samples, held_out]);
-        let files = "  - split: test\n    path: samples/test-*.parquet\n  - split: validation\n    path: \
-            samples/validation-*.parquet\n";
+        let files = "  - split: test\n    path: samples/test-*.parquet\n  - split: validation\n    path: samples/validation-*.parquet\n";
         assert!(front.contains(files), "{front}");
         let (_, splits) = front.split_once("  splits:\n").unwrap();
         let splits: Vec<&str> = splits.lines().filter(|line| !line.contains("num_bytes")).collect();

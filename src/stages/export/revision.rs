@@ -323,12 +323,11 @@ mod tests {
     fn a_card_tells_of_the_splits_that_are_there() {
         let card = card(&Params::default(), &about(), &tables(&records()));
         let told = recard(&card, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand.\n");
-        let files = "- config_name: samples\n  default: true\n  data_files:\n  - split: train\n    path: \
-            samples/train-*.parquet\n  - split: held\n    path: samples/held-*.parquet\n- config_name: \
-            conversations\n";
+        let files = "- config_name: samples\n  default: true\n  data_files:\n  - split: train\n    path: samples/train-*.parquet\n  \
+                     - split: held\n    path: samples/held-*.parquet\n- config_name: conversations\n";
         assert!(told.contains(files), "{told}");
-        let info = "  splits:\n  - name: train\n    num_bytes: 20\n    num_examples: 2\n  - name: held\n    \
-            num_bytes: 10\n    num_examples: 1\n- config_name: conversations\n  features:\n";
+        let info = "  splits:\n  - name: train\n    num_bytes: 20\n    num_examples: 2\n  - name: held\n    num_bytes: 10\n    \
+                    num_examples: 1\n- config_name: conversations\n  features:\n";
         assert!(told.contains(info), "{told}");
         assert!(told.contains("\n`train` 2 rows, `held` 1 rows\n\n"), "{told}");
         assert!(
@@ -354,22 +353,20 @@ mod tests {
     #[test]
     fn a_card_by_hand_keeps_its_words() {
         let told = recard("# Mine\n\nHello.\n", "samples", &splits(&[("train", 2)]), "So.");
-        let section = "<!-- dramaturg:splits -->\n\n## Splits\n\n<!-- dramaturg:splits:samples -->\n\n### Splits of \
-            `samples`\n\nSo.\n\n\
-            <!-- /dramaturg:splits:samples -->\n<!-- /dramaturg:splits -->\n";
+        let section = "<!-- dramaturg:splits -->\n\n## Splits\n\n<!-- dramaturg:splits:samples -->\n\n### Splits of `samples`\n\nSo.\n\n\
+                       <!-- /dramaturg:splits:samples -->\n<!-- /dramaturg:splits -->\n";
         assert_eq!(
             told,
             format!(
-                "---\nconfigs:\n- config_name: samples\n  data_files:\n  - split: train\n    path: \
-                 samples/train-*.parquet\n---\n\
+                "---\nconfigs:\n- config_name: samples\n  data_files:\n  - split: train\n    path: samples/train-*.parquet\n---\n\
                  # Mine\n\nHello.\n\n{section}"
             )
         );
         let front =
             "---\nlicense: mit\nconfigs:\n- config_name: other\n  data_files: x\n# of mine\ntags:\n- a\n---\nText.";
         let told = recard(front, "samples", &splits(&[("a", 1)]), "So.");
-        let expected = "---\nlicense: mit\nconfigs:\n- config_name: other\n  data_files: x\n- config_name: samples\n  \
-            data_files:\n  - split: a\n    path: samples/a-*.parquet\n# of mine\ntags:\n- a\n---\nText.\n\n";
+        let expected = "---\nlicense: mit\nconfigs:\n- config_name: other\n  data_files: x\n- config_name: samples\n  data_files:\n  \
+                        - split: a\n    path: samples/a-*.parquet\n# of mine\ntags:\n- a\n---\nText.\n\n";
         assert_eq!(told, format!("{expected}{section}"));
     }
 
@@ -422,10 +419,8 @@ mod tests {
                 "- config_name: samples\n  data_files:\n  - split: a\n    path: samples/a-*.parquet\n",
             ),
             (
-                "    # 我的\n    - data_files: [b]\n      # the main one\n      config_name: samples\n      default: \
-                 true\n",
-                "    # 我的\n    - data_files:\n      - split: a\n        path: samples/a-*.parquet\n      # the main \
-                 one\n      config_name: samples\n      default: true\n",
+                "    # 我的\n    - data_files: [b]\n      # the main one\n      config_name: samples\n      default: true\n",
+                "    # 我的\n    - data_files:\n      - split: a\n        path: samples/a-*.parquet\n      # the main one\n      config_name: samples\n      default: true\n",
             ),
         ] {
             let dash =
@@ -457,18 +452,15 @@ mod tests {
             ("x: 1\ndataset_info: Null # later\n", "---\nx: 1\ndataset_info:\n- config_name: samples\n  splits:\n"),
             (
                 "configs:\n- config_name: samples\n  data_dir: samples\n",
-                "---\nconfigs:\n- config_name: samples\n  data_files:\n  - split: a\n    path: \
-                 samples/a-*.parquet\n---\n",
+                "---\nconfigs:\n- config_name: samples\n  data_files:\n  - split: a\n    path: samples/a-*.parquet\n---\n",
             ),
             (
                 "configs:\n- data_dir: samples\n  data_files:\n  - b\n  config_name: samples\nx: 1\n",
-                "---\nconfigs:\n- data_files:\n  - split: a\n    path: samples/a-*.parquet\n  config_name: \
-                 samples\nx: 1\n",
+                "---\nconfigs:\n- data_files:\n  - split: a\n    path: samples/a-*.parquet\n  config_name: samples\nx: 1\n",
             ),
             (
                 "configs:\n- data_files:\n    b: [c]\n  config_name: samples\n  # 位置\n  data_dir: samples\nx: 1\n",
-                "---\nconfigs:\n- data_files:\n  - split: a\n    path: samples/a-*.parquet\n  config_name: samples\n  \
-                 # 位置\nx: 1\n",
+                "---\nconfigs:\n- data_files:\n  - split: a\n    path: samples/a-*.parquet\n  config_name: samples\n  # 位置\nx: 1\n",
             ),
         ] {
             let told = recard(&format!("---\n{entry}---\nText.\n"), "samples", &splits(&[("a", 1)]), "So.");
@@ -542,8 +534,7 @@ mod tests {
         let division =
             Division { config: "samples", splits: &splits, section: "So.", columns: Some(&frame), others: &others };
         for info in [
-            "- config_name: 甲\n  features:\n  - name: id\n    dtype: string\n- config_name: samples\n  features:\n  - \
-             name: id\n    dtype: string\n",
+            "- config_name: 甲\n  features:\n  - name: id\n    dtype: string\n- config_name: samples\n  features:\n  - name: id\n    dtype: string\n",
             "- features:\n  - name: id\n    dtype: string\n  # 我的\n  config_name: samples\n",
             "  features:\n  - name: id\n    dtype: string\n  config_name: samples\n",
         ] {
@@ -578,8 +569,7 @@ mod tests {
             "{told}"
         );
         let rows = card_rows(
-            "---\nconfigs: [{config_name: samples, data_files: [{split: a, path: x}]}, {config_name: b, data_files: \
-             y}]\n---\n",
+            "---\nconfigs: [{config_name: samples, data_files: [{split: a, path: x}]}, {config_name: b, data_files: y}]\n---\n",
         );
         let rows = rows.unwrap().expect("the card has a front matter");
         assert_eq!(rows.splits.into_iter().collect::<Vec<_>>(), [("samples".to_owned(), "a".to_owned())]);

@@ -272,8 +272,8 @@ mod tests {
     use super::*;
     use crate::schema::{Character, Scene};
 
-    const EN: &str = "It rained on the weir all that night, and nobody in the mill slept.\r\n“Who is there?” said \
-        Hannah, and she held up the lamp so that the whole of the landing was lit.\r\n";
+    const EN: &str = "It rained on the weir all that night, and nobody in the mill slept.\r\n“Who is there?” said Hannah, \
+        and she held up the lamp so that the whole of the landing was lit.\r\n";
     const ZH: &str = "河边有一座旧水车，三十年没有转过。“今夜涨水。”陆三更说，“你把灯举高些，让我看看墙上的水印。”";
 
     fn rights(longest: u32) -> Rights {
