@@ -187,7 +187,7 @@ fn characters(rows: &[&Character]) -> Result<Vec<Column>, ColumnError> {
     ])
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "all configs have one shape")]
+#[expect(clippy::unnecessary_wraps, reason = "the functions of all configs have the same signature")]
 fn rejected(rows: &[&Reject]) -> Result<Vec<Column>, ColumnError> {
     Ok(vec![
         text("stage", rows, |row| row.stage.as_str()),
