@@ -1,5 +1,5 @@
-//! Tables read value by value: a frame of the data set, however nested, as texts, numbers, lists and structs. Knows nothing of
-//! what the columns mean, and changes none.
+//! Access to single values of a table, including nested ones, as text, numbers, lists and structs. Independent of what
+//! the columns mean.
 
 mod moments;
 
@@ -12,55 +12,55 @@ use polars::prelude::{
 };
 use serde_json::Value;
 
-/// A column, or a part of a nested one.
+/// A column, or a part of a nested column.
 #[derive(Debug)]
 pub enum Cells {
-    /// Strings; categories by their names, and dates and times as ISO 8601 has them.
+    /// Strings; also categories by name, and dates and times in ISO 8601.
     Text(StringChunked),
     /// Booleans.
     Flag(BooleanChunked),
-    /// Integers of 8 bits.
+    /// 8-bit integers.
     Small(Int8Chunked),
-    /// Integers of 32 bits.
+    /// 32-bit integers.
     Number(Int32Chunked),
-    /// Integers of 64 bits, and those of fewer that no column of ours has.
+    /// 64-bit integers, and smaller types that the program's own tables do not use.
     Large(Int64Chunked),
-    /// Integers of 64 bits without a sign.
+    /// Unsigned 64-bit integers.
     Count(UInt64Chunked),
-    /// Floats of 32 bits, which have other digits than those of 64.
+    /// 32-bit floats, whose decimal digits differ from those of 64-bit floats.
     Part(Float32Chunked),
-    /// Floats of 64 bits.
+    /// 64-bit floats.
     Share(Float64Chunked),
-    /// Decimal numbers, in digits.
+    /// Decimal numbers, as their digits.
     Exact(StringChunked),
     /// Lists.
     List {
-        /// Where each list begins in `items`, and where the last ends.
+        /// The start of each list in `items`, followed by the end of the last one.
         ends: Vec<i64>,
-        /// Which lists are null; empty when none is.
+        /// Which lists are null; empty if none is.
         nulls: Vec<bool>,
-        /// What the lists hold, end to end.
+        /// The items of all lists, concatenated.
         items: Box<Cells>,
     },
-    /// Structs: their fields by name.
+    /// Structs, as their fields by name.
     Struct(Vec<(String, Cells)>),
-    /// Nothing but null, or bytes and other things that have no form as text; reads as null.
+    /// A column of nulls, or of bytes and other types without a text form; every value reads as null.
     Other,
 }
 
 impl Cells {
-    /// Makes a column of a frame ready to be read.
+    /// Prepares a column of a frame for reading.
     pub fn of(frame: &DataFrame, column: &str) -> PolarsResult<Self> {
         frame.column(column).and_then(Self::new)
     }
 
-    /// Makes a column ready to be read.
+    /// Prepares a column for reading.
     pub fn new(column: &Column) -> PolarsResult<Self> {
         Self::read(column.as_materialized_series())
     }
 
     fn read(series: &Series) -> PolarsResult<Self> {
-        // Looking a value up is fastest where there is one chunk.
+        // Random access is fastest in a single chunk.
         let series = series.rechunk();
         Ok(match series.dtype() {
             DataType::String => Self::Text(series.str()?.clone()),
@@ -112,7 +112,8 @@ impl Cells {
         Ok(Self::List { ends, nulls, items: Box::new(Self::read(&list.get_inner())?) })
     }
 
-    /// Returns the value at a place as a word, by which it is told from others; none where it is null, or nothing that a word says.
+    /// Returns the value in a row as text that identifies it. Returns `None` for null, lists, structs and types without
+    /// a text form.
     #[must_use]
     pub fn word(&self, place: usize) -> Option<Cow<'_, str>> {
         match self {
@@ -127,7 +128,7 @@ impl Cells {
         }
     }
 
-    /// Returns the text at a place; none where it is null or no text.
+    /// Returns the text in a row, or `None` if it is null or another type.
     #[must_use]
     pub fn text(&self, place: usize) -> Option<&str> {
         match self {
@@ -136,7 +137,7 @@ impl Cells {
         }
     }
 
-    /// Returns the integer at a place; none where it is null or none.
+    /// Returns the integer in a row, or `None` if it is null or another type.
     #[must_use]
     pub fn number(&self, place: usize) -> Option<i64> {
         match self {
@@ -148,15 +149,16 @@ impl Cells {
         }
     }
 
-    /// Returns the places in [`items`](Self::items) of the list at a place; none where there is no list.
+    /// Returns the range in [`items`](Self::items) of the list in a row, or an empty range if this is not a list
+    /// column.
     #[must_use]
     pub fn list(&self, place: usize) -> std::ops::Range<usize> {
         let Self::List { ends, .. } = self else { return 0..0 };
-        let end = |at: usize| usize::try_from(ends[at]).expect("offsets of an array in memory");
+        let end = |at: usize| usize::try_from(ends[at]).expect("offsets into an array in memory are not negative");
         end(place)..end(place + 1)
     }
 
-    /// Returns what lists hold, end to end; itself where there is no list.
+    /// Returns the concatenated items of a list column, or the column itself if it has no lists.
     #[must_use]
     pub fn items(&self) -> &Self {
         match self {
@@ -165,7 +167,7 @@ impl Cells {
         }
     }
 
-    /// Returns a field of structs, or of the structs that lists hold.
+    /// Returns a field of a struct column, or of the structs in a list column.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Self> {
         match self.items() {
@@ -174,8 +176,8 @@ impl Cells {
         }
     }
 
-    /// Hands on every text at a place, those within lists and structs too, each with the path of its field: empty for the column's
-    /// own, else such as `[].content`.
+    /// Calls `text` with every text in a row, including those in lists and structs, and the path of its field. The path
+    /// is empty for the column's own text, and otherwise such as `[].content`.
     pub fn each_text<'a>(&'a self, place: usize, path: &mut String, text: &mut impl FnMut(&str, &'a str)) {
         match self {
             Self::Text(texts) => {
@@ -204,7 +206,7 @@ impl Cells {
         }
     }
 
-    /// Writes the value at a place as JSON.
+    /// Writes the value in a row as JSON.
     pub fn write_json(&self, place: usize, json: &mut Vec<u8>) {
         match self {
             Self::Text(texts) => write(json, &texts.get(place)),
@@ -234,16 +236,16 @@ impl Cells {
         }
     }
 
-    /// Returns the value at a place as JSON.
+    /// Returns the value in a row as JSON.
     #[must_use]
     pub fn json(&self, place: usize) -> Value {
         let mut json = Vec::new();
         self.write_json(place, &mut json);
-        serde_json::from_slice(&json).expect("it was written as JSON just now")
+        serde_json::from_slice(&json).expect("`write_json` writes valid JSON")
     }
 }
 
-/// Returns what of a column has no form as text, with its type: the path of the first such field, as `images[].bytes`.
+/// Returns the path and type of the first field of a column that has no text form, such as `images[].bytes`.
 #[must_use]
 pub fn unwritten(column: &Column) -> Option<(String, String)> {
     fn within(path: String, kind: &DataType) -> Option<(String, String)> {
@@ -275,13 +277,13 @@ pub fn unwritten(column: &Column) -> Option<(String, String)> {
     within(column.name().to_string(), column.dtype())
 }
 
-/// Tells each of the integers behind a column of dates or times.
+/// Formats the integers behind a column of dates or times.
 fn told(series: &Series, tell: impl Fn(i64) -> String) -> PolarsResult<StringChunked> {
     let values = series.to_physical_repr().cast(&DataType::Int64)?;
     Ok(values.i64()?.iter().map(|value| value.map(&tell)).collect())
 }
 
-/// Returns how many of a unit are a second.
+/// Returns the number of units per second.
 const fn second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Milliseconds => 1_000,
@@ -290,7 +292,7 @@ const fn second(unit: TimeUnit) -> i64 {
     }
 }
 
-/// Writes fields of a place as a JSON object.
+/// Writes the fields of a row as a JSON object.
 pub fn write_fields<'a>(fields: impl Iterator<Item = (&'a str, &'a Cells)>, place: usize, json: &mut Vec<u8>) {
     json.push(b'{');
     for (number, (name, cells)) in fields.enumerate() {
@@ -312,7 +314,7 @@ where
 }
 
 fn write(json: &mut Vec<u8>, value: &impl serde::Serialize) {
-    serde_json::to_writer(json, value).expect("a plain value becomes JSON, and memory takes it");
+    serde_json::to_writer(json, value).expect("writing a plain value to memory cannot fail");
 }
 
 #[cfg(test)]
@@ -321,7 +323,7 @@ mod tests {
 
     use super::Cells;
 
-    /// Returns two rows: a list of structs that hold lists, the second one null.
+    /// Returns a column with a list of structs, a null, and another list of structs.
     fn nested() -> Column {
         let values = Series::new("value".into(), ["a", "乙", "c"]);
         let keys = Series::new("n".into(), [1_i32, 2, 3]);
@@ -335,19 +337,20 @@ mod tests {
         let cells = Cells::new(&nested()).unwrap();
         assert_eq!(cells.json(0), serde_json::json!([{"n": 1, "value": "a"}, {"n": 2, "value": "乙"}]));
         assert_eq!(cells.json(1), serde_json::Value::Null);
-        let values = cells.field("value").expect("it has the field");
+        let values = cells.field("value").expect("the structs have this field");
         assert_eq!(cells.list(2).map(|item| values.text(item).unwrap()).collect::<Vec<_>>(), ["c"]);
         let mut found = Vec::new();
         cells.each_text(0, &mut String::new(), &mut |path, text| found.push((path.to_owned(), text)));
         assert_eq!(found, [("[].value".to_owned(), "a"), ("[].value".to_owned(), "乙")]);
     }
 
-    /// Returns one column of two rows for each type that others write, the second row null, with its first value as JSON and as a word.
+    /// Returns one column for each type in other programs' tables. Each has two rows, the second null, and comes with
+    /// its first value as JSON and as text.
     fn foreign() -> Vec<(Column, &'static str, &'static str)> {
         let integers = |kind: DataType| Column::new("n".into(), [Some(7_i64), None]).cast(&kind).unwrap();
         let text = |text: &str| Column::new("t".into(), [Some(text), None]);
         let moment = |unit| DataType::Datetime(unit, None);
-        // A cast to a zone takes the names of all zones, which reading does not.
+        // Casting to a time zone needs the time zone database, which reading does not.
         let zoned = |column: &Column| {
             let moments = column.i64().unwrap().clone().into_datetime(TimeUnit::Milliseconds, Some(TimeZone::UTC));
             Column::from(moments.into_series())
@@ -407,7 +410,7 @@ mod tests {
         assert_eq!(Cells::new(&pairs).unwrap().json(1), serde_json::json!([3, 4]));
         let bytes = Column::new("bytes".into(), [&b"\xff"[..]]);
         let image = StructChunked::from_columns("image".into(), 1, &[bytes]).unwrap().into_column();
-        let (path, kind) = super::unwritten(&image).expect("bytes are no text");
+        let (path, kind) = super::unwritten(&image).expect("bytes have no text form");
         assert_eq!((path.as_str(), kind.as_str()), ("image.bytes", "binary"));
     }
 

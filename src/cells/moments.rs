@@ -1,11 +1,11 @@
-//! Dates, times, durations and decimal numbers as others write them (ISO 8601). Knows no clock and no zone but UTC.
+//! Text forms of dates, times, durations (ISO 8601) and decimal numbers. Supports no time zone but UTC.
 
-/// Nanoseconds of a second.
+/// The number of nanoseconds per second.
 pub(super) const NANO: i64 = 1_000_000_000;
 
-/// Returns a date, by its days since 1970 began.
+/// Returns a date, given the days since 1970-01-01.
 pub(super) fn date(days: i64) -> String {
-    // Years are counted from March on, so that the day that may be missing is the last; 400 of them are 146,097 days.
+    // Years start in March here, so that a leap day is the last day of its year. 400 years are 146,097 days.
     let from = days + 719_468;
     let (era, day) = (from.div_euclid(146_097), from.rem_euclid(146_097));
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
@@ -16,41 +16,41 @@ pub(super) fn date(days: i64) -> String {
     let year = era * 400 + year + next;
     match year {
         0..=9999 => format!("{year:04}-{month:02}-{of_month:02}"),
-        // Beyond four digits a sign is asked for.
+        // ISO 8601 requires a sign for years beyond four digits.
         _ => format!("{year:+06}-{month:02}-{of_month:02}"),
     }
 }
 
-/// Returns a time of day, by what has passed of the day; `second` is how many of that a second has.
+/// Returns a time of day, given the units since midnight and the units per second.
 pub(super) fn time(passed: i64, second: i64) -> String {
     let (seconds, rest) = (passed.div_euclid(second), passed.rem_euclid(second));
     let fraction = fraction(rest, second);
     format!("{:02}:{:02}:{:02}{fraction}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// Returns a moment, by what has passed since 1970 began.
+/// Returns a date and time, given the units since 1970 and the units per second.
 pub(super) fn moment(passed: i64, second: i64, is_utc: bool) -> String {
     let day = second * 86_400;
     let zone = if is_utc { "Z" } else { "" };
     format!("{}T{}{zone}", date(passed.div_euclid(day)), time(passed.rem_euclid(day), second))
 }
 
-/// Returns a duration in seconds.
+/// Returns a duration in seconds, such as `PT90.5S`.
 pub(super) fn duration(length: i64, second: i64) -> String {
     let sign = if length < 0 { "-" } else { "" };
     let (length, second) = (length.unsigned_abs(), second.unsigned_abs());
-    let rest = i64::try_from(length % second).expect("less than a second");
+    let rest = i64::try_from(length % second).expect("the remainder is less than one second");
     format!("{sign}PT{}{}S", length / second, fraction(rest, second.cast_signed()))
 }
 
-/// Returns a decimal number with so many digits behind its point.
+/// Returns a decimal number with `scale` digits after the point.
 pub(super) fn decimal(value: i128, scale: usize) -> String {
     let (sign, digits) = (if value < 0 { "-" } else { "" }, format!("{:0>1$}", value.unsigned_abs(), scale + 1));
     let (whole, behind) = digits.split_at(digits.len() - scale);
     if scale == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{behind}") }
 }
 
-/// Returns what is behind the point of a second; nothing where that is nothing.
+/// Returns the fraction of a second with its point, or an empty string if it is zero.
 fn fraction(rest: i64, second: i64) -> String {
     if rest == 0 {
         return String::new();

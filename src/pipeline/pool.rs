@@ -460,7 +460,7 @@ mod tests {
                     vec![("b.jsonl", one.clone()), ("edits/e.jsonl", other.clone())],
                     vec!["edits/e.jsonl:1:7 the edit is of a scene that does not exist, `b@9`"],
                 ),
-                (vec![("b.jsonl", format!("{one}\n{{\"id\":\n"))], vec!["b.jsonl:2:7 no JSON: EOF"]),
+                (vec![("b.jsonl", format!("{one}\n{{\"id\":\n"))], vec!["b.jsonl:2:7 invalid JSON: EOF"]),
                 (vec![("b.jsonl", one.replacen("\"id\"", "\"id\":\"b@3\",\"id\"", 1))], vec!["duplicate field `id`"]),
                 (
                     vec![("custom/c.json", format!("[{one}, {}]", other.replace("\"b@9\"", "9")))],
@@ -468,7 +468,7 @@ mod tests {
                 ),
                 (vec![("custom/c.json", format!("[{one}, []]"))], vec!["the scene is a list"]),
                 (vec![("b.jsonl", "\"b@3\"\n".to_owned())], vec!["b.jsonl:1:1 the scene is a string"]),
-                (vec![("custom/c.json", "[{},\n{]".to_owned())], vec!["custom/c.json:2:2 no JSON: "]),
+                (vec![("custom/c.json", "[{},\n{]".to_owned())], vec!["custom/c.json:2:2 invalid JSON: "]),
                 (
                     vec![("custom/c.toml", toml.replace("\"A\"", "\" \""))],
                     vec!["custom/c.toml:6:8 a character has no name"],

@@ -1,4 +1,6 @@
-//! Whole files, replaced at once: after a crash there is the old file or the new one, never half of one. And locks.
+//! Atomic replacement of whole files, and file locks.
+//!
+//! After a crash a path holds either the old file or the new one, never a partial one.
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write as _;
@@ -7,11 +9,11 @@ use std::time::Duration;
 
 use super::StoreError;
 
-/// Replaces a file; its folder is made when it is missing.
+/// Replaces a file, and creates its folder if it is missing.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let folder = path.parent().expect("a file stands in a folder");
-    fs::create_dir_all(folder).map_err(StoreError::io("make the folder", folder))?;
-    let mut name = path.file_name().expect("a file has a name").to_owned();
+    let folder = path.parent().expect("a file path has a parent folder");
+    fs::create_dir_all(folder).map_err(StoreError::io("create the folder", folder))?;
+    let mut name = path.file_name().expect("a file path has a file name").to_owned();
     name.push(".new");
     let new = path.with_file_name(name);
     let written = || {
@@ -24,7 +26,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     sync_folder(folder)
 }
 
-/// Removes a folder with all that it holds, if it is there.
+/// Removes a folder and everything in it, if it exists.
 pub(super) fn remove(folder: &Path) -> Result<(), StoreError> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io("remove", folder)(error)),
@@ -32,18 +34,19 @@ pub(super) fn remove(folder: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Makes the names in a folder outlive a crash.
+/// Syncs a folder, so that the names of its files survive a crash.
 pub(super) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
-    // Only Unix lets a folder be opened for this; elsewhere the system sees to it.
+    // Only Unix lets a process open a folder to sync it; elsewhere the operating system does it.
     if cfg!(unix) {
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(StoreError::io("sync the folder", folder))?;
     }
     Ok(())
 }
 
-/// Locks a file for this process; says whether it is free. The lock ends with the file.
+/// Locks a file for this process. Returns false if another process holds the lock. The lock ends when the file is
+/// closed.
 ///
-/// A process that was killed keeps its locks for the moment that the system needs to clear it away, so it is tried for half a second.
+/// The locks of a killed process remain until the system has cleaned it up, so this tries for half a second.
 pub(super) fn lock(file: &File, path: &Path) -> Result<bool, StoreError> {
     for _ in 0..10 {
         match file.try_lock() {
@@ -63,7 +66,7 @@ mod tests {
     fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a/b.txt");
-        // What a crash leaves behind is in nobody's way.
+        // A leftover temporary file of a crash does not matter.
         fs::create_dir(path.parent().unwrap()).unwrap();
         fs::write(folder.path().join("a/b.txt.new"), "half").unwrap();
         write(&path, b"one").unwrap();
@@ -78,8 +81,8 @@ mod tests {
         let path = folder.path().join("b.txt");
         write(&path, b"one").unwrap();
         fs::create_dir(folder.path().join("b.txt.new")).unwrap();
-        let error = write(&path, b"two").expect_err("the name beside it is taken");
-        assert!(error.to_string().starts_with("write `"), "{error}");
+        let error = write(&path, b"two").expect_err("the temporary name is taken by a folder");
+        assert!(error.to_string().starts_with("failed to write `"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "one");
     }
 }

@@ -1,4 +1,4 @@
-//! The test characters of a run, whole and as plain text beside its data set: `characters.jsonl`, one a line, sorted by id.
+//! The test characters of a run: `characters.jsonl` beside its data set, one character per line, sorted by id.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,17 @@ use super::run::json_lines;
 use super::{StoreError, atomic};
 use crate::schema::Character;
 
-/// Returns where the characters of a run stand; there is no such file before its stage `synthesize` has ended.
+/// Returns the path of a run's characters. The file does not exist before the stage `synthesize` has ended.
 #[must_use]
 pub fn characters_path(run: &Path) -> PathBuf {
     run.join("characters.jsonl")
 }
 
-/// Says whether a folder is a run's, and no pool.
+/// Returns whether a folder is a run folder, as opposed to a scene pool.
 #[must_use]
 pub fn is_run(folder: &Path) -> bool {
-    // A book of a pool may be called Journal or Characters.
+    // `journal.jsonl` and `characters.jsonl` are no evidence: a pool has them if a book is called Journal or
+    // Characters.
     [".lock", "manifest.json", "status.json"].iter().any(|name| folder.join(name).is_file())
 }
 
@@ -60,13 +61,13 @@ mod tests {
         };
         let all = [character(Language::En, "Mara"), character(Language::Zh, "阿满")];
         write_characters(folder.path(), &all).unwrap();
-        assert!(!is_run(folder.path()), "a pool may have a book called Characters");
+        assert!(!is_run(folder.path()), "a pool may contain a book called Characters");
         let run = super::super::RunFolder::open(folder.path()).unwrap();
         assert!(is_run(run.path()));
         assert_eq!(characters(folder.path()).unwrap(), all);
         let path = characters_path(folder.path());
         fs::write(&path, fs::read_to_string(&path).unwrap() + "{\"id\": 1}\n").unwrap();
-        let error = characters(folder.path()).expect_err("no character").to_string();
+        let error = characters(folder.path()).expect_err("the id is not a string").to_string();
         assert!(error.ends_with("characters.jsonl`, line 3"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! What tells the rows of two data sets apart: for each row a hash of each of its columns, read a stretch at a time.
+//! Hashes for comparing the rows of two data sets: one hash per column of each row, a bounded number of rows at a time.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,31 +8,31 @@ use polars::prelude::{Column, DataType, PolarsError, Series};
 
 use super::{Dataset, RowReader, StoreError};
 
-/// So many rows are read at once.
+/// The number of rows that are read at once.
 const STEP: usize = 2_000;
 
 /// The rows of a config.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Digests {
-    /// The names of the columns, in their order.
+    /// The column names, in order.
     pub columns: Vec<String>,
-    /// The rows by their keys.
+    /// The rows, by key.
     pub rows: BTreeMap<String, RowDigest>,
 }
 
-/// What is known of a row.
+/// The hashes and texts of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowDigest {
-    /// Its split.
+    /// The split of the row.
     pub split: String,
-    /// A hash of each column.
+    /// A hash of each column's value.
     pub columns: Vec<u64>,
-    /// The texts that were asked for; empty where the row has none.
+    /// The values of the requested text columns; an empty string for null.
     pub texts: Vec<String>,
 }
 
-/// Hands on the texts of some columns, row by row; nothing of a row where one of them is null. A config that is not there has no
-/// rows.
+/// Calls `row` with the texts of some columns for each row. Skips rows where one of them is null. A missing config has
+/// no rows.
 pub fn each_texts(
     dataset: &Path,
     config: &str,
@@ -57,8 +57,10 @@ pub fn each_texts(
     Ok(())
 }
 
-/// Reads the rows of a config of a data set. `key` is the column that tells rows apart; `texts` are columns whose texts are
-/// wanted. A config that is not there has no rows.
+/// Reads the rows of a config of a data set.
+///
+/// `key` is the column that identifies a row; `texts` are the columns whose texts are returned. A missing config has no
+/// rows.
 pub fn digests(dataset: &Path, config: &str, key: &str, texts: &[&str]) -> Result<Digests, StoreError> {
     let mut all = Digests::default();
     let dataset = Dataset::open(dataset)?;
@@ -105,7 +107,8 @@ fn hashes(column: &Column) -> Result<Vec<u64>, PolarsError> {
     (0..).take(series.len()).map(hash).collect()
 }
 
-/// Hashes values one after the other, each so that it cannot be taken for a part of the next.
+/// Hashes the values of a series in order, with lengths, so that different sequences of values cannot produce the same
+/// bytes.
 fn feed(series: &Series, hasher: &mut blake3::Hasher) -> Result<(), PolarsError> {
     let mut add = |value: Option<&[u8]>| match value {
         None => drop(hasher.update(&[0])),
@@ -132,7 +135,8 @@ fn feed(series: &Series, hasher: &mut blake3::Hasher) -> Result<(), PolarsError>
                 feed(&field, hasher)?;
             }
         }
-        // Numbers and truth values: few kinds, each told by its own words. Moments by what has passed: their words take zones.
+        // Numbers and booleans are hashed as text: one type has one notation. Dates and times are hashed as the
+        // integers behind them, because their text depends on the time zone.
         kind => {
             let physical =
                 if kind.is_temporal() { series.to_physical_repr() } else { std::borrow::Cow::Borrowed(series) };
@@ -179,8 +183,8 @@ mod tests {
         let differing = |id: &str| -> Vec<bool> {
             one.rows[id].columns.iter().zip(&other.rows[id].columns).map(|(one, other)| one != other).collect()
         };
-        assert_eq!(differing("a"), [false, false, true], "where an item ends is a part of it");
-        assert_eq!(differing("雨"), [false, true, false], "nothing is not 0");
+        assert_eq!(differing("a"), [false, false, true], "the boundary between two items is hashed");
+        assert_eq!(differing("雨"), [false, true, false], "null is not 0");
         assert_eq!((one.rows["雨"].split.as_str(), one.rows["雨"].texts[0].as_str()), ("test", "雨"));
     }
 
@@ -196,6 +200,6 @@ mod tests {
     fn a_config_that_is_not_there_has_no_rows() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(digests(folder.path(), "roles", "role_id", &[]).unwrap(), Digests::default());
-        each_texts(folder.path(), "rejected", &["id"], |_| panic!("there is none")).unwrap();
+        each_texts(folder.path(), "rejected", &["id"], |_| panic!("the config has no rows")).unwrap();
     }
 }

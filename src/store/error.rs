@@ -1,138 +1,144 @@
-//! What goes wrong with files. Every variant carries the path.
+//! Errors about files. Every variant carries the path.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use polars::error::PolarsError;
 
-/// What goes wrong with files. Ends the run: what cannot be kept must not be claimed.
+/// An error about a file. It ends the run: a result that cannot be stored must not be reported as done.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The system refused.
-    #[error("{tried} `{}`", path.display())]
+    /// An operation of the file system failed.
+    #[error("failed to {tried} `{}`", path.display())]
     Io {
-        /// What was tried, such as `write`.
+        /// The operation as it follows "failed to", such as `write`.
         tried: &'static str,
         /// The path.
         path: PathBuf,
-        /// Why it failed.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// Another process works there.
+    /// Another process has the file or folder locked.
     #[error("`{}` is in use by {by}", path.display())]
     InUse {
         /// The path.
         path: PathBuf,
-        /// Who holds it, as far as is known.
+        /// The process that holds the lock, as far as it is known.
         by: String,
     },
-    /// The file was written by a newer program.
-    #[error("read `{}`: its format has version {version}, this program knows up to {known}", path.display())]
+    /// The file was written by a newer version of the program.
+    #[error("failed to read `{}`: format version {version} is newer than the latest supported version {known}; update \
+        dramaturg", path.display())]
     Newer {
         /// The path.
         path: PathBuf,
-        /// Its version.
+        /// The version of the file.
         version: u64,
-        /// The newest version that is known.
+        /// The newest supported version.
         known: u64,
     },
-    /// The file is something else.
-    #[error("read `{}`: it is no journal", path.display())]
+    /// The file is not a journal.
+    #[error("failed to read `{}`: not a dramaturg journal", path.display())]
     NoJournal {
         /// The path.
         path: PathBuf,
     },
-    /// A part of the journal is not there.
-    #[error("find `{}`: the journal goes on after it, and without it its calls would be made again (if that is wanted, put an empty file in its place)", path.display())]
+    /// A segment of the journal is missing.
+    #[error("failed to find `{}`: later journal segments exist, and without this one its model calls would be made \
+        again (restore the file, or put an empty file in its place to accept that)", path.display())]
     Missing {
         /// The path.
         path: PathBuf,
     },
-    /// A scene is not as the schema says.
-    #[error("read a scene in `{}`{}: {fault}", path.display(), line.map_or_else(String::new, |line| format!(", line {line}")))]
+    /// A scene does not match the schema.
+    #[error(
+        "failed to read a scene in `{}`{}: {fault}",
+        path.display(),
+        line.map_or_else(String::new, |line| format!(", line {line}"))
+    )]
     Scene {
         /// The path.
         path: PathBuf,
-        /// The line, from 1, where it is known.
+        /// The line, from 1, if known.
         line: Option<usize>,
         /// What is wrong.
         fault: String,
     },
-    /// Two of people's own scenes have one id.
-    #[error("read the scene `{id}` in `{}`: `{}` has it too", path.display(), other.display())]
+    /// Two custom scenes have the same id.
+    #[error("duplicate scene id `{id}` in `{}`: already used in `{}`", path.display(), other.display())]
     TwoScenes {
         /// The id.
         id: String,
         /// The path.
         path: PathBuf,
-        /// The path that was read before it.
+        /// The path that was read first.
         other: PathBuf,
     },
-    /// A file of scenes is not what it was when the pool was indexed.
-    #[error("read a scene in `{}` again: the file changed while the program was at work", path.display())]
+    /// A file of scenes changed after the pool was indexed.
+    #[error("failed to read a scene in `{}` again: the file changed during the run; rerun the command", path.display())]
     Changed {
         /// The path.
         path: PathBuf,
     },
-    /// A scene of this id was added before.
-    #[error("add the scene `{id}`: it stands in `{}` already", path.display())]
+    /// A scene with this id already exists.
+    #[error("failed to add the scene `{id}`: it already exists in `{}`", path.display())]
     Taken {
         /// The id.
         id: String,
         /// The path.
         path: PathBuf,
     },
-    /// A scene to be replaced shares its file with others, which are not touched.
-    #[error("replace the scene `{id}`: it stands in `{}` with others", path.display())]
+    /// The scene to be replaced is in a file with other scenes, which is not modified.
+    #[error("failed to replace the scene `{id}`: `{}` also contains other scenes", path.display())]
     Shared {
         /// The id.
         id: String,
         /// The path.
         path: PathBuf,
     },
-    /// A table does not go into its file.
-    #[error("write `{}`", path.display())]
+    /// A table cannot be written to its file.
+    #[error("failed to write `{}`", path.display())]
     Parquet {
         /// The path.
         path: PathBuf,
-        /// What polars says.
+        /// The error of polars.
         #[source]
         source: PolarsError,
     },
-    /// A table is none that can be read.
-    #[error("read `{}`", path.display())]
+    /// A table cannot be read.
+    #[error("failed to read `{}`", path.display())]
     Rows {
         /// The path.
         path: PathBuf,
-        /// What polars says.
+        /// The error of polars.
         #[source]
         source: PolarsError,
     },
-    /// A character of a run is not as the schema says.
-    #[error("read the character in `{}`, line {line}", path.display())]
+    /// A character of a run does not match the schema.
+    #[error("failed to read the character in `{}`, line {line}", path.display())]
     Character {
         /// The path.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The JSON error.
         #[source]
         source: serde_json::Error,
     },
-    /// A record does not become JSON.
-    #[error("write `{}`", path.display())]
+    /// A record cannot be converted to JSON.
+    #[error("failed to write `{}`", path.display())]
     Json {
         /// The path.
         path: PathBuf,
-        /// What serde says.
+        /// The JSON error.
         #[source]
         source: serde_json::Error,
     },
 }
 
 impl StoreError {
-    /// Returns what makes an error out of the system's.
+    /// Returns a function that converts an I/O error about `path`. `tried` is the operation, as it follows "failed to".
     pub(super) fn io(tried: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { tried, path: path.to_owned(), source }
     }

@@ -1,10 +1,12 @@
 //! The journal on disk: every answered call in append-only files of JSON Lines.
 //!
-//! Each line carries a checksum over the value behind it. Texts and schemas stand in lines of their own, once in a file, in parts
-//! that other texts may share, and records name them by hash; so a conversation whose prompts grow turn by turn stays small. A
-//! record is acknowledged when it is on the disk; writes that wait at the same time share one sync. When the open file is full it
-//! is closed, the next one is begun, and the closed one is compressed. A line that a crash cut short is removed when the journal is opened; what is damaged otherwise
-//! is passed over and counted, and its calls are made anew.
+//! Each line carries a checksum of its value. Long texts and schemas have lines of their own, written once per file,
+//! and records refer to them by hash. A text is split into parts that other texts can share, so a conversation whose
+//! prompts grow turn by turn stays small.
+//!
+//! A record is acknowledged when it is on disk; writes that wait at the same time share one sync. When the open file is
+//! full it is closed, the next one is started and the closed one is compressed. A last line that a crash cut short is
+//! removed when the journal is opened. Other damaged lines are skipped and counted, and their calls are made again.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -35,12 +37,12 @@ mod writer;
 
 pub use view::JournalView;
 
-/// How a journal keeps its records. What it holds is the same.
+/// How a journal stores its records. The options do not affect its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalOptions {
-    /// A file is full when it has grown to so many bytes.
+    /// The size in bytes at which a file is full.
     pub segment_bytes: u64,
-    /// Whether a record is on the disk when it is acknowledged. Without it, a loss of power may cost answers.
+    /// Whether to sync a record to disk before acknowledging it. Without it, a power failure may lose answers.
     pub sync: bool,
 }
 
@@ -62,12 +64,13 @@ pub struct FileJournal {
 }
 
 impl FileJournal {
-    /// Opens a journal by the path of its open file, or begins one; nobody else may have it open. Every line is checked.
+    /// Opens or creates a journal by the path of its open file. Fails if another process has it open. Checks every
+    /// line.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::open_with(path, JournalOptions::default())
     }
 
-    /// Opens a journal with options of one's own.
+    /// Opens a journal with the given options.
     pub fn open_with(path: &Path, options: JournalOptions) -> Result<Self, StoreError> {
         let open = || File::options().read(true).append(true).create(true).open(path);
         let mut file = open().map_err(StoreError::io("open", path))?;
@@ -84,17 +87,18 @@ impl FileJournal {
         add(&mut index, &scan.records);
         pay(&mut paid, &scan.paid);
         damaged += scan.damaged;
-        // A text whose part was damaged is not known: all are written again when they are named.
+        // If a part of a text is damaged, the text cannot be read. So all texts are written again when they are used
+        // next.
         let texts = if scan.damaged > 0 { Vec::new() } else { scan.texts };
         if scan.end < scan.length {
-            file.set_len(scan.end).and_then(|()| file.sync_all()).map_err(StoreError::io("cut", path))?;
+            file.set_len(scan.end).and_then(|()| file.sync_all()).map_err(StoreError::io("truncate", path))?;
         }
         let appended = file.try_clone().map_err(StoreError::io("open", path))?;
         sources.insert(number, Source::Plain(file));
         let pages = Pages::new(path, index, sources);
         let (full, numbers) = channel();
         for (number, _) in segments.iter().filter(|(_, form)| **form == Form::Plain) {
-            full.send(*number).expect("its receiver is still here");
+            full.send(*number).expect("the receiver is alive in this function");
         }
         let (sender, jobs) = channel();
         let texts = texts.into_iter().map(|(hash, _)| hash).collect();
@@ -108,7 +112,7 @@ impl FileJournal {
             let thread = std::thread::Builder::new().name("journal".to_owned()).spawn(work);
             thread.map_err(StoreError::io("start a thread for", path))
         };
-        // Each ends when the one before has ended.
+        // Each thread ends after the one before it, because its channel is closed then.
         let threads = vec![
             thread(Box::new(move || writer.run(&jobs)))?,
             thread(Box::new(move || {
@@ -120,25 +124,26 @@ impl FileJournal {
         Ok(Self { pages, sender: Some(sender), threads, paid, damaged, cut: scan.length - scan.end })
     }
 
-    /// Returns how many records it holds.
+    /// Returns the number of records, counting each key once.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pages.index().len()
     }
 
-    /// Says whether it holds no record.
+    /// Returns whether it holds no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns how many damaged places were passed over when it was opened: lines, and compressed parts that cannot be unpacked.
+    /// Returns the number of damaged places that were skipped when the journal was opened: lines, and compressed
+    /// frames.
     #[must_use]
     pub const fn damaged(&self) -> u64 {
         self.damaged
     }
 
-    /// Returns how many bytes of an unfinished line were cut off when it was opened.
+    /// Returns the number of bytes of an unfinished last line that were removed when the journal was opened.
     #[must_use]
     pub const fn cut(&self) -> u64 {
         self.cut
@@ -158,8 +163,8 @@ impl Journal for FileJournal {
         async move {
             let (done, outcome) = oneshot::channel();
             let job = Job::new(record, done);
-            let sender = self.sender.as_ref().expect("there is a sender until the journal is dropped");
-            let gone = || self.pages.error("write", io::Error::other("its thread has ended"));
+            let sender = self.sender.as_ref().expect("the sender is only removed on drop");
+            let gone = || self.pages.error("write", io::Error::other("the writer thread has ended"));
             sender.send(job).map_err(|_| gone())?;
             let outcome = outcome.await.map_err(|_| gone())?;
             outcome.map_err(|(kind, cause)| self.pages.error("write", io::Error::new(kind, cause)))
@@ -172,7 +177,7 @@ impl Drop for FileJournal {
     fn drop(&mut self) {
         drop(self.sender.take());
         for thread in self.threads.drain(..) {
-            // A writer that panicked has told its callers so.
+            // If the writer panicked, its callers have received an error.
             let _ = thread.join();
         }
     }
@@ -224,7 +229,7 @@ mod tests {
         (folder, path)
     }
 
-    /// Writes records, one after the other, and returns the file's bytes.
+    /// Writes records one after the other and returns the bytes of the file.
     fn written(path: &Path, records: &[Record]) -> Vec<u8> {
         let journal = FileJournal::open(path).unwrap();
         for record in records {
@@ -238,12 +243,12 @@ mod tests {
         tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(journal.write(record.clone()))
     }
 
-    /// Returns the records of a journal.
+    /// Returns the records of a journal, in order.
     fn kept(path: &Path) -> Vec<Record> {
         JournalView::open(path).unwrap().records().map(|record| record.unwrap()).collect()
     }
 
-    /// Fails when a journal lacks one of some records, or holds it otherwise.
+    /// Asserts that a journal contains the records unchanged.
     fn expect(journal: &FileJournal, path: &Path, records: &[Record]) {
         let kept = kept(path);
         for record in records {
@@ -261,7 +266,7 @@ mod tests {
         let (_folder, path) = folder();
         let records = [record("a", &[LONG]), record("b", &[LONG, "再见"])];
         let bytes = written(&path, &records);
-        // Header, text, schema, two records: what both say stands there once.
+        // Header, text, schema, two records: the text that both records share is written once.
         assert_eq!(lines(&bytes).len(), 5);
         let journal = FileJournal::open(&path).unwrap();
         expect(&journal, &path, &records);
@@ -270,7 +275,7 @@ mod tests {
         write(&journal, &record("c", &[LONG])).unwrap();
         expect(&journal, &path, &[record("c", &[LONG])]);
         drop(journal);
-        assert_eq!(lines(&fs::read(&path).unwrap()).len(), 6, "a reopened journal knows its texts");
+        assert_eq!(lines(&fs::read(&path).unwrap()).len(), 6, "a reopened journal knows the texts it already has");
     }
 
     #[test]
@@ -280,11 +285,11 @@ mod tests {
         let other = Record { model: "作者“\"".to_owned(), reply, ..record("b", &[LONG]) };
         let options = JournalOptions { segment_bytes: 1, ..JournalOptions::default() };
         let journal = FileJournal::open_with(&path, options).unwrap();
-        // What is asked twice is paid for twice.
+        // A call that was made twice is paid for twice.
         for record in [record("a", &[LONG]), other.clone(), record("a", &[LONG])] {
             write(&journal, &record).unwrap();
         }
-        assert!(journal.paid().is_empty(), "there was nothing");
+        assert!(journal.paid().is_empty(), "the journal was empty when it was opened");
         drop(journal);
         written(&path, &[record("c", &[])]);
         let usage = Usage { prompt: 30, cached: 15, completion: 9, reasoning: 6, estimated: true };
@@ -312,7 +317,7 @@ mod tests {
             assert_eq!(journal.damaged(), 0);
             expect(&journal, &path, &[record("a", &[LONG])]);
             assert_eq!(journal.find("b").unwrap(), None, "cut at {end}");
-            // Each write waits for the disk, so that only some cuts are written over.
+            // Each write waits for a sync, so only some of the truncated files are appended to.
             if end % 61 > 0 {
                 continue;
             }
@@ -348,7 +353,7 @@ mod tests {
                 assert_eq!(
                     found,
                     (!is_lost).then(|| Answered::from(record)),
-                    "a lost text costs no answer: line {line}"
+                    "a damaged text does not affect the answer: line {line}"
                 );
             }
             for record in missing {
@@ -370,11 +375,11 @@ mod tests {
         let view = JournalView::open(&path).unwrap();
         assert_eq!((view.len(), view.damaged()), (2, 0));
         let records: Vec<Record> = view.records().map(|record| record.unwrap()).collect();
-        assert_eq!(records.iter().map(|record| record.key.as_str()).collect::<Vec<_>>(), ["b", "a"], "in their order");
+        assert_eq!(records.iter().map(|record| record.key.as_str()).collect::<Vec<_>>(), ["b", "a"], "in write order");
         assert_eq!(records[1].request, record("a", &[LONG]).request);
-        assert_eq!(fs::metadata(&path).unwrap().len(), whole.len() as u64 + 14, "nothing is cut off");
+        assert_eq!(fs::metadata(&path).unwrap().len(), whole.len() as u64 + 14, "a view does not truncate the file");
         drop(journal);
-        // Without a text that its request names, a record cannot be told.
+        // A record cannot be restored without a text that its request refers to.
         let at = lines(&whole)[0].len() + 60;
         let mut damaged = whole;
         damaged[at] ^= 1;
@@ -387,9 +392,12 @@ mod tests {
     fn headers_are_minded() {
         let (_folder, path) = folder();
         for (text, error) in [
-            ("{\"dramaturg_journal\":3}\n", "its format has version 3, this program knows up to 2"),
-            ("{\"name\":1}\n", "it is no journal"),
-            ("what a book says, at length and at leisure", "it is no journal"),
+            (
+                "{\"dramaturg_journal\":3}\n",
+                "format version 3 is newer than the latest supported version 2; update dramaturg",
+            ),
+            ("{\"name\":1}\n", "not a dramaturg journal"),
+            ("what a book says, at length and at leisure", "not a dramaturg journal"),
             ("{\"dramaturg_journal\":1}\n", ""),
             ("{\"dramaturg_journal\":2,\"segment\":1}", ""),
             ("{\"dramat", ""),
@@ -400,7 +408,7 @@ mod tests {
                 Ok(journal) => assert!(error.is_empty() && journal.is_empty(), "{text}"),
                 Err(found) => assert!(!error.is_empty() && found.to_string().ends_with(error), "{text}: {found}"),
             }
-            assert!(error.is_empty() || fs::read_to_string(&path).unwrap() == text, "a refused file stays as it is");
+            assert!(error.is_empty() || fs::read_to_string(&path).unwrap() == text, "a rejected file is not modified");
         }
     }
 
@@ -423,10 +431,10 @@ mod tests {
     fn a_second_opener_is_refused() {
         let (_folder, path) = folder();
         let journal = FileJournal::open(&path).unwrap();
-        let error = FileJournal::open(&path).expect_err("it is open");
+        let error = FileJournal::open(&path).expect_err("the journal is locked");
         assert!(matches!(&error, StoreError::InUse { .. }), "{error}");
         drop(journal);
-        FileJournal::open(&path).expect("it is free again");
+        FileJournal::open(&path).expect("the lock was released");
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -459,7 +467,7 @@ mod tests {
     fn after_a_failed_write_all_writes_fail() {
         let (_folder, path) = folder();
         let mut journal = FileJournal::open(&path).unwrap();
-        // A device that is always full stands in for the file.
+        // `/dev/full` fails every write.
         let file = Arc::new(File::options().append(true).open("/dev/full").unwrap());
         let (sender, jobs) = channel();
         let ((written, _), (full, _), failed) = (channel(), channel(), Arc::default());
@@ -470,19 +478,19 @@ mod tests {
         for key in ["a", "b"] {
             let error = write(&journal, &record(key, &[])).expect_err("the device is full");
             assert_eq!(error.source.kind(), io::ErrorKind::StorageFull);
-            assert!(error.to_string().starts_with("write the journal `"), "{error}");
+            assert!(error.to_string().starts_with("failed to write the journal `"), "{error}");
             assert_eq!(journal.find(key).unwrap(), None);
         }
     }
 
-    /// Small segments: one for every two or three records.
+    /// Small segments of two or three records each.
     const SMALL: JournalOptions = JournalOptions { segment_bytes: 3000, sync: false };
 
     fn small(path: &Path) -> FileJournal {
         FileJournal::open_with(path, SMALL).unwrap()
     }
 
-    /// Twenty records; each has a text that all of them have, one of its own, and one of the record before.
+    /// Returns twenty records. Each has a text that all of them share, one of its own, and one of the record before.
     fn twenty() -> Vec<Record> {
         let own = |n: usize| format!("{n} {}", LONG.repeat(3));
         (0..20_usize).map(|n| record(&format!("key {n}"), &[LONG, &own(n), &own(n.max(1) - 1)])).collect()
@@ -504,7 +512,7 @@ mod tests {
         assert_eq!((journal.len(), journal.damaged(), journal.cut()), (records.len(), 0, 0), "{:?}", names(path));
         expect(&journal, path, records);
         drop(journal);
-        assert_eq!(kept(path), records, "in their order");
+        assert_eq!(kept(path), records, "in write order");
         let closed = names(path).into_iter().filter(|name| is(name, "zst")).count();
         assert_eq!(names(path).len(), closed + 1, "{:?}", names(path));
         let view = JournalView::open(path).unwrap();
@@ -530,7 +538,7 @@ mod tests {
             write(&journal, record).unwrap();
         }
         drop(journal);
-        // A record that is written again stands where it was written last.
+        // A record that is written again is read where it was written last.
         assert_eq!(kept(&path), records);
         for name in names(&path) {
             let bytes = fs::read(path.with_file_name(&name)).unwrap();
@@ -543,7 +551,11 @@ mod tests {
                 let parts = line["text"]["parts"].as_array().into_iter().flatten();
                 let messages = line["record"]["request"]["messages"].as_array().into_iter().flatten();
                 for hash in parts.chain(messages.map(|message| &message["text"])).filter_map(|hash| hash.as_str()) {
-                    assert_eq!(texts.iter().filter(|text| **text == hash).count(), 1, "{name}: here, and once");
+                    assert_eq!(
+                        texts.iter().filter(|text| **text == hash).count(),
+                        1,
+                        "{name}: once in the same segment"
+                    );
                 }
             }
         }
@@ -619,7 +631,7 @@ mod tests {
         assert_eq!(journal.damaged(), 1);
         let lost: Vec<&Record> = records.iter().filter(|record| journal.find(&record.key).unwrap().is_none()).collect();
         assert!((1..5).contains(&lost.len()), "{}", lost.len());
-        assert_eq!(kept(&path).len(), 20 - lost.len(), "no other segment needs it");
+        assert_eq!(kept(&path).len(), 20 - lost.len(), "no other segment refers to the damaged one");
         for record in lost {
             write(&journal, record).unwrap();
         }
@@ -638,14 +650,19 @@ mod tests {
         fs::remove_file(&second).unwrap();
         for error in [FileJournal::open(&path).expect_err("no"), JournalView::open(&path).expect_err("no")] {
             assert!(
-                error.to_string().starts_with(&format!("find `{}`: the journal goes on after it", second.display()))
+                error
+                    .to_string()
+                    .starts_with(&format!("failed to find `{}`: later journal segments exist", second.display()))
             );
         }
         fs::write(&second, "").unwrap();
-        assert!(FileJournal::open(&path).unwrap().len() < 20, "somebody wants its calls made again");
+        assert!(FileJournal::open(&path).unwrap().len() < 20, "an empty file accepts the loss of its records");
         fs::write(segment::closed(&path, 2, Form::Plain), "{\"dramaturg_journal\":9}\n").unwrap();
-        let error = FileJournal::open(&path).expect_err("it is newer").to_string();
-        assert!(error.ends_with("its format has version 9, this program knows up to 2"), "{error}");
+        let error = FileJournal::open(&path).expect_err("the format is newer").to_string();
+        assert!(
+            error.ends_with("format version 9 is newer than the latest supported version 2; update dramaturg"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -678,7 +695,7 @@ mod tests {
         assert_eq!((journal.len(), journal.damaged(), journal.cut()), (1, 3, 0));
         write(&journal, &records[1]).unwrap();
         drop(journal);
-        assert!(fs::read(&path).unwrap().starts_with(&whole), "what this program did not write it does not remove");
+        assert!(fs::read(&path).unwrap().starts_with(&whole), "lines of other programs are not removed");
         let journal = FileJournal::open(&path).unwrap();
         assert_eq!((journal.len(), journal.damaged(), journal.cut()), (2, 3, 0));
     }

@@ -1,5 +1,5 @@
-//! Files of lines, as others' tools take them: written beside and named when they are whole, and followed by further ones where one
-//! would grow too large.
+//! Line-based files for other tools, such as JSON Lines and CSV. Each is written under a temporary name, renamed when
+//! it is complete, and followed by another file when it would exceed a limit.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
@@ -7,26 +7,26 @@ use std::path::{Path, PathBuf};
 
 use super::{StoreError, atomic};
 
-/// How large a file of lines may grow.
+/// The limits of one file of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineLimits {
-    /// The most bytes; a longer line stands in a file of its own.
+    /// The maximum size in bytes. A longer line gets a file of its own.
     pub bytes: u64,
-    /// The most lines, the head aside.
+    /// The maximum number of lines, not counting the header.
     pub lines: u64,
 }
 
-/// The files of one name, written line by line: nothing is held.
+/// The files of one table, written line by line.
 #[derive(Debug)]
 pub struct LineFiles {
     folder: PathBuf,
     name: String,
     ending: &'static str,
-    /// What each file begins with.
+    /// The first bytes of each file, such as a CSV header.
     head: Vec<u8>,
     limits: LineLimits,
     open: Option<Open>,
-    /// The files that are whole but not yet named, with their lines.
+    /// The complete files that still have temporary names, with their numbers of lines.
     ended: Vec<(PathBuf, u64)>,
 }
 
@@ -39,13 +39,14 @@ struct Open {
 }
 
 impl LineFiles {
-    /// Names files in a folder. They are made with the first line, so that nothing is left where there is none.
+    /// Creates a writer for files in a folder. A file is created with its first line, so a table without lines leaves
+    /// no file.
     #[must_use]
     pub fn new(folder: &Path, name: &str, ending: &'static str, head: Vec<u8>, limits: LineLimits) -> Self {
         Self { folder: folder.to_owned(), name: name.to_owned(), ending, head, limits, open: None, ended: Vec::new() }
     }
 
-    /// Writes a line, its end included.
+    /// Writes a line, which includes its line break.
     pub fn write(&mut self, line: &[u8]) -> Result<(), StoreError> {
         let bytes = line.len() as u64;
         let is_full = |open: &Open| open.bytes + bytes > self.limits.bytes || open.lines >= self.limits.lines;
@@ -62,7 +63,8 @@ impl LineFiles {
         Ok(())
     }
 
-    /// Ends the files and returns the name of each with its lines, the head aside: one without a number where it is alone.
+    /// Finishes the files. Returns the name of each and its number of lines without the header. A single file has no
+    /// shard number in its name.
     pub fn end(mut self) -> Result<Vec<(String, u64)>, StoreError> {
         self.end_file()?;
         let count = self.ended.len();
@@ -70,7 +72,7 @@ impl LineFiles {
         for (number, (path, lines)) in self.ended.iter().enumerate() {
             let number = if count == 1 { String::new() } else { format!("-{number:05}-of-{count:05}") };
             let name = format!("{}{number}.{}", self.name, self.ending);
-            fs::rename(path, self.folder.join(&name)).map_err(StoreError::io("name", path))?;
+            fs::rename(path, self.folder.join(&name)).map_err(StoreError::io("rename", path))?;
             names.push((name, *lines));
         }
         if count > 0 {
@@ -90,7 +92,7 @@ impl LineFiles {
 
 impl Open {
     fn new(folder: &Path, name: &str, number: usize, head: &[u8]) -> Result<Self, StoreError> {
-        fs::create_dir_all(folder).map_err(StoreError::io("make the folder", folder))?;
+        fs::create_dir_all(folder).map_err(StoreError::io("create the folder", folder))?;
         let path = folder.join(format!("{name}-{number:05}.new"));
         let mut file = BufWriter::new(File::create(&path).map_err(StoreError::io("create", &path))?);
         file.write_all(head).map_err(StoreError::io("write", &path))?;

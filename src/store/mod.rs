@@ -1,7 +1,8 @@
-//! The run folder, the journal and the scene pool: the only room that writes files.
+//! Run folders, the journal, the scene pool and data set files.
 //!
-//! Whole files are replaced by a temporary file, a sync and a rename; the journal is appended to and synced before an answer
-//! is used. After a crash at any point, opening again finds what was acknowledged. This room decides nothing about the work.
+//! The only module that writes files. Whole files are replaced by writing a temporary file, syncing and renaming it.
+//! The journal is appended to and synced before an answer is used. After a crash at any point, the next open finds
+//! everything that was acknowledged.
 
 mod atomic;
 mod characters;

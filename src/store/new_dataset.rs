@@ -1,4 +1,5 @@
-//! A data set that is written beside the old one and then takes its place: after a crash at any step one of them is whole.
+//! Replacing a data set: the new one is written beside the old one and then renamed. After a crash at any step one of
+//! them is complete.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +13,7 @@ use super::atomic::remove;
 use super::parquet::hexadecimal;
 use super::{StoreError, TableFile, atomic, write_json};
 
-/// A data set that is being written beside the old one.
+/// A data set that is being written beside the one it replaces.
 pub struct NewDataset {
     target: PathBuf,
     path: PathBuf,
@@ -21,15 +22,15 @@ pub struct NewDataset {
 }
 
 impl NewDataset {
-    /// Begins a data set that will stand at a path. `shard_bytes` is how large a file may grow before another follows it.
+    /// Starts a data set that will replace `target`. A file that exceeds `shard_bytes` is followed by another one.
     pub fn beside(target: &Path, shard_bytes: u64) -> Result<Self, StoreError> {
         let path = named(target, "new");
         remove(&path)?;
-        fs::create_dir_all(&path).map_err(StoreError::io("make the folder", &path))?;
+        fs::create_dir_all(&path).map_err(StoreError::io("create the folder", &path))?;
         Ok(Self { target: target.to_owned(), path, shard_bytes, hashes: BTreeMap::new() })
     }
 
-    /// Puts right what a crash left of a data set at a path.
+    /// Completes or undoes the replacement of a data set that a crash interrupted.
     pub fn mend(target: &Path) -> Result<(), StoreError> {
         let old = named(target, "old");
         if exists(&old)? {
@@ -43,28 +44,28 @@ impl NewDataset {
         remove(&named(target, "new"))
     }
 
-    /// Begins the table of one split of one config. Hand it back to [`end`](Self::end).
+    /// Starts the table of one split of one config. Pass it to [`end`](Self::end) when it is complete.
     #[must_use]
     pub fn table(&self, config: &str, split: &str) -> TableFile {
         TableFile::new(self.path.join(config), split.to_owned(), self.shard_bytes)
     }
 
-    /// Ends a table. One without rows leaves no file.
+    /// Finishes a table. A table without rows leaves no file.
     pub fn end(&mut self, table: TableFile) -> Result<(), StoreError> {
-        let config = table.folder().file_name().expect("a config has a name").to_string_lossy().into_owned();
+        let config = table.folder().file_name().expect("a config folder has a name").to_string_lossy().into_owned();
         for (name, hash) in table.end()? {
             self.hashes.insert(format!("{config}/{name}"), hash);
         }
         Ok(())
     }
 
-    /// Adds a file of another data set as it is; `name` is its path below both.
+    /// Copies a file of another data set unchanged. `name` is its path relative to both data sets.
     ///
-    /// It is hashed on the way: what stands there now counts, not what once was written.
+    /// The copy is hashed, so the hash matches the content now, whatever an older manifest says.
     pub fn add(&mut self, dataset: &Path, name: &str) -> Result<(), StoreError> {
         let (from, to) = (dataset.join(name), self.path.join(name));
-        let folder = to.parent().expect("a file stands in a folder");
-        fs::create_dir_all(folder).map_err(StoreError::io("make the folder", folder))?;
+        let folder = to.parent().expect("a file path has a parent folder");
+        fs::create_dir_all(folder).map_err(StoreError::io("create the folder", folder))?;
         fs::copy(&from, &to).map_err(StoreError::io("copy", &from))?;
         let file = fs::File::open(&to).map_err(StoreError::io("open", &to))?;
         file.sync_all().map_err(StoreError::io("write", &to))?;
@@ -72,7 +73,7 @@ impl NewDataset {
         Ok(())
     }
 
-    /// Adds a file of JSON.
+    /// Adds a JSON file.
     pub fn add_json(&mut self, name: &str, value: &impl Serialize) -> Result<(), StoreError> {
         let path = self.path.join(name);
         write_json(&path, value)?;
@@ -80,7 +81,7 @@ impl NewDataset {
         Ok(())
     }
 
-    /// Adds the card and puts the data set into the old one's place; returns the SHA-256 of each file by its path in there.
+    /// Adds the card and replaces the old data set. Returns the SHA-256 of each file by its relative path.
     pub fn finish(mut self, card: &str) -> Result<BTreeMap<String, String>, StoreError> {
         atomic::write(&self.path.join("README.md"), card.as_bytes())?;
         self.hashes.insert("README.md".to_owned(), hexadecimal(Sha256::new_with_prefix(card)));
@@ -102,7 +103,7 @@ impl NewDataset {
     }
 }
 
-/// Returns the SHA-256 of a file as it stands there, without holding it.
+/// Returns the SHA-256 of a file, reading it as a stream.
 pub fn hash_of(path: &Path) -> Result<String, StoreError> {
     let mut hasher = Sha256::new();
     let copied = fs::File::open(path).and_then(|mut file| io::copy(&mut file, &mut hasher));
@@ -110,8 +111,8 @@ pub fn hash_of(path: &Path) -> Result<String, StoreError> {
     Ok(hexadecimal(hasher))
 }
 
-/// Returns the name that a data set has while it is written, or after it was moved aside: hidden, and one that nobody else gives,
-/// since what bears it is removed.
+/// Returns the name of a data set while it is being written or after it was moved aside. The name is hidden and
+/// specific to this program, because a folder with this name is removed.
 fn named(target: &Path, ending: &str) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(target.file_name().unwrap_or_else(|| "dataset".as_ref()));
@@ -120,7 +121,8 @@ fn named(target: &Path, ending: &str) -> PathBuf {
     target.with_file_name(name)
 }
 
-/// Moves hidden entries of the old data set into the new one, at every depth: a clone of the hub has its history in one.
+/// Moves hidden entries of the old data set into the new one, at every depth. For example, a clone of a Hugging Face
+/// repository has its history in `.git`.
 fn carry_hidden(old: &Path, target: &Path) -> Result<(), StoreError> {
     let entries = fs::read_dir(old).map_err(StoreError::io("read the folder", old))?;
     for entry in entries {
@@ -129,10 +131,10 @@ fn carry_hidden(old: &Path, target: &Path) -> Result<(), StoreError> {
         let (from, to) = (old.join(&name), target.join(&name));
         if name.to_string_lossy().starts_with('.') {
             if !exists(&to)? {
-                fs::create_dir_all(target).map_err(StoreError::io("make the folder", target))?;
+                fs::create_dir_all(target).map_err(StoreError::io("create the folder", target))?;
                 fs::rename(&from, &to).map_err(StoreError::io("move", &from))?;
             }
-        } else if entry.file_type().map_err(StoreError::io("find", &from))?.is_dir() {
+        } else if entry.file_type().map_err(StoreError::io("access", &from))?.is_dir() {
             carry_hidden(&from, &to)?;
         }
     }
@@ -140,7 +142,7 @@ fn carry_hidden(old: &Path, target: &Path) -> Result<(), StoreError> {
 }
 
 fn exists(path: &Path) -> Result<bool, StoreError> {
-    path.try_exists().map_err(StoreError::io("find", path))
+    path.try_exists().map_err(StoreError::io("access", path))
 }
 
 #[cfg(test)]
@@ -156,7 +158,7 @@ mod tests {
         fs::write(target.join(".git/HEAD"), "main").unwrap();
         fs::write(target.join("old.txt"), "gone").unwrap();
         fs::create_dir_all(target.join("samples/deep/.notes")).unwrap();
-        // Of somebody's own; nothing tells that they are no longer wanted.
+        // Folders of the user with similar names must not be removed.
         for own in ["clone.old/.git", "clone.new"] {
             fs::create_dir_all(folder.path().join(own)).unwrap();
         }
@@ -168,10 +170,10 @@ mod tests {
         assert_eq!(files.keys().collect::<Vec<_>>(), ["README.md", "pictures/small/a.svg"]);
         assert_eq!(fs::read_to_string(target.join(".git/HEAD")).unwrap(), "main");
         assert!(!target.join("old.txt").exists());
-        assert!(target.join("samples/deep/.notes").is_dir(), "what is hidden further down too");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "nothing is left beside it");
+        assert!(target.join("samples/deep/.notes").is_dir(), "hidden entries in subfolders are kept");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "no temporary folder is left");
         assert!(folder.path().join("clone.old/.git").is_dir() && folder.path().join("clone.new").is_dir());
-        // A crash between the last steps leaves the history in the old one.
+        // A crash between the last two steps leaves the history in the old folder.
         fs::create_dir_all(folder.path().join(".clone.dramaturg-old/.git2")).unwrap();
         NewDataset::mend(&target).unwrap();
         assert!(target.join(".git2").is_dir() && !folder.path().join(".clone.dramaturg-old").exists());

@@ -1,4 +1,4 @@
-//! Tables as Parquet files that every reader takes: the same bytes for the same rows, whatever the machine.
+//! Tables as Parquet files that other readers accept, with the same bytes for the same rows on every machine.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -13,36 +13,36 @@ use sha2::{Digest as _, Sha256};
 
 use super::{StoreError, atomic};
 
-/// A file beyond so many bytes is followed by a further one: what the hub takes for a shard.
+/// A file that would exceed this many bytes is followed by another one: the shard size of the Hugging Face Hub.
 pub const SHARD_BYTES: u64 = 500_000_000;
 
-/// The files of one split of one config of a data set, written group by group: no more than a group is in memory.
+/// The files of one split of one config of a data set. One row group is in memory at a time.
 ///
-/// A split that is larger than a shard may be has several, `<split>-00000-of-00003.parquet` and so on. Where one ends depends on the
-/// rows alone.
+/// A split that exceeds the shard size has several files: `<split>-00000-of-00003.parquet` and so on. Where a file ends
+/// depends only on the rows.
 pub struct TableFile {
     folder: PathBuf,
     split: String,
     shard_bytes: u64,
     open: Option<Open>,
-    /// The files that are whole but not yet named, with their SHA-256.
+    /// The complete files that still have temporary names, with their SHA-256.
     ended: Vec<(PathBuf, String)>,
-    /// How many bytes the last group took in its file.
+    /// The size in bytes of the last row group in its file.
     last_group: u64,
 }
 
-/// A file that has rows.
+/// A file with at least one row group.
 struct Open {
     path: PathBuf,
     writer: BatchedWriter<Hashing>,
-    /// Whether the types of its columns are more than Parquet tells.
+    /// Whether a column has a type that Parquet alone cannot express.
     needs_schema: bool,
-    /// The file once more, to see it through to the disk.
+    /// A second handle of the file, for syncing it.
     file: File,
     written: Arc<Mutex<Sum>>,
 }
 
-/// What went into a file.
+/// The hash and length of the bytes written to a file.
 #[derive(Default, Clone)]
 struct Sum {
     hasher: Sha256,
@@ -50,7 +50,8 @@ struct Sum {
 }
 
 impl TableFile {
-    /// Names the config's folder and the split. A file is made with the first group, so that a table without rows leaves none.
+    /// Creates a table writer from the config's folder and the split. A file is created with its first row group, so a
+    /// table without rows leaves no file.
     pub(super) const fn new(folder: PathBuf, split: String, shard_bytes: u64) -> Self {
         Self { folder, split, shard_bytes, open: None, ended: Vec::new(), last_group: 0 }
     }
@@ -72,7 +73,7 @@ impl TableFile {
                 none.insert(Open::new(path, &group)?)
             }
         };
-        // One chunk is one row group, however the frame was put together.
+        // The writer makes one row group per chunk, so the frame must have a single chunk.
         group.rechunk_mut_par();
         let before = open.bytes();
         let written = open.writer.write_batch(&group);
@@ -81,14 +82,14 @@ impl TableFile {
         Ok(())
     }
 
-    /// Ends the table and returns the name of each of its files with its SHA-256; none where there are no rows.
+    /// Finishes the table. Returns the name and the SHA-256 of each file; the list is empty if there are no rows.
     pub(super) fn end(mut self) -> Result<Vec<(String, String)>, StoreError> {
         self.end_file()?;
         let count = self.ended.len();
         let mut named = Vec::with_capacity(count);
         for (number, (path, hash)) in self.ended.into_iter().enumerate() {
             let name = format!("{}-{number:05}-of-{count:05}.parquet", self.split);
-            fs::rename(&path, self.folder.join(&name)).map_err(StoreError::io("name", &path))?;
+            fs::rename(&path, self.folder.join(&name)).map_err(StoreError::io("rename", &path))?;
             named.push((name, hash));
         }
         if count > 0 {
@@ -99,10 +100,10 @@ impl TableFile {
 
     fn end_file(&mut self) -> Result<(), StoreError> {
         let Some(Open { path, writer, needs_schema, file, written }) = self.open.take() else { return Ok(()) };
-        // Ending the file by hand leaves out the Arrow schema that polars would embed: older readers refuse its types. What
-        // others have made may need it.
+        // Ending the file with an explicit schema omits the Arrow schema that polars would embed: older readers reject
+        // its types. Columns of other programs may need it.
         let schema = (!needs_schema).then(Vec::new);
-        let ended = writer.get_writer().lock().expect("no panic while a group is written").end(schema);
+        let ended = writer.get_writer().lock().expect("writing a group does not panic").end(schema);
         ended.map_err(|source| StoreError::Parquet { path: path.clone(), source })?;
         file.sync_all().map_err(StoreError::io("write", &path))?;
         let written = written.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -113,8 +114,8 @@ impl TableFile {
 
 impl Open {
     fn new(path: PathBuf, frame: &DataFrame) -> Result<Self, StoreError> {
-        let folder = path.parent().expect("a table stands in its config's folder");
-        fs::create_dir_all(folder).map_err(StoreError::io("make the folder", folder))?;
+        let folder = path.parent().expect("a table file is in the folder of its config");
+        fs::create_dir_all(folder).map_err(StoreError::io("create the folder", folder))?;
         let files = || -> io::Result<(File, File)> {
             let file = File::create_new(&path)?;
             Ok((file.try_clone()?, file))
@@ -132,7 +133,8 @@ impl Open {
     }
 }
 
-/// Says whether a type, or one within it, is more than Parquet tells: categories, zones, durations, lists of one length.
+/// Returns whether a type, or a nested one, cannot be expressed in Parquet alone: categories, time zones, durations,
+/// fixed-length lists.
 fn is_more(kind: &DataType) -> bool {
     match kind {
         DataType::List(inner) => is_more(inner),
@@ -154,7 +156,7 @@ pub(super) fn hexadecimal(hasher: Sha256) -> String {
     format!("{:x}", hasher.finalize())
 }
 
-/// Hashes what goes into a file.
+/// A file writer that hashes and counts what is written.
 struct Hashing {
     file: BufWriter<File>,
     written: Arc<Mutex<Sum>>,
@@ -182,7 +184,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns rows with a column of every kind that the data set has.
+    /// Returns rows with every kind of column that the data set has.
     fn frame(rows: usize) -> DataFrame {
         let ids = Column::new("id".into(), (0..rows).map(|n| format!("第{n}行")).collect::<Vec<_>>());
         let scores =
@@ -202,9 +204,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut file = TableFile::new(folder.path().join("samples"), "test".to_owned(), SHARD_BYTES);
         for group in groups {
-            file.write(group).expect("written");
+            file.write(group).expect("the group is valid");
         }
-        let [(name, hash)] = &file.end().expect("ended")[..] else { panic!("it has rows for one file") };
+        let [(name, hash)] = &file.end().expect("the file is writable")[..] else { panic!("the rows fit in one file") };
         assert_eq!(name, "test-00000-of-00001.parquet");
         let bytes = fs::read(folder.path().join("samples").join(name)).unwrap();
         assert_eq!(&hexadecimal(Sha256::new_with_prefix(&bytes)), hash);
@@ -221,7 +223,7 @@ mod tests {
         assert_eq!(written, bytes([frame.clone()]));
         let mut parts = frame.slice(0, 10);
         parts.vstack_mut(&frame.slice(10, 15)).unwrap();
-        assert_eq!(written, bytes([parts]), "how a frame was put together must not show");
+        assert_eq!(written, bytes([parts]), "the chunks of a frame must not affect the bytes");
         assert!(!String::from_utf8_lossy(&written).contains("ARROW:schema"));
         let read = ParquetReader::new(Cursor::new(written)).finish().unwrap();
         assert!(read.equals_missing(&frame), "{read:?}");
@@ -271,6 +273,10 @@ mod tests {
             }
         }
         assert!(read.unwrap().equals_missing(&whole));
-        assert_eq!(fs::read_dir(folder.path().join("samples")).unwrap().count(), files.len(), "nothing else is left");
+        assert_eq!(
+            fs::read_dir(folder.path().join("samples")).unwrap().count(),
+            files.len(),
+            "no temporary file is left"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! The folder of a run: journal, rejects, manifest, report and data set. Says where things stand, never what they mean.
+//! The folder of a run: journal, rejects, manifest, report and data set.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -12,19 +12,19 @@ use super::parquet::SHARD_BYTES;
 use super::{FileJournal, NewDataset, Spool, StoreError, atomic};
 use crate::schema::Reject;
 
-/// The folder of a run. It is used again by every run of the same name, by one process at a time.
+/// The folder of a run. Every run with the same name uses it, one process at a time.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
     journal: Arc<FileJournal>,
-    /// Held as long as the folder is open.
+    /// Locked as long as the folder is open.
     _lock: File,
 }
 
 impl RunFolder {
-    /// Opens a run's folder, makes it when it is missing, and mends what a crash left of the data set.
+    /// Opens a run's folder, creates it if it is missing, and repairs what a crash left of the data set.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        fs::create_dir_all(path).map_err(StoreError::io("make the folder", path))?;
+        fs::create_dir_all(path).map_err(StoreError::io("create the folder", path))?;
         let lock = lock(path)?;
         let journal = Arc::new(FileJournal::open(&path.join("journal.jsonl"))?);
         let folder = Self { path: path.to_owned(), journal, _lock: lock };
@@ -44,13 +44,13 @@ impl RunFolder {
         &self.path
     }
 
-    /// Returns where the data set stands.
+    /// Returns the path of the data set.
     #[must_use]
     pub fn dataset(&self) -> PathBuf {
         self.path.join("dataset")
     }
 
-    /// Replaces the rejects: one `rejected/<stage>.jsonl` for each stage that has some, sorted.
+    /// Replaces the rejects: one sorted file `rejected/<stage>.jsonl` for each stage that has any.
     pub fn write_rejected(&self, rejects: &[Reject]) -> Result<(), StoreError> {
         let folder = self.path.join("rejected");
         let mut files: BTreeMap<PathBuf, Vec<&Reject>> = BTreeMap::new();
@@ -74,14 +74,15 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Makes an empty spool, which is gone when the run is.
+    /// Creates an empty spool, which is removed when it is dropped.
     pub fn spool(&self, name: &str) -> Result<Spool, StoreError> {
         Spool::create(&self.path, name)
     }
 
-    /// Begins a data set that takes the old one's place when it is whole.
+    /// Starts a data set that replaces the old one when it is complete.
     ///
-    /// A crash leaves the old data set or the new one, if need be under a name that the next [`open`](Self::open) puts right.
+    /// After a crash either the old or the new data set is complete, possibly under a temporary name; the next
+    /// [`open`](Self::open) restores its name.
     pub fn new_dataset(&self) -> Result<NewDataset, StoreError> {
         NewDataset::beside(&self.dataset(), SHARD_BYTES)
     }
@@ -96,14 +97,14 @@ impl RunFolder {
         atomic::write(&self.path.join("report.html"), html.as_bytes())
     }
 
-    /// Puts right what a crash left of a data set, and removes what it left of spools.
+    /// Repairs what a crash left of the data set, and removes leftover spools.
     fn mend(&self) -> Result<(), StoreError> {
         Spool::clear(&self.path)?;
         NewDataset::mend(&self.dataset())
     }
 }
 
-/// Replaces a file by a value as JSON, for people to read.
+/// Replaces a file by a value as indented JSON.
 pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
     let json = serde_json::to_string_pretty(value);
     let json = json.map_err(|source| StoreError::Json { path: path.to_owned(), source })?;
@@ -115,12 +116,12 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), StoreError> {
     atomic::write(path, text.as_bytes())
 }
 
-/// Gives a file another name, in place of what has it.
+/// Renames a file and replaces the target if it exists.
 pub fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
     fs::rename(from, to).map_err(StoreError::io("rename", from))
 }
 
-/// Locks the folder of a run, or says which process has it. The lock ends with the file.
+/// Locks the folder of a run. The error names the process that holds it. The lock ends when the file is closed.
 pub fn lock(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join(".lock");
     let mut file = OpenOptions::new()
@@ -132,7 +133,7 @@ pub fn lock(folder: &Path) -> Result<File, StoreError> {
         .map_err(StoreError::io("open", &path))?;
     if !atomic::lock(&file, &path)? {
         let mut by = String::new();
-        // Whoever holds it may be about to write its number.
+        // The process that holds the lock may not have written its id yet.
         let known = file.read_to_string(&mut by).is_ok() && !by.trim().is_empty();
         let by = if known { format!("process {}", by.trim()) } else { "another process".to_owned() };
         return Err(StoreError::InUse { path: folder.to_owned(), by });
@@ -166,7 +167,7 @@ mod tests {
     use super::super::parquet::hexadecimal;
     use super::*;
 
-    /// Writes a data set of tables with these ids.
+    /// Writes a data set with one row per id in each table.
     fn write(run: &RunFolder, tables: &[(&str, &[&str])]) -> BTreeMap<String, String> {
         let mut dataset = run.new_dataset().unwrap();
         for (config, ids) in tables {
@@ -250,10 +251,10 @@ mod tests {
     fn a_run_folder_has_one_process() {
         let root = tempfile::tempdir().unwrap();
         let run = RunFolder::open(root.path()).unwrap();
-        let error = RunFolder::open(root.path()).expect_err("it is open").to_string();
+        let error = RunFolder::open(root.path()).expect_err("the folder is locked").to_string();
         assert!(error.ends_with(&format!("is in use by process {}", std::process::id())), "{error}");
         drop(run);
-        RunFolder::open(root.path()).expect("it is free again");
+        RunFolder::open(root.path()).expect("the lock was released");
     }
 
     #[test]

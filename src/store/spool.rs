@@ -1,8 +1,8 @@
-//! Records that a run has made and not yet put in order: on the disk, not in memory. They come in any order and are read back in
-//! that of their ids.
+//! Temporary storage on disk for records that a run has produced and not yet sorted. Records are added in any order and
+//! read back sorted by id.
 //!
-//! A spool lives as long as its run. What a crash leaves of one is removed when the folder is opened again: all that is in
-//! it comes back from the journal.
+//! A spool is removed when it is dropped. After a crash it is removed when the folder is opened again: its content can
+//! be reproduced from the journal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -15,13 +15,13 @@ use serde::de::DeserializeOwned;
 
 use super::StoreError;
 
-/// How hard zstd tries: records are written once and read once.
+/// The zstd level: low, because each record is written once and read once.
 const LEVEL: i32 = 1;
 
-/// What the name of a spool's file ends with.
+/// The extension of a spool's file.
 const ENDING: &str = "spool";
 
-/// Records of one kind, each with an id of its own.
+/// Records of one kind, each with a unique id.
 #[derive(Debug)]
 pub struct Spool {
     path: PathBuf,
@@ -35,7 +35,7 @@ struct State {
     places: BTreeMap<String, Place>,
 }
 
-/// Where a record is, and how long it is when it is unpacked.
+/// The position of a record in the file: its offset, its compressed length and its original length, in bytes.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     offset: u64,
@@ -44,7 +44,7 @@ struct Place {
 }
 
 impl Spool {
-    /// Makes an empty spool in a folder.
+    /// Creates an empty spool in a folder.
     pub(super) fn create(folder: &Path, name: &str) -> Result<Self, StoreError> {
         let path = folder.join(format!("{name}.{ENDING}"));
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
@@ -52,7 +52,7 @@ impl Spool {
         Ok(Self { path, state: Mutex::new(State { file, end: 0, places: BTreeMap::new() }) })
     }
 
-    /// Removes what a crash left of the spools of a folder.
+    /// Removes the spools that a crash left in a folder.
     pub(super) fn clear(folder: &Path) -> Result<(), StoreError> {
         for entry in fs::read_dir(folder).map_err(StoreError::io("read the folder", folder))? {
             let path = entry.map_err(StoreError::io("read the folder", folder))?.path();
@@ -63,7 +63,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Adds a record. One with an id that is there already takes its place.
+    /// Adds a record. It replaces an earlier record with the same id.
     pub fn add(&self, id: &str, record: &impl Serialize) -> Result<(), StoreError> {
         let json = serde_json::to_vec(record);
         let json = json.map_err(|source| StoreError::Json { path: self.path.clone(), source })?;
@@ -71,7 +71,7 @@ impl Spool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let place = Place { offset: state.end, packed: packed.len(), length: json.len() };
         let write = |state: &mut State| {
-            // A write that failed halfway is written over.
+            // Overwrites what an earlier failed write left behind the end.
             state.file.seek(SeekFrom::Start(state.end))?;
             state.file.write_all(&packed)
         };
@@ -81,19 +81,19 @@ impl Spool {
         Ok(())
     }
 
-    /// Returns how many records there are.
+    /// Returns the number of records.
     #[must_use]
     pub fn len(&self) -> usize {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).places.len()
     }
 
-    /// Says whether there is none.
+    /// Returns whether there are no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Reads the records in the order of their ids, as plain byte order has it, one at a time.
+    /// Reads the records one at a time, in byte order of their ids.
     pub fn records<T: DeserializeOwned>(&self) -> impl Iterator<Item = Result<T, StoreError>> {
         let places: Vec<Place> =
             self.state.lock().unwrap_or_else(PoisonError::into_inner).places.values().copied().collect();
@@ -106,7 +106,7 @@ impl Spool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).places.keys().cloned().collect()
     }
 
-    /// Reads the record of an id; none where there is none.
+    /// Reads the record with an id, if there is one.
     pub fn get<T: DeserializeOwned>(&self, id: &str) -> Result<Option<T>, StoreError> {
         let place = self.state.lock().unwrap_or_else(PoisonError::into_inner).places.get(id).copied();
         place.map(|place| self.read(place)).transpose()
@@ -127,7 +127,7 @@ impl Spool {
 
 impl Drop for Spool {
     fn drop(&mut self) {
-        // What cannot be removed now is removed when the folder is opened again.
+        // If it cannot be removed now, it is removed when the folder is opened again.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(spool.len(), 3);
         assert_eq!(spool.get::<Vec<String>>("tess/a/10").unwrap().unwrap()[0], "ten");
         assert_eq!(spool.get::<Vec<String>>("tess/a/3").unwrap(), None);
-        // Reading moves nothing: what comes later stands behind what was there.
+        // Reading does not move the write position: later records are appended.
         spool.add("a", &vec!["first"]).unwrap();
         let read: Vec<Vec<String>> = spool.records().map(Result::unwrap).collect();
         assert_eq!((read.len(), read[0][0].as_str(), read[1][0].as_str()), (4, "first", "ten"));
@@ -162,8 +162,8 @@ mod tests {
         spool.add("a", &"text".repeat(50)).unwrap();
         let path = folder.path().join("lines.spool");
         File::options().write(true).open(&path).unwrap().set_len(3).unwrap();
-        let error = spool.records::<String>().next().unwrap().expect_err("half of it is gone").to_string();
-        assert!(error.starts_with("read `") && error.contains("lines.spool"), "{error}");
+        let error = spool.records::<String>().next().unwrap().expect_err("the file is truncated").to_string();
+        assert!(error.starts_with("failed to read `") && error.contains("lines.spool"), "{error}");
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
         spool.add("a", &1).unwrap();
         drop(spool);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        // What a crash left, and what is no spool.
+        // A spool that a crash left, and another file.
         fs::write(folder.path().join("lines.spool"), "torn").unwrap();
         fs::write(folder.path().join("manifest.json"), "{}").unwrap();
         Spool::clear(folder.path()).unwrap();

@@ -1,4 +1,4 @@
-//! Reads the tables of a data set back from its folder, group by group.
+//! Reading the tables of a data set from its folder, a few row groups at a time.
 
 use std::fs::{self, File};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use polars::prelude::{ParquetReader, SerReader as _};
 
 use super::StoreError;
 
-/// A data set that is there: its folder and its tables.
+/// An existing data set: its folder and its tables.
 #[derive(Debug, Clone)]
 pub struct Dataset {
     /// The folder with the card and a folder for each config.
@@ -22,16 +22,16 @@ pub struct Dataset {
 /// The files of one split of one config.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// The config, the name of its folder.
+    /// The config, which is the name of its folder.
     pub config: String,
-    /// The split, as the files' names begin.
+    /// The split, which is the first part of the file names.
     pub split: String,
-    /// The files in order.
+    /// The files, in order.
     pub files: Vec<PathBuf>,
 }
 
 impl Dataset {
-    /// Lists the tables of a data set; none where the folder holds none.
+    /// Lists the tables of a data set. The list is empty if the folder has none.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let mut tables: Vec<Table> = Vec::new();
         for folder in entries(path)?.into_iter().filter(|path| path.is_dir()) {
@@ -53,14 +53,14 @@ impl Dataset {
         self.tables.iter().filter(move |table| table.config == config)
     }
 
-    /// Returns the path of a file below the data set, as a manifest names it.
+    /// Returns the path of a file relative to the data set, with `/` as the separator, as the manifest has it.
     #[must_use]
     pub fn relative(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.path).unwrap_or(path);
         below.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
     }
 
-    /// Returns the path of every file below the data set, hidden ones aside, sorted, as a manifest names them.
+    /// Returns the relative path of every file of the data set, except hidden files, sorted.
     pub fn files(&self) -> Result<Vec<String>, StoreError> {
         let mut files = Vec::new();
         let mut open = vec![self.path.clone()];
@@ -78,7 +78,7 @@ impl Dataset {
     }
 }
 
-/// Returns the split of a file: what stands before its number.
+/// Returns the split of a file: the part of its name before the shard number.
 fn split_of(name: &str) -> &str {
     name.trim_end_matches(".parquet").split('-').next().unwrap_or_default()
 }
@@ -91,7 +91,7 @@ fn name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Returns what stands in a folder, sorted.
+/// Returns the entries of a folder, sorted.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let list = || -> std::io::Result<Vec<PathBuf>> { fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect() };
     let mut paths = list().map_err(StoreError::io("read the folder", folder))?;
@@ -99,7 +99,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(paths)
 }
 
-/// Returns the card of a data set; an empty one where it has none.
+/// Returns the card of a data set, or an empty string if it has none.
 pub fn read_card(dataset: &Path) -> Result<String, StoreError> {
     let path = dataset.join("README.md");
     match fs::read_to_string(&path) {
@@ -108,25 +108,26 @@ pub fn read_card(dataset: &Path) -> Result<String, StoreError> {
     }
 }
 
-/// Returns the names of a file's columns.
+/// Returns the column names of a file.
 pub fn columns(path: &Path) -> Result<Vec<String>, StoreError> {
     whole(path, |mut reader| Ok(reader.schema()?.iter_names().map(ToString::to_string).collect()))
 }
 
-/// Small groups are read together until there are so many rows of them, or so many bytes before they were packed.
+/// Small row groups are read together, up to this many rows and this many uncompressed bytes.
 const RUN_ROWS: usize = 10_000;
 const RUN_BYTES: usize = 16 << 20;
 
-/// Of a group with more bytes than this a part is read at a time.
+/// A row group with more bytes than this is read in several parts.
 const PART_BYTES: usize = 64 << 20;
 
-/// Reads a file part by part, all columns or some; each part comes with the number of its first row, from 0. A part is a group, or
-/// several small ones, or a share of a large one.
+/// Reads a file part by part, all columns or only some. Each part comes with the number of its first row, from 0.
+///
+/// A part is a row group, several small ones, or a section of a large one.
 pub fn groups(
     path: &Path,
     columns: Option<&[&str]>,
 ) -> Result<impl Iterator<Item = Result<(usize, DataFrame), StoreError>> + Send + use<>, StoreError> {
-    // Read once: the footer tells of every group, and a file may have many.
+    // Read once: the footer describes every row group, and a file may have many.
     let metadata = whole(path, |mut reader| reader.get_metadata().cloned())?;
     let parts = parts(metadata.row_groups.iter().map(|group| (group.num_rows(), group.total_byte_size())));
     let columns: Option<Vec<String>> = columns.map(|columns| columns.iter().map(ToString::to_string).collect());
@@ -140,8 +141,9 @@ pub fn groups(
     }))
 }
 
-/// Returns the columns of a file that cannot be read where others can: each is read alone, so that it is asked for a file that is
-/// known to be broken.
+/// Returns the columns of a file that cannot be read although others can.
+///
+/// Each column is read separately, so call this only for a file that is known to be damaged.
 #[must_use]
 pub fn broken_columns(path: &Path) -> Vec<String> {
     let names = columns(path).unwrap_or_default();
@@ -151,7 +153,7 @@ pub fn broken_columns(path: &Path) -> Vec<String> {
     if broken.len() < names.len() { broken } else { Vec::new() }
 }
 
-/// Returns where each part begins and how many rows it has, by the rows and bytes of the groups.
+/// Returns the first row and the number of rows of each part, given the rows and bytes of the row groups.
 fn parts(groups: impl Iterator<Item = (usize, usize)>) -> Vec<(usize, usize)> {
     let mut parts = Vec::new();
     let (mut first, mut rows, mut bytes) = (0_usize, 0_usize, 0_usize);
@@ -175,7 +177,7 @@ fn parts(groups: impl Iterator<Item = (usize, usize)>) -> Vec<(usize, usize)> {
     parts
 }
 
-/// Reads something of a Parquet file. What is damaged is an error, also where the reader panics over it.
+/// Reads from a Parquet file. A damaged file is an error even where the reader panics.
 fn whole<T>(path: &Path, read: impl FnOnce(ParquetReader<File>) -> PolarsResult<T>) -> Result<T, StoreError> {
     let file = File::open(path).map_err(StoreError::io("read", path))?;
     let read = catch_unwind(AssertUnwindSafe(|| read(ParquetReader::new(file))));
@@ -183,10 +185,10 @@ fn whole<T>(path: &Path, read: impl FnOnce(ParquetReader<File>) -> PolarsResult<
     read.map_err(|source| StoreError::Rows { path: path.to_owned(), source })
 }
 
-/// The parts of a file that are still to be read.
+/// The unread parts of a file.
 type Parts = Box<dyn Iterator<Item = Result<(usize, DataFrame), StoreError>> + Send>;
 
-/// Reads the rows of a table from its first to its last, across its files, some at a time; holds one part.
+/// Reads the rows of a table from first to last, across its files. Holds one part in memory.
 pub struct RowReader {
     files: std::vec::IntoIter<PathBuf>,
     parts: Parts,
@@ -194,13 +196,13 @@ pub struct RowReader {
 }
 
 impl RowReader {
-    /// Begins before the first row.
+    /// Creates a reader that starts at the first row.
     #[must_use]
     pub fn new(table: &Table) -> Self {
         Self { files: table.files.clone().into_iter(), parts: Box::new(std::iter::empty()), rest: None }
     }
 
-    /// Returns the next rows: as many as are asked for, or fewer where a part ends; none at the end.
+    /// Returns the next rows: at most `most`, fewer at the end of a part, `None` at the end of the table.
     pub fn next(&mut self, most: usize) -> Result<Option<DataFrame>, StoreError> {
         let Some(rest) = self.rest.take() else {
             let Some(part) = self.next_part()? else { return Ok(None) };
@@ -225,17 +227,17 @@ impl RowReader {
     }
 }
 
-/// Where a data set stands, and the run that made it.
+/// The folder of a data set, and of the run that made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The data set's folder.
     pub dataset: PathBuf,
-    /// The run's folder, where the data set stands in one.
+    /// The run's folder, if the data set is in one.
     pub run: Option<PathBuf>,
 }
 
 impl Place {
-    /// Finds the data set of a path that is a run's folder or a data set's; none where it is neither.
+    /// Finds the data set of a path to a run folder or a data set. Returns `None` if it is neither.
     #[must_use]
     pub fn find(path: &Path) -> Option<Self> {
         let within = path.join("dataset");
@@ -246,14 +248,14 @@ impl Place {
         if !holds_tables(path) {
             return None;
         }
-        // Also where the path is `.`.
+        // `canonicalize`, because the path may be `.`.
         let whole = path.canonicalize().ok().filter(|whole| whole.ends_with("dataset"));
         let run = whole.and_then(|whole| whole.parent().map(Path::to_owned)).filter(|run| super::is_run(run));
         Some(Self { dataset: path.to_owned(), run })
     }
 }
 
-/// Says whether a folder has a config with a Parquet file, or a card of a data set.
+/// Returns whether a folder has a config with a Parquet file, or the card of a data set.
 fn holds_tables(path: &Path) -> bool {
     if Dataset::open(path).is_ok_and(|dataset| !dataset.tables.is_empty()) {
         return true;

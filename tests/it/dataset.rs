@@ -839,7 +839,7 @@ fn columns_of_others_divide_and_keep_their_types() {
     let export = ["export", "alone", "--format", "csv", "--config", "samples", "--out", "csv"];
     let output = dramaturg(&folder, &export);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.code() != Some(0) && error.contains("`bytes` holds values of the type binary"), "{error}");
+    assert!(output.status.code() != Some(0) && error.contains("`bytes` has values of the type binary"), "{error}");
     write(&folder.path().join("alone/samples/test-00000-of-00001.parquet"), frame.drop("bytes").unwrap());
     for (form, wanted) in [
         (

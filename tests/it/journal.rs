@@ -58,7 +58,7 @@ fn what_is_no_journal_is_told_with_a_hint() {
     let errors = shown(&run, &["stats", "outputs/nothing"], 2);
     assert!(errors.contains("outputs/nothing") && errors.contains("hint: name a run's folder"), "{errors}");
     let errors = shown(&run, &["export", "small.toml"], 2);
-    assert!(errors.contains("`small.toml`: it is no journal"), "{errors}");
+    assert!(errors.contains("`small.toml`: not a dramaturg journal"), "{errors}");
     run.run(&["chunk", "small.toml", "--quiet"]);
     let errors = shown(&run, &["show", "outputs/small", "00"], 2);
     assert!(errors.contains("no call has the key or the draw `00`"), "{errors}");
@@ -179,7 +179,7 @@ fn closed_files_are_read_like_the_open_one() {
     let output = run.run(&["build", "small.toml"]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{errors}");
-    assert!(errors.contains("journal.000001.jsonl.zst`: the journal goes on after it"), "{errors}");
+    assert!(errors.contains("journal.000001.jsonl.zst`: later journal segments exist"), "{errors}");
 }
 
 #[test]
@@ -214,12 +214,12 @@ fn a_newer_journal_and_a_file_in_the_way_are_refused() {
     };
     std::fs::create_dir_all(run.path().join("outputs")).expect("a folder");
     std::fs::write(run.path().join("outputs/small"), "a note").expect("a file");
-    refused("error: make the folder `outputs/small`");
+    refused("error: failed to create the folder `outputs/small`");
     std::fs::remove_file(run.path().join("outputs/small")).expect("the file");
     std::fs::create_dir(run.path().join("outputs/small")).expect("a folder");
     let newer = "{\"dramaturg_journal\":3,\"segment\":1}\n{\"what\":\"is this?\"}\n";
     std::fs::write(run.journal(), newer).expect("a file");
-    refused("its format has version 3, this program knows up to 2");
+    refused("format version 3 is newer than the latest supported version 2");
     assert_eq!(std::fs::read_to_string(run.journal()).expect("it is there"), newer, "it stays as it is");
 }
 
@@ -242,7 +242,7 @@ fn a_full_disk_ends_a_run_and_the_next_one_goes_on() {
         let output = limited(&["build", "small.toml"]);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{errors}");
-        assert!(errors.contains("error: write the journal `outputs/small/journal.jsonl`"), "{errors}");
+        assert!(errors.contains("error: failed to write the journal `outputs/small/journal.jsonl`"), "{errors}");
         assert!(errors.contains("calls that were answered are kept"), "{errors}");
         assert!(!run.path().join("outputs/small/dataset").exists(), "nothing half done is left");
     }
@@ -276,7 +276,10 @@ fn a_folder_that_may_not_be_written_ends_a_run() {
     // To the superuser nothing is read-only.
     assert_eq!(output.status.code(), Some(i32::from(!may_write_anywhere)), "{errors}");
     if !may_write_anywhere {
-        assert!(errors.contains("error: open `outputs/small/.lock`") && errors.contains("caused by:"), "{errors}");
+        assert!(
+            errors.contains("error: failed to open `outputs/small/.lock`") && errors.contains("caused by:"),
+            "{errors}"
+        );
         assert_eq!(std::fs::read(run.journal()).expect("a journal"), journal);
     }
 }

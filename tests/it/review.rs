@@ -86,7 +86,7 @@ fn vetoes_are_obeyed_and_shown() {
     assert_eq!(texts(&after, "edited")[place].as_deref(), Some("错字"));
     assert_eq!(texts(&after, "edited").iter().flatten().count(), 1);
     let report = read(&run, "report.html");
-    assert!(report.contains(&format!("{} rows were taken out and 1 reference edited", gone.len() + 1)));
+    assert!(report.contains(&format!("{} rows were removed and 1 reference edited", gone.len() + 1)));
     assert!(report.contains("she would not say so") && report.contains("now <bdi>（点头）正是。</bdi>"), "{report}");
     let card = read(&run, "dataset/README.md");
     assert!(card.contains(&format!("| export | vetoed | {} |", gone.len() + 1)), "{card}");
@@ -378,7 +378,9 @@ fn card_report_and_manifest_agree_whatever_was_done_after_the_run() {
     split(&["--test", "0.5", "--dev", "0.2"]);
     assert_agree(&run);
     let divided = read(&run, "report.html");
-    assert!(divided.contains("<code>dramaturg split</code> divided the rows of <code>samples</code>"), "it says how");
+    assert!(
+        divided.contains("The rows of <code>samples</code> were assigned to splits by <code>dramaturg split</code>")
+    );
     split(&["--config", "conversations", "--split", "held=0.4"]);
     assert_agree(&run);
     assert!(read(&run, "report.html").contains(">held<"));

@@ -1,6 +1,6 @@
-//! Figures in words: counts with commas, shares, money.
+//! Formatting of counts, percentages and money.
 
-/// Writes a count with commas.
+/// Formats a count with commas.
 #[must_use]
 pub fn thousands(count: u64) -> String {
     let digits = count.to_string();
@@ -14,7 +14,7 @@ pub fn thousands(count: u64) -> String {
     text
 }
 
-/// Writes a share in whole per cent; one that is none of them is told so.
+/// Formats a share in whole per cent; a positive share below 1 % is shown as `< 1 %`.
 #[must_use]
 pub fn percent(part: u64, whole: u64) -> String {
     match part.saturating_mul(100).checked_div(whole) {
@@ -23,7 +23,7 @@ pub fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// Writes a sum of money; one that is not known is told so, never as nothing.
+/// Formats an amount in US dollars; an unknown amount is shown as `unpriced`.
 #[must_use]
 pub fn dollars(usd: Option<f64>) -> String {
     match usd {

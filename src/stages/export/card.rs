@@ -1,6 +1,7 @@
-//! The data set card: front matter, then what the data set is, how to read it and how it was made, in short. It tells nothing
-//! that a second run from the same journal would tell otherwise: no time, no count that
-//! depends on where an answer came from, no address of a server.
+//! The data set card: front matter, a description, how to load the data, and how it was made.
+//!
+//! The card has only content that is the same when the run is replayed from its journal: no time, no count that depends
+//! on the source of an answer, no server address.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,7 +18,7 @@ use super::tally::Tally;
 use super::{Charge, Params, Rights, Table, dollars, percent, thousands};
 use crate::schema::{Dimension, Language, RoleTally};
 
-/// What the card tells of a run beside its tables.
+/// The facts about a run that the card shows in addition to its tables.
 #[derive(Debug, Clone, Default)]
 pub struct About {
     /// The run's name in the pipeline file.
@@ -26,31 +27,31 @@ pub struct About {
     pub version: String,
     /// The run's seed.
     pub seed: u64,
-    /// The pipeline file as it was read. Values of `base_url` are left out of the card.
+    /// The text of the pipeline file. The card omits values of `base_url`.
     pub pipeline: String,
-    /// What the command line changed in it, each as `KEY=VALUE`; only what can change a row belongs here.
+    /// The changes to it from the command line, each as `KEY=VALUE`. Only include those that can affect rows.
     pub overrides: Vec<String>,
-    /// The books, in the order in which they were read.
+    /// The books, in the order of the run.
     pub books: Vec<AboutBook>,
-    /// Who plays which part, in the order of the cast.
+    /// The models of the cast, in the order of the cast.
     pub parts: Vec<AboutPart>,
-    /// The dimensions, in their order.
+    /// The dimensions, in order.
     pub dimensions: Vec<Dimension>,
-    /// τ: how often a lane counts each dimension before it ends.
+    /// τ: how many times a lane counts each dimension before it ends.
     pub tau: u32,
-    /// How likely a stretch up to the next test turn aims at a dimension, 0 to 1.
+    /// The probability that the turns before a test turn target a dimension, 0 to 1.
     pub emphasis: f64,
-    /// How many conversations of a lane are played together.
+    /// The number of conversations of a lane that are played at the same time.
     pub wave: u32,
-    /// The largest σ at which the source reply stays in the history.
+    /// The maximum σ at which the source model's reply stays in the history.
     pub keep_source: u8,
-    /// The largest σ at which a turn becomes a sample.
+    /// The maximum σ at which a turn becomes a sample.
     pub sample: u8,
-    /// blake3 of each prompt template, by name.
+    /// The BLAKE3 hash of each prompt template, by name.
     pub prompts: BTreeMap<String, String>,
-    /// What was asked, by ask and model.
+    /// The usage by ask and model.
     pub charges: Vec<Charge>,
-    /// What became of roles and questions by language; none where no roles were made.
+    /// The counts of roles and questions by language; empty if no roles were made.
     pub roles: BTreeMap<Language, RoleTally>,
 }
 
@@ -63,31 +64,31 @@ pub struct AboutBook {
     pub title: String,
     /// Its language.
     pub language: Language,
-    /// Its licence, as the pipeline file states it.
+    /// Its licence as stated in the pipeline file.
     pub license: Option<String>,
-    /// Where it comes from, as the pipeline file states it.
+    /// Its source as stated in the pipeline file.
     pub source: Option<String>,
 }
 
-/// A part of the cast and the model that plays it.
+/// A part of the cast and the model that fills it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AboutPart {
     /// The part, such as `judge` or `extractor (zh)`.
     pub part: String,
     /// The model's name in the pipeline file, the value of columns such as `judge_model`.
     pub name: String,
-    /// The model's id, such as `offline:plain`.
+    /// The model's full id, such as `offline:plain`.
     pub model: String,
 }
 
-/// Writes the card, the `README.md` of the data set.
+/// Returns the text of the card, the `README.md` of the data set.
 #[must_use]
 pub fn card(params: &Params, about: &About, tables: &[Table]) -> String {
     let name = params.pretty_name.as_deref().unwrap_or(&about.name);
     let mut card = front(params, about, tables);
     let _ = write!(card, "\n# {}\n\n{}", cell(name), what(tables));
     if let Some(licence) = own_licence(params) {
-        let _ = write!(card, "Licence, in the words of whoever made it: {}\n\n", cell(licence));
+        let _ = write!(card, "Licence as stated by the authors of this data set: {}\n\n", cell(licence));
     }
     if let Some(table) = tables.first() {
         card.push_str(&load(table));
@@ -104,13 +105,13 @@ pub fn card(params: &Params, about: &About, tables: &[Table]) -> String {
 fn what(tables: &[Table]) -> String {
     let rows =
         |config: &str| -> usize { tables.iter().filter(|table| table.config == config).map(|table| table.rows).sum() };
-    let mut text = "A role-play benchmark made out of books. Each row of `samples` is one turn of a test character in a group \
-        chat with the cast of a book's scene: `messages` is what a model under test is sent, `baseline` the reply that its \
-        own reply is compared with, and `criteria` what the comparison looks at. The other configs hold what the samples \
-        were made of.\n\n"
+    let mut text = "A role-play benchmark generated from books. Each row of `samples` is one turn of a test character \
+        in a group chat with the characters of a scene. `messages` is the prompt for the model under evaluation, \
+        `baseline` is the reply that its reply is compared with, and `criteria` describes what to compare. The other \
+        configs contain the data that the samples were made from.\n\n"
         .to_owned();
     if tables.is_empty() {
-        text.push_str("This run made no rows.\n\n");
+        text.push_str("This run produced no rows.\n\n");
         return text;
     }
     let counts: Vec<String> =
@@ -128,7 +129,7 @@ fn load(table: &Table) -> String {
          import polars; rows = polars.read_parquet(\"{config}/{split}-*.parquet\")\n\
          import duckdb; rows = duckdb.sql(\"select * from '{config}/{split}-*.parquet'\")\n```\n\n"
     );
-    let head = "## Reading it\n\nWith this folder as the working directory:\n\n";
+    let head = "## Loading the data\n\nWith this folder as the working directory:\n\n";
     format!("{head}{}\n", marked(marks::READING, &code))
 }
 
@@ -174,11 +175,12 @@ fn made(about: &About, tables: &[Table]) -> String {
     }
     let _ = write!(
         text,
-        "Each test character plays with each source model until every dimension was counted τ = {} times; a stretch up to its \
-         next turn aims at a dimension with probability {}, and conversations are played in waves of {}. At each of its turns \
-         the source and the base model both answer, and the judge names the dimension that fits and gives σ, from 1 (source \
-         much better) to 5 (base much better). The source's reply stays in the history at σ ≤ {}; a turn with σ ≤ {} of a \
-         conversation that passed every filter is a sample.\n\n",
+        "Each test character plays conversations with each source model until every dimension has been counted τ = {} \
+         times. The turns before each of its test turns target a dimension with probability {}, and conversations are \
+         played in batches of {}. At each test turn the source model and the base model both reply, and the judge \
+         names the dimension that fits and gives a score σ, from 1 (source much better) to 5 (base much better). The \
+         source model's reply stays in the history at σ ≤ {}. A turn with σ ≤ {} in a conversation that passed every \
+         filter becomes a sample.\n\n",
         about.tau, about.emphasis, about.wave, about.keep_source, about.sample
     );
     text.push_str(&dimensions(about));
@@ -195,7 +197,7 @@ fn made(about: &About, tables: &[Table]) -> String {
     text
 }
 
-/// Tells what was asked of whom, by stage.
+/// Returns the usage by stage.
 fn cost(charges: &[Charge]) -> String {
     if charges.is_empty() {
         return String::new();
@@ -211,19 +213,19 @@ fn cost(charges: &[Charge]) -> String {
     }
     if all.estimated > 0 {
         let share = percent(all.estimated, all.prompt + all.completion);
-        let _ = write!(text, "\n{share} of the tokens are estimated, since no server counted them.\n");
+        let _ = write!(text, "\n{share} of the tokens are estimates, because the servers did not report counts.\n");
     }
     text.push('\n');
     text
 }
 
-/// Lists the prompt templates by their hashes, folded.
+/// Lists the prompt templates and their hashes in a collapsed section.
 fn prompts(about: &About) -> String {
     if about.prompts.is_empty() {
         return String::new();
     }
-    let mut text = "<details><summary>Prompt templates, each with its blake3</summary>\n\n".to_owned();
-    text.push_str("| template | blake3 |\n|---|---|\n");
+    let mut text = "<details><summary>Prompt templates and their BLAKE3 hashes</summary>\n\n".to_owned();
+    text.push_str("| template | BLAKE3 |\n|---|---|\n");
     for (name, hash) in &about.prompts {
         let _ = writeln!(text, "| {} | `{hash}` |", cell(name));
     }
@@ -249,18 +251,18 @@ fn dimensions(about: &About) -> String {
     text
 }
 
-/// Counts samples per dimension, language and type of character.
+/// Counts samples by dimension, language and character type.
 fn balance(about: &About, table: &Table) -> String {
     let counts = &table.tally.samples;
     let mut groups: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (group, count) in counts.values().flatten() {
         *groups.entry(*group).or_default() += count;
     }
-    // Dimensions without a sample are shown too, in the order of their table; a code that stands in no table comes last.
+    // Dimensions without samples are shown too, in the order of their table. Codes that are not in the table come last.
     let mut codes: Vec<String> = about.dimensions.iter().map(|dimension| dimension.code.clone()).collect();
     codes.extend(counts.keys().filter(|code| !about.dimensions.iter().any(|known| known.code == **code)).cloned());
     let mut text =
-        format!("Samples of split `{}` by dimension, language and type of character:\n\n| dimension |", table.split);
+        format!("Samples of split `{}` by dimension, language and character type:\n\n| dimension |", table.split);
     for (language, kind) in groups.keys() {
         let _ = write!(text, " {language}, {kind} |");
     }
@@ -281,14 +283,14 @@ fn balance(about: &About, table: &Table) -> String {
     if table.tally.edited > 0 {
         let _ = writeln!(
             text,
-            "{} of them have a reference that was edited by hand; the column `edited` tells why.\n",
+            "{} of them have a reference that was edited by hand; the column `edited` gives the reason.\n",
             table.tally.edited
         );
     }
     text
 }
 
-/// Counts σ over all judged turns, those of conversations that were filtered out included.
+/// Counts σ over all judged turns, including those of conversations that were filtered out.
 fn scores(tally: &Tally) -> String {
     let scores: Vec<u8> = (1..=5).collect();
     let head: Vec<String> = scores.iter().map(u8::to_string).collect();
@@ -301,10 +303,10 @@ fn scores(tally: &Tally) -> String {
     )
 }
 
-/// Counts what was left out, by stage and reason.
+/// Counts rejects by stage and reason.
 fn rejects(tally: &Tally) -> String {
     let mut text =
-        "Left out, as `rejected` tells in detail:\n\n| stage | reason | count |\n|---|---|---:|\n".to_owned();
+        "Rejected items (details in the config `rejected`):\n\n| stage | reason | count |\n|---|---|---:|\n".to_owned();
     for ((stage, reason), count) in &tally.rejects {
         let _ = writeln!(text, "| {} | {} | {count} |", cell(stage), cell(reason));
     }
@@ -313,7 +315,7 @@ fn rejects(tally: &Tally) -> String {
 }
 
 fn limits(params: &Params, about: &About) -> String {
-    let mut text = "## Limits\n\n".to_owned();
+    let mut text = "## Limitations\n\n".to_owned();
     let offline: Vec<String> = about
         .parts
         .iter()
@@ -323,51 +325,51 @@ fn limits(params: &Params, about: &About) -> String {
     if !offline.is_empty() {
         let _ = writeln!(
             text,
-            "- No language model played these parts, but the offline engine, which works by rule on the text itself: {}. What \
-             it wrote and judged shows the form of the benchmark and is no measure of role-play.",
+            "- These parts were filled by the rule-based offline engine, not by a language model: {}. What it wrote \
+             and judged shows the format of the benchmark and does not measure role-play.",
             offline.join(", ")
         );
     }
     text.push_str(&own_text(params, about));
     text.push_str(
-        "- `dimension`, `score` and `rationale` are a model's verdicts. They carry its leanings, towards longer replies or \
-         its own style for instance.\n\
-         - Profiles, motivations and situations of `scenes` are read from one stretch of a book each, and may differ from \
-         what stands elsewhere in it.\n\n",
+        "- `dimension`, `score` and `rationale` are verdicts of a model and have its biases, for example towards \
+         longer replies or its own style.\n\
+         - The profiles, motivations and situations of `scenes` are each derived from one passage of a book, and may \
+         contradict other passages.\n\n",
     );
     text
 }
 
-/// Tells how much of the books' own text the rows hold, and who answers for it.
+/// Describes how much of the books' own text the rows contain, and under which licences.
 fn own_text(params: &Params, about: &About) -> String {
     let mut text = String::from("- ");
     if !params.text {
         text.push_str(
-            "What is a book's own text was left out: the words of `scenes.dialogue`, `characters.lines`, `roles.dialogue` and \
-             `roles.catchphrases` are null. `start` and `end` of a line say where it stands, in code points of the decoded book: \
-             who has the book can put it back. ",
+            "The books' own text was left out: the words of `scenes.dialogue`, `characters.lines`, `roles.dialogue` \
+             and `roles.catchphrases` are null. `start` and `end` of an utterance are its offsets, in code points of \
+             the decoded book, so anyone who has the book can restore the text. ",
         );
     }
     match Rights::longest(params) {
         Some(longest) => {
             let _ = write!(
                 text,
-                "No row holds a stretch of more than {longest} code points of a book; `[…]` stands for the rest. "
+                "No row contains a passage of more than {longest} code points of a book; `[…]` marks where a longer \
+                 one was cut. "
             );
         }
-        None => text.push_str("`scenes` and other tables quote the books. "),
+        None => text.push_str("`scenes` and other tables contain quotations from the books. "),
     }
     if about.books.iter().any(|book| book.license.is_none()) {
-        text.push_str(
-            "Whoever publishes this data set answers for the right to do so: not every licence was stated.\n",
-        );
+        text.push_str("Not all licences are stated: check that you have the right to publish this data set.\n");
     } else {
-        text.push_str("The licences are stated as the pipeline file has them.\n");
+        text.push_str("The licences are those stated in the pipeline file.\n");
     }
     if let Some(canary) = &params.canary {
         let _ = writeln!(
             text,
-            "- This data set is for evaluation and should not be in training corpora. Each row carries the canary `{}`.",
+            "- This data set is for evaluation and should not be in training corpora. Each row contains the canary \
+             `{}`.",
             canary.replace(['`', '\n', '\r'], " ")
         );
     }
@@ -378,31 +380,31 @@ fn pipeline(about: &About) -> String {
     let mut text = "## Pipeline file\n\n".to_owned();
     if !about.overrides.is_empty() {
         let list: Vec<String> = about.overrides.iter().map(|change| without_urls(change)).collect();
-        let _ = write!(text, "With these changes from the command line:\n\n{}\n", fenced("toml", &list.join("\n")));
+        let _ = write!(text, "Changes from the command line:\n\n{}\n", fenced("toml", &list.join("\n")));
     }
     text.push_str(&fenced("toml", &without_urls(&about.pipeline)));
     text
 }
 
-/// Returns TOML with every value of `base_url` left out, and every address in a comment: a card is made to be published, an
-/// address of a server is not.
+/// Replaces every value of `base_url` and every address in a comment of a TOML text, because the card may be published
+/// and server addresses must not be.
 fn without_urls(toml: &str) -> String {
     static URL: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
             r#"(\bbase_url["']?\s*=\s*)("""(?s:.*?)"""|'''(?s:.*?)'''|\[(?:[^\]"'#]|#[^\n]*|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')*\]|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s"',}\]#]+)"#,
         )
-        .expect("the pattern is constant")
+        .expect("the pattern is constant and tested")
     });
     static COMMENT: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?m)(?:^|\s)#.*$").expect("the pattern is constant"));
+        LazyLock::new(|| Regex::new(r"(?m)(?:^|\s)#.*$").expect("the pattern is constant and tested"));
     static ADDRESS: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"https?://[^\s"'`]+"#).expect("the pattern is constant"));
+        LazyLock::new(|| Regex::new(r#"https?://[^\s"'`]+"#).expect("the pattern is constant and tested"));
     let left = URL.replace_all(toml, r#"${1}"(left out)""#);
     let comment = |comment: &Captures<'_>| ADDRESS.replace_all(&comment[0], "(left out)").into_owned();
     COMMENT.replace_all(&left, comment).into_owned()
 }
 
-/// Fences code with more backticks than any run of them within.
+/// Returns a fenced code block whose fence is longer than any run of backticks in the code.
 fn fenced(language: &str, code: &str) -> String {
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
@@ -410,12 +412,12 @@ fn fenced(language: &str, code: &str) -> String {
     format!("{fence}{language}\n{code}{end}{fence}\n")
 }
 
-/// Writes a string so that it stands in one cell of a Markdown table or a heading and means nothing to Markdown.
+/// Escapes a user's text for a table cell or a heading, so that it contains no Markdown.
 fn cell(text: &str) -> String {
     escaped(text, false)
 }
 
-/// Writes a note of the program's own, whose code spans stay what they are.
+/// Escapes a description for a table cell but keeps its code spans.
 fn noted(text: &str) -> String {
     escaped(text, true)
 }
@@ -484,8 +486,8 @@ mod tests {
                 "| harbour | The Harbour \\| A Tale | en | cc0-1.0 | https://example.org/harbour |\n| 渡口 | 渡口 | zh | not stated |  |\n",
                 "| judge | strong | vendor/strong-1 |\n",
                 "τ = 2 times",
-                "probability 0.7, and conversations are played in waves of 4",
-                "stays in the history at σ ≤ 3; a turn with σ ≤ 2",
+                "probability 0.7, and conversations are played in batches of 4",
+                "stays in the history at σ ≤ 3. A turn with σ ≤ 2",
                 "| FR | Factual recall | 事实记忆 |\n",
                 "| dimension | en, established | zh, synthesized | all |\n|---|---:|---:|---:|\n\
                  | CR | 2 | 0 | 2 |\n| FR | 0 | 0 | 0 |\n| PA | 0 | 1 | 1 |\n| all | 2 | 1 | 3 |\n",
@@ -495,7 +497,7 @@ mod tests {
                 "simulate.tau=2\n",
                 "## Cost\n\n| stage | calls | prompt tokens | completion tokens | cost |\n|---|---:|---:|---:|---:|\n\
                  | extract | 2 | 700 | 90 | unpriced |\n| select | 1,009 | 4,000 | 500 | $0.50 |\n\
-                 | all | 1,011 | 4,700 | 590 | unpriced |\n\n50 % of the tokens are estimated",
+                  all | 1,011 | 4,700 | 590 | unpriced |\n\n50 % of the tokens are estimates",
                 "| select/judge.en | `0123abcd` |\n\n</details>\n",
             ],
         );
@@ -507,7 +509,7 @@ mod tests {
         let tables = tables(&records());
         assert_has(
             &card(&Params::default(), &about, &tables),
-            &["the offline engine, which works by rule on the text itself: extractor (offline:plain)."],
+            &["by the rule-based offline engine, not by a language model: extractor (offline:plain)."],
         );
         about.parts.remove(0);
         assert!(!card(&Params::default(), &about, &tables).contains("offline engine"));
@@ -540,8 +542,8 @@ mod tests {
     #[test]
     fn a_run_without_rows_has_a_card_too() {
         let card = card(&Params::default(), &About { name: "empty".into(), ..About::default() }, &[]);
-        assert_has(&card, &["pretty_name: \"empty\"", "This run made no rows.", "## Limits"]);
-        assert!(!card.contains("## Columns") && !card.contains("## Reading it"));
+        assert_has(&card, &["pretty_name: \"empty\"", "This run produced no rows.", "## Limitations"]);
+        assert!(!card.contains("## Columns") && !card.contains("## Loading the data"));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Columns out of records, with their types written out. Nested columns are made of flat ones and offsets, never of a series
-//! per row; which records they come from is not known here.
+//! Builds columns with declared types. Nested columns are built from flat columns and offsets, which avoids one series
+//! per row.
 
 use polars::prelude::{
     ArrowDataType, ArrowField, BooleanChunked, Column, CompatLevel, Float64Chunked, Int8Chunked, Int32Chunked,
@@ -7,12 +7,12 @@ use polars::prelude::{
     Series, StringChunked, StructChunked,
 };
 
-/// Why a column could not be made; the table's name is added where it is known.
+/// An error while building a column. The caller adds the name of the table.
 #[derive(Debug)]
 pub(super) enum ColumnError {
-    /// What polars says.
+    /// An error of polars.
     Polars(PolarsError),
-    /// A number that is too large for an int32.
+    /// The column, and a number that does not fit an int32.
     Number(&'static str, u32),
 }
 
@@ -22,7 +22,7 @@ impl From<PolarsError> for ColumnError {
     }
 }
 
-/// Makes a string column. `of` may return a string or an optional one.
+/// Builds a string column. `of` returns a string or an optional one.
 pub(super) fn text<'a, T, V: Into<Option<&'a str>>>(
     name: &'static str,
     items: &[&'a T],
@@ -31,12 +31,12 @@ pub(super) fn text<'a, T, V: Into<Option<&'a str>>>(
     StringChunked::from_iter_options(name.into(), items.iter().map(|item| of(item).into())).into_column()
 }
 
-/// Makes a boolean column.
+/// Builds a boolean column.
 pub(super) fn flag<'a, T>(name: &'static str, items: &[&'a T], of: impl Fn(&'a T) -> bool) -> Column {
     BooleanChunked::from_iter_values(name.into(), items.iter().map(|item| of(item))).into_column()
 }
 
-/// Makes an int32 column. `of` may return a number or an optional one.
+/// Builds an int32 column. `of` returns a number or an optional one.
 pub(super) fn number<'a, T, V: Into<Option<u32>>>(
     name: &'static str,
     items: &[&'a T],
@@ -52,7 +52,7 @@ pub(super) fn number<'a, T, V: Into<Option<u32>>>(
     Ok(Int32Chunked::from_iter_options(name.into(), numbers.into_iter()).into_column())
 }
 
-/// Makes an int8 column of scores, which lie in 1..5. `of` may return a score or an optional one.
+/// Builds an int8 column of scores from 1 to 5. `of` returns a score or an optional one.
 pub(super) fn score<'a, T, V: Into<Option<u8>>>(
     name: &'static str,
     items: &[&'a T],
@@ -62,10 +62,10 @@ pub(super) fn score<'a, T, V: Into<Option<u8>>>(
     Int8Chunked::from_iter_options(name.into(), scores).into_column()
 }
 
-/// Makes a float64 column of shares, which lie in 0..1. `of` may return a share or an optional one.
+/// Builds a float64 column of shares from 0 to 1. `of` returns a share or an optional one.
 ///
-/// Six decimals stay, so that the last bit of a sum, which may differ between processors, never reaches a file. What is
-/// not a number becomes null.
+/// Shares are rounded to six decimals, because the last bit of a sum may differ between processors. Values that are not
+/// finite become null.
 pub(super) fn share<'a, T, V: Into<Option<f64>>>(
     name: &'static str,
     items: &[&'a T],
@@ -77,26 +77,26 @@ pub(super) fn share<'a, T, V: Into<Option<f64>>>(
         .into_column()
 }
 
-/// The lists of many rows, end to end: what they hold, and where each begins.
+/// The lists of many rows, concatenated, with their offsets.
 #[derive(Debug)]
 pub(super) struct Lists<'a, T> {
-    /// What the lists hold, in order.
+    /// The items of all lists, in order.
     pub(super) items: Vec<&'a T>,
     offsets: Vec<i64>,
 }
 
 impl<'a, T> Lists<'a, T> {
-    /// Lays lists end to end.
+    /// Concatenates lists.
     pub(super) fn new(lists: impl Iterator<Item = &'a [T]>) -> Self {
         let (mut items, mut offsets) = (Vec::new(), vec![0]);
         for list in lists {
             items.extend(list);
-            offsets.push(i64::try_from(items.len()).expect("a list in memory is shorter than 2⁶³"));
+            offsets.push(i64::try_from(items.len()).expect("a list in memory has fewer than 2⁶³ items"));
         }
         Self { items, offsets }
     }
 
-    /// Makes a column of lists of structs. `fields` have one value for each of `items`.
+    /// Builds a column of lists of structs. Each column in `fields` has one value per item.
     pub(super) fn structs(self, name: &'static str, fields: &[Column]) -> PolarsResult<Column> {
         let values = StructChunked::from_columns(PlSmallStr::EMPTY, self.items.len(), fields)?;
         self.column(name, &values.into_series())
@@ -112,7 +112,7 @@ impl<'a, T> Lists<'a, T> {
 }
 
 impl Lists<'_, String> {
-    /// Makes a column of lists of strings.
+    /// Builds a column of lists of strings.
     pub(super) fn strings(self, name: &'static str) -> PolarsResult<Column> {
         let values = StringChunked::from_iter_values(PlSmallStr::EMPTY, self.items.iter());
         self.column(name, &values.into_series())

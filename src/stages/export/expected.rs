@@ -1,11 +1,11 @@
-//! Which columns each config is to have, and of which types: what a check of a data set compares with.
+//! The expected columns and types of each config, for validating a data set.
 
 use polars::prelude::DataFrame;
 
 use super::{ExportError, Row};
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
 
-/// Returns a table of a config without rows; none where there is no such config.
+/// Returns an empty table of a config, or `None` if there is no such config.
 pub fn expected(config: &str) -> Result<Option<DataFrame>, ExportError> {
     Ok(Some(match config {
         Sample::CONFIG => Sample::frame(&[])?,

@@ -1,5 +1,5 @@
-//! What a column is, told to readers: in the notation of the `datasets` library, and in words. Both come from the frame's own
-//! schema and the records' doc comments, so neither can drift from the files.
+//! Descriptions of columns: as features of the `datasets` library, and in words. They come from the frame's schema and
+//! the doc comments of the records, so they always match the files.
 
 use std::fmt::Write as _;
 
@@ -10,11 +10,12 @@ use serde_json::Value;
 use super::matter::scalar;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
 
-/// Why a column of a table that a run makes has a type with a name.
-pub(super) const OURS: &str = "columns of ours hold types that have names";
+/// Why a column of the program's own tables always has a type name.
+pub(super) const OURS: &str = "the program's own column types have names in `datasets`";
 
-/// Writes the features of a frame as the `datasets` library writes them into cards, each line after `indent` spaces; none where it has
-/// no name for a type that a table of others holds.
+/// Returns the features of a frame in the notation that the `datasets` library writes into cards, each line indented by
+/// `indent` spaces. Returns `None` if the library has no name for a type, which only happens in tables of other
+/// programs.
 pub(super) fn features(frame: &DataFrame, indent: usize) -> Option<String> {
     let mut yaml = String::new();
     for field in fields(frame) {
@@ -33,7 +34,8 @@ fn write_feature(yaml: &mut String, field: &Field, indent: usize) -> Option<()> 
 }
 
 fn write_type(yaml: &mut String, dtype: &DataType, indent: usize) -> Option<()> {
-    // In this notation a list of scalars or structs drops one level: its items stand where its type would.
+    // In this notation the items of a list of scalars or structs are written directly under `list`, without a level for
+    // their type.
     let (key, inner) = match dtype {
         DataType::List(inner) => ("list", inner.as_ref()),
         DataType::Struct(_) => ("struct", dtype),
@@ -60,7 +62,7 @@ fn write_type(yaml: &mut String, dtype: &DataType, indent: usize) -> Option<()> 
     Some(())
 }
 
-/// Names a scalar type as Arrow and `datasets` do; none where they cannot read it from a card.
+/// Returns the name of a scalar type in Arrow and `datasets`, or `None` if they cannot read it from a card.
 fn scalar_name(dtype: &DataType) -> Option<String> {
     let unit = |unit: &TimeUnit| match unit {
         TimeUnit::Nanoseconds => "ns",
@@ -68,7 +70,7 @@ fn scalar_name(dtype: &DataType) -> Option<String> {
         TimeUnit::Milliseconds => "ms",
     };
     let name = match dtype {
-        // Readers turn the numbers of words into the words.
+        // Readers decode categories to strings.
         DataType::String | DataType::Categorical(..) | DataType::Enum(..) => "string",
         DataType::Boolean => "bool",
         DataType::Int8 => "int8",
@@ -85,7 +87,7 @@ fn scalar_name(dtype: &DataType) -> Option<String> {
         DataType::Binary => "binary",
         DataType::Date => "date32",
         DataType::Time => "time64[ns]",
-        // Bare it would be nothing.
+        // Quoted, because a bare `null` is the YAML null value.
         DataType::Null => "\"null\"",
         DataType::Decimal(precision, scale) => return Some(format!("decimal128({precision}, {scale})")),
         DataType::Duration(of) => return Some(format!("duration[{}]", unit(of))),
@@ -96,13 +98,15 @@ fn scalar_name(dtype: &DataType) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// How many bytes rows take in memory as `datasets` holds them: Arrow with 32-bit offsets, and a bit per value where there are
-/// nulls (the offset that ends a column is not counted there either). Counted from the values, so it does not depend on how
-/// polars happens to hold them, nor on how many frames they come in.
+/// The size of rows in memory as `datasets` computes it: Arrow with 32-bit offsets, and one bit per value in columns
+/// with nulls. As in `datasets`, the last offset of a column is not counted.
+///
+/// Computed from the values, so it depends neither on the memory layout of polars nor on how rows are split into
+/// frames.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ArrowBytes(Vec<Part>);
 
-/// A column, or a part of a nested one.
+/// A column, or a part of a nested column.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Part {
     values: usize,
@@ -112,7 +116,7 @@ struct Part {
 }
 
 impl ArrowBytes {
-    /// Adds the rows of a frame; all have the same columns.
+    /// Adds the rows of a frame. All frames must have the same columns.
     pub(super) fn add(&mut self, frame: &DataFrame) {
         let mut at = 0;
         for column in frame.columns() {
@@ -120,7 +124,7 @@ impl ArrowBytes {
         }
     }
 
-    /// Returns the sum.
+    /// Returns the total size in bytes.
     pub(super) fn total(&self) -> usize {
         let bytes = |part: &Part| {
             let nulls = if part.has_nulls { part.values.div_ceil(8) } else { 0 };
@@ -131,7 +135,7 @@ impl ArrowBytes {
 
     fn add_series(&mut self, series: &Series, at: &mut usize) {
         const OFFSET: usize = 32;
-        let typed = "a series has the type that it names";
+        let typed = "the dtype was matched";
         if self.0.len() == *at {
             self.0.push(Part::default());
         }
@@ -175,18 +179,18 @@ impl ArrowBytes {
     }
 }
 
-/// A column, or a field within one, in words.
+/// The description of a column or of a field within one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Note {
-    /// Its name; a field of a list of structs is `column[].field`.
+    /// The path; a field of a list of structs is `column[].field`.
     pub(super) path: String,
-    /// Its type, such as `list<string>`; the fields of a struct have notes of their own.
+    /// The type, such as `list<string>`. The fields of a struct have descriptions of their own.
     pub(super) kind: String,
-    /// What it means; empty when the config has no record.
+    /// The meaning; empty if the config has no record.
     pub(super) description: String,
 }
 
-/// Describes every column of a frame and every field within, with the doc comments of the config's record.
+/// Describes every column of a frame and every nested field, using the doc comments of the config's record.
 pub(super) fn notes(config: &str, frame: &DataFrame) -> Vec<Note> {
     let (root, definitions) = record(config);
     let mut notes = Vec::new();
@@ -196,7 +200,7 @@ pub(super) fn notes(config: &str, frame: &DataFrame) -> Vec<Note> {
     notes
 }
 
-/// Returns the JSON Schema of the record behind a config, and the definitions that it refers to.
+/// Returns the JSON Schema of a config's record, and the definitions that it references.
 fn record(config: &str) -> (Value, Value) {
     fn of<T: JsonSchema>() -> (Value, Value) {
         let mut generator = SchemaGenerator::default();
@@ -223,7 +227,7 @@ fn describe(notes: &mut Vec<Note>, within: &str, field: &Field, record: &Value, 
         schema["description"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     let path = format!("{within}{}", field.name());
     let description = match path.as_str() {
-        "canary" => "A string by which it can be told whether a model was trained on this data set.".to_owned(),
+        "canary" => "A fixed string for detecting whether a model was trained on this data set.".to_owned(),
         _ => description,
     };
     let (kind, fields) = match field.dtype() {
@@ -309,7 +313,7 @@ mod tests {
         ] {
             assert_eq!(named(&kind), Some(format!("- name: x\n  dtype: {name}\n")));
         }
-        assert_eq!(named(&DataType::Int128), None, "they have no such number");
+        assert_eq!(named(&DataType::Int128), None, "`datasets` has no 128-bit integers");
         assert_eq!(named(&DataType::Array(Box::new(DataType::Int64), 1)), None);
         let words =
             DataFrame::new(1, vec![Column::new("no".into(), [1.5]), Column::new("对话: a".into(), ["x"])]).unwrap();
@@ -325,11 +329,11 @@ mod tests {
             bytes.add(frame);
             bytes.total()
         };
-        // `rejected`: four columns of three strings, each with an offset; then the UTF-8 of the strings.
+        // `rejected`: four columns of three strings, each with an offset, plus the UTF-8 bytes of the strings.
         let strings: usize =
             records().rejects.iter().map(|r| r.stage.len() + r.id.len() + r.reason.len() + r.detail.len()).sum();
         assert_eq!(arrow_bytes(&tables[4].frame), 4 * 3 * 4 + strings);
-        // Lists have offsets of their own, and nulls a bit per row.
+        // Lists have offsets, and columns with nulls one bit per row.
         let characters = tables[3].frame.select(["book", "lines", "type"]).unwrap();
         let lines = "Am I?".len() + "“The tide was late.”".len();
         let book = 8 + "harbour".len() + 1;

@@ -1,4 +1,4 @@
-//! Records in both languages for this stage's tests, with empty lists and nulls among them.
+//! Test records in both languages, with empty lists and nulls.
 
 use polars::frame::DataFrame;
 
@@ -34,7 +34,7 @@ pub(super) fn sample(id: &str, language: Language) -> Sample {
         scene_id: pick("harbour@120", "渡口@88"),
         worldview: pick("A port in winter.", "江南水乡，旧时渡口。"),
         situation: pick("The ferry is late.", "夜雨，船未到。"),
-        // The English row has a cast whose one member hides everything, the Chinese row has none.
+        // The cast of the English row has one member with an empty profile; that of the Chinese row is empty.
         scene_characters: if zh { vec![] } else { vec![CastMember { name: speaker.clone(), profile: vec![] }] },
         history: vec![
             Line {
@@ -148,7 +148,7 @@ fn scene(id: &str, language: Language) -> Scene {
     }
 }
 
-/// Everything that a run makes, in any order.
+/// All records of a run, in any order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Records {
     pub(super) samples: Vec<Sample>,
@@ -165,7 +165,7 @@ pub(super) struct Built {
     pub(super) frame: DataFrame,
 }
 
-/// Builds the tables of records in the order of the card, each row sorted as those who call `table` sort them.
+/// Builds the tables of records in the order of the card, with the rows sorted as the callers of `table` sort them.
 pub(super) fn built(records: &Records) -> Result<Vec<Built>, ExportError> {
     fn one<T: Row + Clone, K: Ord>(rows: &[T], key: impl Fn(&T) -> K) -> Result<Option<Built>, ExportError> {
         let mut rows = rows.to_vec();
@@ -173,7 +173,7 @@ pub(super) fn built(records: &Records) -> Result<Vec<Built>, ExportError> {
         let mut frame: Option<DataFrame> = None;
         let write = |group: DataFrame| {
             match &mut frame {
-                Some(frame) => drop(frame.vstack_mut(&group).expect("groups of one table")),
+                Some(frame) => drop(frame.vstack_mut(&group).expect("all groups have the same columns")),
                 none => *none = Some(group),
             }
             Ok(())
@@ -191,12 +191,12 @@ pub(super) fn built(records: &Records) -> Result<Vec<Built>, ExportError> {
     Ok(tables.into_iter().flatten().collect())
 }
 
-/// Builds the tables and forgets their rows.
+/// Builds the tables without their rows.
 pub(super) fn tables(records: &Records) -> Vec<Table> {
-    built(records).expect("the records fit").into_iter().map(|built| built.table).collect()
+    built(records).expect("all numbers fit their columns").into_iter().map(|built| built.table).collect()
 }
 
-/// Every config has rows; every optional field is null somewhere and every list empty somewhere.
+/// Returns rows for every config. Every optional field is null in some row, and every list is empty in some row.
 pub(super) fn records() -> Records {
     Records {
         samples: vec![
@@ -273,7 +273,7 @@ pub(super) fn records() -> Records {
     }
 }
 
-/// A run that tells everything that a card may tell.
+/// Returns a run with everything that a card can show.
 pub(super) fn about() -> About {
     let both = |en: &str, zh: &str| ByLanguage { en: en.to_owned(), zh: zh.to_owned() };
     let dimension = |code: &str, en: &str, zh: &str| Dimension {

@@ -1,5 +1,5 @@
-//! Role data in the forms that others train on: `RoleBench`'s, Alpaca's, `ShareGPT`'s, and plain chat messages. Made of the tables
-//! of a data set, so that no run is needed; lines stand in the order of the rows.
+//! Converts role data to the formats of other projects: `RoleBench`, Alpaca, `ShareGPT` and plain chat messages. It
+//! works from the tables of a data set, without its run. The output keeps the order of the rows.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,21 +9,21 @@ use serde_json::{Map, Value, json};
 
 use crate::schema::slug;
 
-/// A form of role data.
+/// A format of role data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// `RoleBench`: roles' descriptions and dialogues, and both splits, a folder for each language.
+    /// `RoleBench`: role descriptions, dialogues and both splits, in one folder per language.
     Rolebench,
     /// Alpaca: `instruction`, `input`, `output` and `system`.
     Alpaca,
     /// `ShareGPT`: `conversations` of `from` and `value`.
     Sharegpt,
-    /// `messages` of `role` and `content`.
+    /// Chat messages: `messages` of `role` and `content`.
     Messages,
 }
 
 impl Format {
-    /// Returns the form's name, which is that of its folder too.
+    /// Returns the name of the format and of its folder.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,24 +35,24 @@ impl Format {
     }
 }
 
-/// The tables that forms are made of, that of the roles first.
+/// The configs that are converted. `roles` must come first.
 pub const CONFIGS: [&str; 3] = ["roles", "role_specific", "role_general"];
 
 /// A table of a data set: its config, its split and its rows.
 pub type Frame = (String, String, DataFrame);
 
-/// A form of a data set's role data on its way: told of the roles first, then of one table after the other.
+/// A conversion of a data set's role data: pass the tables of roles first, then the other tables one by one.
 ///
-/// What it makes goes to `add`, by the path of its file: JSON Lines, but for the descriptions of `RoleBench`. A column that a
-/// table lacks, as one of an older data set or of somebody else's may, reads as null; a role that no table of roles has is
-/// known by its name alone.
+/// The output goes to `add` with the path of its file. All files are JSON Lines except the descriptions of `RoleBench`.
+/// A missing column, as in older or foreign data sets, reads as null. A role that is not in the tables of roles has
+/// only a name.
 pub struct Formed {
     format: Format,
     roles: Roles,
 }
 
 impl Formed {
-    /// Begins with the tables of roles, and gives what there is of them.
+    /// Starts with the tables of roles, and writes the files that come from them.
     pub fn new<E>(
         format: Format,
         roles: &[DataFrame],
@@ -71,7 +71,7 @@ impl Formed {
                 let told: Map<String, Value> =
                     own.map(|role| (role.name.clone(), Value::String(role.description.clone()))).collect();
                 if !told.is_empty() {
-                    let text = serde_json::to_string_pretty(&Value::Object(told)).expect("descriptions are JSON");
+                    let text = serde_json::to_string_pretty(&Value::Object(told)).expect("strings can be serialized");
                     add(&format!("profiles-{tongue}/desc.json"), &format!("{text}\n"))?;
                 }
             }
@@ -79,7 +79,7 @@ impl Formed {
         Ok(Self { format, roles: all })
     }
 
-    /// Gives a table's rows in their order, those of `role_specific` and `role_general`.
+    /// Writes the rows of a table of `role_specific` or `role_general`, in order.
     pub fn table<E>(
         &self,
         (config, split, frame): &Frame,
@@ -115,7 +115,7 @@ impl Formed {
     }
 }
 
-/// Adds the canary of a row's table to a line, where it has one: readers of a form pass over a key that they do not know.
+/// Adds the canary of the row, if any, to a line. Readers of these formats ignore unknown keys.
 fn with(mut line: Value, canary: Option<&str>) -> Value {
     if let (Some(canary), Some(line)) = (canary, line.as_object_mut()) {
         line.insert("canary".to_owned(), canary.into());
@@ -123,7 +123,7 @@ fn with(mut line: Value, canary: Option<&str>) -> Value {
     line
 }
 
-/// Writes one exchange.
+/// Returns one exchange in a format.
 fn line(format: Format, system: &str, question: &str, answer: &str) -> Value {
     match format {
         Format::Alpaca | Format::Rolebench => {
@@ -142,15 +142,15 @@ fn line(format: Format, system: &str, question: &str, answer: &str) -> Value {
     }
 }
 
-/// A role as forms tell of it.
+/// A role as the formats describe it.
 #[derive(Clone)]
 struct Role {
     id: String,
-    /// Its name; its id where two roles have one name.
+    /// The name, or the id if two roles have the same name.
     name: String,
     is_chinese: bool,
     description: String,
-    /// What a model is told that plays it.
+    /// The system prompt for a model that plays the role.
     system: String,
     dialogue: Vec<Value>,
 }
@@ -162,7 +162,7 @@ impl Role {
         Self { id, name, is_chinese, description, system: system.trim_end().to_owned(), dialogue: Vec::new() }
     }
 
-    /// Returns the language as `RoleBench` calls it.
+    /// Returns the language code of `RoleBench`.
     const fn tongue(&self) -> &'static str {
         if self.is_chinese { "zh" } else { "eng" }
     }
@@ -170,9 +170,9 @@ impl Role {
 
 struct Roles {
     all: Vec<Role>,
-    /// Places by id.
+    /// Indices by id.
     ids: BTreeMap<String, usize>,
-    /// Places by language and name, of names that one role has.
+    /// Indices by language and name.
     names: BTreeMap<(bool, String), usize>,
 }
 
@@ -209,7 +209,7 @@ impl Roles {
         Self { all, ids, names }
     }
 
-    /// Returns the role of a row: by its id, else by its name where one role of the language has it.
+    /// Returns the role of a row: by its id, otherwise by language and name.
     fn get(&self, columns: &Columns<'_>, place: usize) -> Cow<'_, Role> {
         let name = columns.text("role", place).unwrap_or_default();
         let id = columns.text("role_id", place);
@@ -223,7 +223,7 @@ impl Roles {
     }
 }
 
-/// The columns of a table, read by name.
+/// Access to the columns of a table by name.
 struct Columns<'a>(&'a DataFrame);
 
 impl Columns<'_> {
@@ -237,7 +237,7 @@ impl Columns<'_> {
         list.str().map(|texts| texts.iter().flatten().map(str::to_owned).collect()).unwrap_or_default()
     }
 
-    /// Returns a role's dialogue as `RoleBench` has it.
+    /// Returns a role's dialogue in the format of `RoleBench`.
     fn dialogue(&self, place: usize) -> Vec<Value> {
         let turns = || -> Option<Vec<Value>> {
             let list = self.0.column("dialogue").ok()?.list().ok()?.get_as_series(place)?;
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn rows_of_a_foreign_data_set_lose_nothing() {
-        // No table of roles, no ids, no sides: only what RoleBench itself has.
+        // No table of roles, no ids, no role splits: only the columns of RoleBench itself.
         let frames: Vec<Frame> = frames(&rows())
             .into_iter()
             .filter(|(config, ..)| config != "roles")
@@ -298,7 +298,7 @@ mod tests {
         let files = of_frames(Format::Rolebench, &frames);
         let row = first(&files, "rolebench-zh/instruction-generalization/general/test.jsonl");
         assert_eq!(row["role"], "阿满");
-        // With a table of roles that has no ids either, they are found by name.
+        // With a table of roles that has no ids either, roles are found by name.
         let mut frames = frames;
         let (_, _, roles) = super::super::roles::tests::frames(&rows()).remove(0);
         frames.push(("roles".to_owned(), "train".to_owned(), roles.drop_many(["role_id"])));
@@ -307,8 +307,8 @@ mod tests {
     }
 
     fn first(files: &BTreeMap<String, String>, path: &str) -> Value {
-        let text = files.get(path).unwrap_or_else(|| panic!("{path} of {:?}", files.keys()));
-        serde_json::from_str(text.lines().next().expect("a line")).expect("JSON")
+        let text = files.get(path).unwrap_or_else(|| panic!("no {path} among {:?}", files.keys()));
+        serde_json::from_str(text.lines().next().expect("the file has a line")).expect("the line is JSON")
     }
 
     #[test]
@@ -324,7 +324,7 @@ mod tests {
             let files = of_frames(format, &frames);
             for (path, text) in files.iter().filter(|(path, _)| path.rsplit('.').next() == Some("jsonl")) {
                 for line in text.lines() {
-                    let line: Value = serde_json::from_str(line).expect("JSON");
+                    let line: Value = serde_json::from_str(line).expect("each line is JSON");
                     assert_eq!(line["canary"], "金丝雀 7f", "{path}");
                 }
             }
@@ -350,7 +350,7 @@ mod tests {
     fn a_line_for_each_answer_in_the_forms_of_others() {
         let files = made(Format::Messages, &rows());
         assert_eq!(files.keys().map(String::as_str).collect::<Vec<_>>(), ["test.jsonl", "train.jsonl"]);
-        assert_eq!(files["test.jsonl"].lines().count(), 2, "both answers to one instruction");
+        assert_eq!(files["test.jsonl"].lines().count(), 2, "one line for each of the two answers");
         let line = first(&files, "train.jsonl");
         assert_eq!(line["messages"][0]["content"], "You are Ann. You keep bees.");
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Any table in the forms that others read, row by row: JSON Lines, flat CSV, chat messages for an evaluator, requests for a batch
-//! endpoint, and scenes as `CoSER`'s test set has them. [`formats`](super::formats) has those of role data.
+//! Converts any table row by row: JSON Lines, flat CSV, chat messages for an evaluator, requests for a batch endpoint,
+//! and scenes in the format of `CoSER`'s test set. For role data see [`formats`](super::formats).
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,23 @@ use serde_json::{Map, Value, json};
 
 use crate::cells::{Cells, unwritten, write_fields};
 
-/// A form of a table's rows.
+/// A format of a table's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// A row is a JSON object with all columns.
+    /// One JSON object per row, with all columns.
     Jsonl,
-    /// A row is a line; lists are JSON in their cell.
+    /// One line per row; lists are JSON in their cell.
     Csv,
-    /// What an evaluator needs of a sample: `id`, `messages`, and what a judge is shown.
+    /// The columns of a sample that an evaluator and its judge need, such as `id` and `messages`.
     Messages,
-    /// A sample is a request of `OpenAI`'s batch endpoint.
+    /// Each sample as a request of `OpenAI`'s batch endpoint.
     Batch,
-    /// A scene is a circumstance of `CoSER`'s test set, an element of one JSON list.
+    /// Each scene as an element of `CoSER`'s test set, which is one JSON list.
     Coser,
 }
 
 impl Form {
-    /// Returns the form's name, which is that of its folder too.
+    /// Returns the name of the format and of its folder.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Form {
         }
     }
 
-    /// Returns the config that it is a form of; none where it is one of any.
+    /// Returns the only config that the format applies to, or `None` if it applies to any.
     #[must_use]
     pub const fn config(self) -> Option<&'static str> {
         match self {
@@ -46,7 +46,7 @@ impl Form {
         }
     }
 
-    /// Returns the ending of its files.
+    /// Returns the extension of its files.
     #[must_use]
     pub const fn ending(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl Form {
     }
 }
 
-/// The columns of a sample that an evaluator is given.
+/// The columns of a sample that an evaluator needs.
 const EVALUATED: [&str; 13] = [
     "id",
     "language",
@@ -74,29 +74,31 @@ const EVALUATED: [&str; 13] = [
     "canary",
 ];
 
-/// The rows of a frame in a form, one after the other.
+/// The rows of a frame in a format.
 pub struct Lines {
     form: Form,
     height: usize,
     columns: Vec<(String, Cells)>,
     model: String,
-    /// How many rows of the table came before.
+    /// The number of rows of the table before this frame.
     first: usize,
 }
 
 impl Lines {
-    /// Makes the rows of a frame ready, before which so many rows of its table came. `model` is the model that batch requests name.
+    /// Prepares the rows of a frame. `first` is the number of rows of the table before it; `model` is the model name in
+    /// batch requests.
     pub fn new(form: Form, frame: &DataFrame, model: &str, first: usize) -> PolarsResult<Self> {
         let columns = frame
             .columns()
             .iter()
             .filter(|column| form != Form::Messages || EVALUATED.contains(&column.name().as_str()));
         let columns = columns.map(|column| {
-            // The other forms have columns of their own choice.
+            // The other formats select their own columns.
             if let Some((path, kind)) = unwritten(column).filter(|_| form.config().is_none()) {
                 let form = form.name();
                 let fault = format!(
-                    "`{path}` holds values of the type {kind}, which {form} cannot hold; take the column out of the Parquet file, or read that"
+                    "`{path}` has values of the type {kind}, which {form} cannot represent; remove the column from \
+                     the Parquet file, or read the Parquet file directly"
                 );
                 return Err(PolarsError::InvalidOperation(fault.into()));
             }
@@ -106,7 +108,7 @@ impl Lines {
         Ok(Self { form, height: frame.height(), columns, model: model.to_owned(), first })
     }
 
-    /// Returns what a file of these columns begins with.
+    /// Returns the first bytes of a file with these columns.
     #[must_use]
     pub fn head(&self) -> Vec<u8> {
         let mut head = Vec::new();
@@ -125,7 +127,8 @@ impl Lines {
         head
     }
 
-    /// Hands on each row as a line with its end. Those of a list have a comma before them, and a bracket ends it.
+    /// Calls `line` with each row, including its line break. In a JSON list, all rows but the first start with a comma;
+    /// the caller writes the closing bracket.
     pub fn each<E>(&self, mut line: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let mut bytes = Vec::new();
         for row in 0..self.height {
@@ -157,7 +160,7 @@ impl Lines {
             }
             match cells {
                 Cells::Text(texts) => match texts.get(row) {
-                    // An empty text is told from null by its quotes.
+                    // Quotes distinguish an empty text from null.
                     Some("") => line.extend(b"\"\""),
                     Some(text) => cell(text.as_bytes(), line),
                     None => {}
@@ -193,7 +196,8 @@ impl Lines {
         self.cells(name).and_then(|cells| cells.text(row)).unwrap_or_default()
     }
 
-    /// Returns a scene as a circumstance: who is there, what each wants, and the dialogue with `[thought] (action) speech`.
+    /// Returns a scene in the format of `CoSER`: who is present, what each character wants, and the dialogue as
+    /// `[thought] (action) speech`.
     fn circumstance(&self, row: usize) -> Value {
         let nothing = Cells::Other;
         let list = |name: &str| self.cells(name).unwrap_or(&nothing);
@@ -236,7 +240,7 @@ impl Lines {
                 None => counts.push((speaker, 1)),
             }
         }
-        // The most talkative first, as the set has it.
+        // Sorted by number of utterances, as in CoSER's test set.
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let speaking: Vec<String> = counts.into_iter().map(|(name, _)| name).collect();
         let major: Vec<&String> = speaking.iter().filter(|name| profiles.contains_key(*name)).collect();
@@ -261,7 +265,7 @@ impl Lines {
     }
 }
 
-/// Writes a cell of CSV (RFC 4180): in quotes where it holds a comma, a quote or a line end.
+/// Writes a CSV cell (RFC 4180), quoted if it contains a comma, a quotation mark or a line break.
 fn cell(text: &[u8], line: &mut Vec<u8>) {
     if !text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
         line.extend(text);
@@ -302,13 +306,13 @@ mod tests {
         lines
     }
 
-    /// Returns the sample whose row comes first.
+    /// Returns the sample of the first row.
     fn first() -> Sample {
         records().samples.into_iter().min_by(|a, b| a.id.cmp(&b.id)).unwrap()
     }
 
     fn json(line: &str) -> Value {
-        serde_json::from_str(line).expect("a line of JSON")
+        serde_json::from_str(line).expect("each line is JSON")
     }
 
     #[test]
@@ -318,7 +322,7 @@ mod tests {
         let row = json(&lines[1]);
         let expected = serde_json::to_value(first()).unwrap();
         assert_eq!(row, expected);
-        assert_eq!(row.as_object().unwrap().keys().next().unwrap(), "id", "in the order of the columns");
+        assert_eq!(row.as_object().unwrap().keys().next().unwrap(), "id", "the order of the columns is kept");
     }
 
     #[test]
@@ -374,7 +378,7 @@ mod tests {
                 assert_eq!(found, place.map(|_| "金丝雀 7f"), "{form:?}: {line}");
                 assert_eq!(line.contains("金丝雀"), place.is_some());
             }
-            assert!(!lines(form, config).concat().contains("canary"), "without one there is no field");
+            assert!(!lines(form, config).concat().contains("canary"), "no canary, no field");
         }
     }
 

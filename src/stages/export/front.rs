@@ -1,4 +1,4 @@
-//! The front matter of the card: YAML that the `datasets` library and the hub read.
+//! The front matter of the card: YAML that the `datasets` library and the Hugging Face Hub read.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use super::features::{OURS, features};
 use super::{About, Params, Table};
 
-/// Tags that every data set of ours bears.
+/// Tags that every data set of this program has.
 const TAGS: [&str; 3] = ["role-play", "benchmark", "dramaturg"];
 
-/// The licences that the hub knows by name, as its documentation of dataset cards lists them.
+/// The licence ids of the Hugging Face Hub, from its documentation of dataset cards.
 const LICENCES: &str = "\
     afl-3.0 agpl-3.0 apache-2.0 apple-amlr apple-ascl artistic-2.0 bigcode-openrail-m bigscience-bloom-rail-1.0 \
     bigscience-openrail-m bsd bsd-2-clause bsd-3-clause bsd-3-clause-clear bsl-1.0 c-uda cc cc-by-2.0 cc-by-2.5 \
@@ -21,18 +21,18 @@ const LICENCES: &str = "\
     mit mpl-2.0 ms-pl ncsa odbl odc-by ofl-1.1 openrail openrail++ osl-3.0 other pddl postgresql unknown unlicense \
     wtfpl zlib";
 
-/// Returns the hub's name of a licence: what people write with other capitals or spaces is the same one.
+/// Returns the Hub's id of a licence, ignoring capitals and the difference between spaces, underscores and hyphens.
 fn known(stated: &str) -> Option<&'static str> {
     let plain = stated.trim().to_lowercase().replace([' ', '_'], "-");
     LICENCES.split(' ').find(|one| *one == plain)
 }
 
-/// Returns a licence in the words of the pipeline file, where the hub has no name for it.
+/// Returns the licence of the pipeline file if the Hub has no id for it.
 pub(super) fn own_licence(params: &Params) -> Option<&str> {
     params.license.as_deref().map(str::trim).filter(|stated| !stated.is_empty() && known(stated).is_none())
 }
 
-/// Writes the licence: by the hub's name, else as another one with a name and, where an address is stated, a link.
+/// Writes the licence: the Hub's id, or `other` with a name and, if the text contains an address, a link.
 fn licence(yaml: &mut String, stated: &str) {
     let _ = writeln!(yaml, "license: {}", quoted(known(stated).unwrap_or("other")));
     if known(stated).is_some() || stated.trim().is_empty() {
@@ -43,7 +43,7 @@ fn licence(yaml: &mut String, stated: &str) {
     let link = link.and_then(|word| word.find("http").map(|at| &word[at..]));
     let link = link
         .map(|link| link.trim_end_matches(|c: char| !c.is_ascii() || matches!(c, '.' | ',' | ';' | ')' | '>' | '"')));
-    // The hub takes small letters of ASCII, digits and hyphens; the words stand in the card.
+    // The Hub accepts lower-case ASCII letters, digits, hyphens and dots. The full text is in the body of the card.
     let words = stated.split_whitespace().filter(|word| !is_link(word)).collect::<Vec<_>>().join(" ").to_lowercase();
     let words: Vec<&str> =
         words.split(|c: char| !c.is_ascii_alphanumeric() && c != '.').filter(|word| !word.is_empty()).collect();
@@ -56,7 +56,7 @@ fn licence(yaml: &mut String, stated: &str) {
     }
 }
 
-/// Writes the front matter, with the lines of three dashes around it.
+/// Returns the front matter, including the `---` lines around it.
 pub(super) fn front(params: &Params, about: &About, tables: &[Table]) -> String {
     let mut yaml = "---\n".to_owned();
     let _ = writeln!(yaml, "pretty_name: {}", quoted(params.pretty_name.as_deref().unwrap_or(&about.name)));
@@ -88,7 +88,7 @@ pub(super) fn front(params: &Params, about: &About, tables: &[Table]) -> String 
         yaml.push_str("  splits:\n");
         for table in splits {
             let (bytes, rows) = (table.bytes.total(), table.rows);
-            // The library ignores all splits when one lacks either number.
+            // The library ignores all splits if one of them lacks either number.
             let _ = writeln!(yaml, "  - name: {}\n    num_bytes: {bytes}\n    num_examples: {rows}", table.split);
         }
     }
@@ -123,7 +123,7 @@ fn list<'a>(yaml: &mut String, key: &str, items: impl Iterator<Item = &'a str>) 
     }
 }
 
-/// Names how large the benchmark is, in the hub's classes.
+/// Returns the Hub's size category.
 const fn size(rows: usize) -> &'static str {
     match rows {
         0..1_000 => "n<1K",
@@ -134,8 +134,8 @@ const fn size(rows: usize) -> &'static str {
     }
 }
 
-/// Writes a string so that any YAML parser reads it back unchanged: in double quotes, and with everything escaped that some
-/// version of YAML takes for a line break or does not allow to stand as it is.
+/// Quotes a string so that any YAML parser reads it back unchanged. Escapes everything that some YAML version treats as
+/// a line break or does not allow unescaped.
 pub(super) fn quoted(text: &str) -> String {
     let mut yaml = String::with_capacity(text.len() + 2);
     yaml.push('"');
@@ -216,13 +216,14 @@ configs:
         assert_eq!(front.matches("default: true").count(), 1);
     }
 
-    /// Returns the lines of a licence as a parser of YAML reads them: what is in double quotes without a line break is JSON too.
+    /// Returns the licence lines as a YAML parser reads them. A double-quoted value without a line break is also valid
+    /// JSON.
     fn read(license: &str) -> Vec<(String, String)> {
         let front = front(&Params { license: Some(license.into()), ..Params::default() }, &about(), &[]);
         let lines = front.lines().filter(|line| line.starts_with("license"));
         let pair = |line: &str| {
-            let (key, value) = line.split_once(": ").expect("a key and a value");
-            (key.to_owned(), serde_json::from_str(value).expect("a quoted value"))
+            let (key, value) = line.split_once(": ").expect("each line has a key and a value");
+            (key.to_owned(), serde_json::from_str(value).expect("the value is quoted"))
         };
         lines.map(pair).collect()
     }

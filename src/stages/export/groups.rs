@@ -1,4 +1,4 @@
-//! Tables group by group: no more rows than one group's are in memory, whatever a table holds.
+//! Builds tables one row group at a time, so that memory does not grow with the table.
 
 use polars::prelude::DataFrame;
 
@@ -6,34 +6,33 @@ use super::rights::Rights;
 use super::tally::Tally;
 use super::{ExportError, Table};
 
-/// So many rows are made into columns at once.
+/// The number of rows that are converted to columns at once.
 const STEP: usize = 250;
-/// The most rows of a group.
+/// The maximum number of rows of a group.
 pub(super) const GROUP_ROWS: usize = 10_000;
-/// A group that takes so many bytes in memory is closed.
+/// A group is complete when it takes this many bytes in memory.
 pub(super) const GROUP_BYTES: usize = 16 << 20;
 
-/// What a row of the data set is made of.
+/// A record that becomes a row of the data set.
 pub trait Row {
-    /// The config: the folder below `dataset/` and the name that `load_dataset` takes.
+    /// The config: the name of the folder in `dataset/` and the argument of `load_dataset`.
     const CONFIG: &'static str;
     /// The split.
     const SPLIT: &'static str;
 
-    /// Makes rows into columns.
+    /// Converts rows to columns.
     fn frame(rows: &[Self]) -> Result<DataFrame, ExportError>
     where
         Self: Sized;
 
-    /// Counts the row in what the card tells.
+    /// Adds the row to the counts on the card.
     fn count(&self, tally: &mut Tally);
 }
 
-/// Builds a table group by group, each of which `write` takes; no more than one group is in memory. Returns what the card
-/// tells of it; none without rows.
+/// Builds a table and passes each row group to `write`. Returns the facts for the card, or `None` if there are no rows.
 ///
-/// Rows come sorted. Where a group ends depends on the rows alone. All columns are nullable. What `rights` withholds is in no
-/// group.
+/// Rows must be sorted. Where a group ends depends only on the rows. All columns are nullable. `rights` removes what
+/// must not be published.
 pub fn table<T: Row, E: From<ExportError>>(
     rights: &Rights,
     rows: impl IntoIterator<Item = Result<T, E>>,
@@ -86,7 +85,8 @@ mod tests {
         Rights::new(&Params::default(), 0)
     }
 
-    /// Returns the heights of the groups of a table of so many scenes, each with a summary of so many bytes.
+    /// Builds a table of `count` scenes whose summaries have `bytes` bytes. Returns the heights of its groups, and its
+    /// size.
     fn groups(count: usize, bytes: usize) -> (Vec<usize>, usize) {
         let scene = Scene { summary: "x".repeat(bytes), ..records().scenes[0].clone() };
         let mut heights = Vec::new();
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(heights, [GROUP_ROWS, 1]);
         let (heights, bytes) = groups(3 * STEP + 1, 40_000);
         assert_eq!(heights, [2 * STEP, STEP + 1], "{bytes}");
-        // Where groups end changes nothing of what is counted.
+        // The totals do not depend on where groups end.
         assert_eq!(bytes - groups(3 * STEP + 1, 1).1, (3 * STEP + 1) * (40_000 - 1));
     }
 

@@ -1,50 +1,50 @@
-//! Places in a text of ours, the card or the report, that later commands write again: each stands between two comments, which
-//! survive whatever somebody writes around them. What stands outside of them is nobody's but the writer's.
+//! Marked blocks in a generated text, the card or the report, that later commands rewrite. A block is enclosed in two
+//! HTML comments. Text outside the blocks belongs to the user and is not changed.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use thiserror::Error;
 
-/// Why a place cannot be written again.
+/// The reason why a block cannot be rewritten.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MarkFault {
-    /// One of its comments is missing, or they stand the wrong way round.
-    #[error("line {line}: the comment `{name}` has no other half")]
+    /// One of its comments is missing, or they are in the wrong order.
+    #[error("line {line}: the comment `{name}` has no matching comment; add it, or remove this one")]
     Half {
-        /// Where the one stands, from 1.
+        /// The line of the comment, from 1.
         line: usize,
-        /// What it says.
+        /// The text of the comment.
         name: String,
     },
-    /// It is there more than once.
-    #[error("line {line}: the comment `{name}` stands here once more")]
+    /// The block exists more than once.
+    #[error("line {line}: the comment `{name}` appears twice; remove one of the two blocks")]
     Twice {
-        /// Where the second stands, from 1.
+        /// The line of the second comment, from 1.
         line: usize,
-        /// What it says.
+        /// The text of the comment.
         name: String,
     },
 }
 
-/// The place of the lines that show how to read the data set.
+/// The block that shows how to load the data set.
 pub(super) const READING: &str = "reading";
-/// The place of the table of samples of the split that a run makes.
+/// The block with the table of samples by dimension.
 pub(super) const BALANCE: &str = "balance";
-/// The place of the section that tells how a data set was divided.
+/// The block that describes how the data set was split.
 pub(super) const SPLITS: &str = "splits";
 
-/// The name of the place that tells of the splits of a config.
+/// Returns the name of the block about the splits of a config.
 pub(super) fn splits_place(config: &str) -> String {
     format!("{SPLITS}:{config}")
 }
 
-/// The name of the place that counts the rows of a config.
+/// Returns the name of the block with the row counts of a config.
 pub(super) fn counts_place(config: &str) -> String {
     format!("counts:{config}")
 }
 
-/// Says whether a name is that of a place of ours. Others may write comments that begin as ours do.
+/// Returns whether a name is one of the program's blocks. Users may write comments that start the same way.
 fn is_ours(name: &str) -> bool {
     let is_one = |config: &str| !config.is_empty() && !config.contains(char::is_whitespace);
     match name.split_once(':') {
@@ -61,14 +61,14 @@ fn end(name: &str) -> String {
     format!("<!-- /dramaturg:{name} -->")
 }
 
-/// Writes a place of a name, with a text in it.
+/// Returns a block with a name and a text.
 pub(super) fn marked(name: &str, text: &str) -> String {
     let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     format!("{}\n{text}{gap}{}\n", begin(name), end(name))
 }
 
-/// Finds what stands in a place: the bytes after the line of the one comment and before the other; none where there is no such
-/// place.
+/// Returns the byte range of a block's content, or `None` if there is no such block. It starts after the line of the
+/// first comment and ends at the second comment.
 pub(super) fn place(text: &str, name: &str) -> Result<Option<Range<usize>>, MarkFault> {
     let line = |at: usize| text[..at].matches('\n').count() + 1;
     let one = |mark: &str| {
@@ -89,18 +89,18 @@ pub(super) fn place(text: &str, name: &str) -> Result<Option<Range<usize>>, Mark
         (Some(first), Some(last)) => {
             let after = first + begin.len();
             let line_end = text[after..last].find('\n').map_or(after, |gap| after + gap + 1);
-            // What somebody has put on the comment's own line is in the place too.
+            // Text that a user wrote on the comment's own line is part of the block.
             let start = if text[after..line_end].trim().is_empty() { line_end } else { after };
             Ok(Some(start..last))
         }
     }
 }
 
-/// Returns the names of all places that begin so, with what stands in each, in the order of the text.
+/// Returns the names and contents of all blocks whose name starts with `begins`, in the order of the text.
 pub(super) fn places<'a>(text: &'a str, begins: &str) -> Vec<(&'a str, Result<&'a str, MarkFault>)> {
     const MARK: &str = "dramaturg:";
     let names = text.match_indices(MARK).filter_map(|(at, _)| {
-        // Of a place half may be gone, whichever.
+        // Find both comments of a block, because either of them may be missing.
         let is_mark = text[..at].ends_with("<!-- ") || text[..at].ends_with("<!-- /");
         let (name, _) = text[at + MARK.len()..].split_once(" -->").filter(|_| is_mark)?;
         (name.starts_with(begins) && is_ours(name)).then_some(name)
@@ -114,7 +114,7 @@ pub(super) fn places<'a>(text: &'a str, begins: &str) -> Vec<(&'a str, Result<&'
     names.into_iter().map(within).collect()
 }
 
-/// Puts another text in a place; none where there is no such place.
+/// Replaces the content of a block. Returns `None` if there is no such block.
 pub(super) fn replaced(text: &str, name: &str, by: &str) -> Result<Option<String>, MarkFault> {
     let gap = if by.is_empty() || by.ends_with('\n') { "" } else { "\n" };
     let place = place(text, name)?;
@@ -129,10 +129,10 @@ mod tests {
     fn a_place_is_found_and_written_again_and_nothing_else_is() {
         let text = format!("前文\n{}\n后文\n", marked("counts:samples", "3 rows"));
         assert_eq!(places(&text, "counts:"), [("counts:samples", Ok("3 rows\n"))]);
-        let other = replaced(&text, "counts:samples", "四行\n").unwrap().expect("it is there");
+        let other = replaced(&text, "counts:samples", "四行\n").unwrap().expect("the block exists");
         assert_eq!(other, text.replace("3 rows", "四行"));
         assert_eq!(replaced(&other, "counts:samples", "3 rows").unwrap(), Some(text.clone()));
-        let empty = replaced(&text, "counts:samples", "").unwrap().expect("it is there");
+        let empty = replaced(&text, "counts:samples", "").unwrap().expect("the block exists");
         assert_eq!(replaced(&empty, "counts:samples", "3 rows").unwrap(), Some(text.clone()));
         assert_eq!(replaced(&text, "counts:other", "x"), Ok(None));
         let beside = text.replace(" -->\n3 rows", " --> mine\n3 rows");
@@ -155,7 +155,11 @@ mod tests {
             assert_eq!(names, ["splits", "splits:samples"], "{text}");
             assert!(places(&text, "").iter().all(|(_, within)| within.is_ok()), "{text}");
         }
-        assert_eq!(places("<!-- /dramaturg:reading -->", "").len(), 1, "an end without its beginning is told");
+        assert_eq!(
+            places("<!-- /dramaturg:reading -->", "").len(),
+            1,
+            "an end comment without a start comment is found"
+        );
     }
 
     #[test]
@@ -164,7 +168,7 @@ mod tests {
         let half = text.replace("<!-- /dramaturg:x -->", "");
         assert_eq!(
             place(&half, "x").unwrap_err().to_string(),
-            "line 2: the comment `<!-- dramaturg:x -->` has no other half"
+            "line 2: the comment `<!-- dramaturg:x -->` has no matching comment; add it, or remove this one"
         );
         assert!(matches!(place(&format!("<!-- /dramaturg:x -->\n{half}"), "x"), Err(MarkFault::Half { line: 1, .. })));
         assert!(matches!(place(&format!("{text}{text}"), "x"), Err(MarkFault::Twice { line: 6, .. })));

@@ -1,5 +1,5 @@
-//! The front matter of a card that is there: which of its lines name the splits and columns of a config, and what stands in them
-//! when a config was divided anew. All other lines stay as they are.
+//! Rewrites the front matter of an existing card after a config was split: the lines that name its splits and columns.
+//! All other lines stay as they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -17,10 +17,10 @@ pub(super) const FILES: &str = "data_files";
 pub(super) const FOLDER: &str = "data_dir";
 const FEATURES: &str = "features";
 
-/// Words that are no texts in YAML.
+/// Words that unquoted YAML does not read as strings.
 const OTHERS: [&str; 9] = ["true", "false", "yes", "no", "on", "off", "y", "n", "null"];
 
-/// Writes a name: in quotes where it would be read as something else, as `no` and `1` would.
+/// Writes a name, quoted if YAML would not read it as a string, such as `no` and `1`.
 pub(super) fn scalar(name: &str) -> String {
     let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-./*".contains(c))
@@ -28,7 +28,7 @@ pub(super) fn scalar(name: &str) -> String {
     if is_plain { name.to_owned() } else { quoted(name) }
 }
 
-/// Returns the names of the columns that `dataset_info` has of each config.
+/// Returns the column names that `dataset_info` lists for each config.
 pub(super) fn features_of(pairs: &[Pair]) -> BTreeMap<String, BTreeSet<String>> {
     let info = pairs.iter().find(|pair| pair.key == INFO).map_or(&Yaml::Null, |pair| &pair.value);
     let one = std::iter::once(info).filter(|info| !info.pairs().is_empty());
@@ -41,34 +41,35 @@ pub(super) fn features_of(pairs: &[Pair]) -> BTreeMap<String, BTreeSet<String>> 
     all.filter_map(of).collect()
 }
 
-/// Returns the lines of the front matter, those of dashes aside; none where there is none. Blank lines may stand before it.
+/// Returns the range of lines of the front matter, without the `---` lines, or `None` if there is none. It may follow
+/// blank lines.
 pub(super) fn front(text: &str) -> Result<Option<Range<usize>>, CardFault> {
     let mut lines = text.lines().enumerate().skip_while(|(_, line)| line.trim().is_empty());
     let Some((first, _)) = lines.next().filter(|(_, first)| first.trim() == "---") else { return Ok(None) };
     let Some((end, _)) = lines.find(|(_, line)| line.trim_end() == "---") else {
-        let message = "the front matter does not end: a line `---` is missing".to_owned();
+        let message = "the front matter has no end: add a line `---` after it".to_owned();
         return Err(CardFault { line: first + 1, message });
     };
     Ok(Some(first + 1..end))
 }
 
-/// Reads the lines of a front matter; a fault counts them from its first.
+/// Parses the lines of a front matter. An error counts lines from the first of them.
 pub(super) fn read(lines: &[&str]) -> Result<Vec<Pair>, CardFault> {
     yaml::read(lines, &[CONFIGS, INFO]).map_err(|fault| fault_at(fault.line, fault.message))
 }
 
 fn fault_at(line: usize, message: &str) -> CardFault {
-    CardFault { line: line + 1, message: format!("the front matter cannot be understood: {message}") }
+    CardFault { line: line + 1, message: format!("failed to parse the front matter: {message}") }
 }
 
-/// Writes the lists of the front matter again that name a config's splits.
+/// Rewrites the lists of the front matter that name a config's splits.
 pub(super) fn refronted(text: &str, division: &Division<'_>) -> Result<String, CardFault> {
     let range = front(text)?;
     let before = range.as_ref().map_or(0, |range| range.start);
     let count = range.as_ref().map_or(0, ExactSizeIterator::len);
     let mut lines: Vec<String> = text.lines().skip(before).take(count).map(str::to_owned).collect();
     relisted(&mut lines, division).map_err(|fault| CardFault { line: fault.line + before, ..fault })?;
-    // The text keeps its own end.
+    // The body keeps its own final line break.
     let ended = range.map_or(0, |range| range.end + 1);
     let body = &text[text.split_inclusive('\n').take(ended).map(str::len).sum()..];
     let lines: String = lines.into_iter().map(|line| line + "\n").collect();
@@ -85,7 +86,7 @@ fn relisted(lines: &mut Vec<String>, division: &Division<'_>) -> Result<(), Card
         files.extend([format!("- split: {split}"), format!("  path: {path}")]);
         info.extend([format!("- name: {split}"), format!("  num_bytes: {bytes}"), format!("  num_examples: {rows}")]);
     }
-    // A fault names its line as it stands on the card, so both lists are tried before one changes.
+    // An error must name its line in the original card, so both lists are tried on a copy first.
     with_list(&mut lines.clone(), INFO, config, "splits", &info)?;
     with_list(lines, CONFIGS, config, FILES, &files)?;
     with_list(lines, INFO, config, "splits", &info)?;
@@ -106,7 +107,7 @@ fn relisted(lines: &mut Vec<String>, division: &Division<'_>) -> Result<(), Card
                 let features: Vec<String> = features.lines().map(str::to_owned).collect();
                 with_list(lines, INFO, config, FEATURES, &features)?;
             }
-            // Where they cannot be named, readers take them from the tables.
+            // If a column type has no name, readers take the types from the files.
             None => without_features(lines, config)?,
         }
     }
@@ -121,7 +122,8 @@ fn is_named(entry: &Yaml, config: &str) -> bool {
     entry.get(NAME).and_then(Yaml::text) == Some(config)
 }
 
-/// Writes which files a split has: those of ours by how their names begin, others one by one.
+/// Returns the `data_files` entry of a split: a pattern if all names have the standard prefix, otherwise a list of
+/// files.
 fn files_of(config: &str, split: &str, files: &[String]) -> Vec<String> {
     let begins = format!("{config}/{split}-");
     let mut lines = vec![format!("- split: {}", scalar(split))];
@@ -138,7 +140,7 @@ fn files_of(config: &str, split: &str, files: &[String]) -> Vec<String> {
     lines
 }
 
-/// Takes the features of a config out of the front matter.
+/// Removes the features of a config from the front matter.
 fn without_features(lines: &mut Vec<String>, config: &str) -> Result<(), CardFault> {
     let borrowed = borrowed(lines);
     let pairs = read(&borrowed)?;
@@ -151,11 +153,11 @@ fn without_features(lines: &mut Vec<String>, config: &str) -> Result<(), CardFau
     Ok(())
 }
 
-/// Some lines, and what stands there then.
+/// A range of lines, and the lines that replace it.
 type Edit = (Range<usize>, Vec<String>);
 
-/// Writes a key of a config's entry again in a list of the front matter. The list of configs and the entry are made where they are
-/// missing; without any `dataset_info` none is begun.
+/// Sets a key of a config's entry in a list of the front matter. Adds the entry, and the list of configs, if it is
+/// missing. A missing `dataset_info` is not added.
 fn with_list(lines: &mut Vec<String>, list: &str, config: &str, key: &str, made: &[String]) -> Result<(), CardFault> {
     let borrowed = borrowed(lines);
     let pairs = read(&borrowed)?;
@@ -174,38 +176,45 @@ fn with_list(lines: &mut Vec<String>, list: &str, config: &str, key: &str, made:
     };
     let first = pair.lines.start;
     let edits = match &pair.value {
-        // Whatever stands for nothing goes, and a comment may stay.
+        // Null or an empty list is replaced; a comment on the line is kept.
         Yaml::Null if pair.lines.len() == 1 && ends_with_key(borrowed[first]) => vec![(first + 1..first + 1, entry(0))],
         empty if matches!(empty, Yaml::Null) || matches!(empty, Yaml::List(items) if items.is_empty()) => {
             vec![(pair.lines.clone(), std::iter::once(format!("{list}:")).chain(entry(0)).collect())]
         }
         Yaml::List(items) => {
-            let flow =
-                || fault_at(first, &format!("`{list}` is written in braces or brackets; write it as a list of lines"));
+            let flow = || {
+                fault_at(
+                    first,
+                    &format!("`{list}` is written in braces or brackets; write it as a list with one item per line"),
+                )
+            };
             let mut own = items.iter().filter(|item| is_named(&item.value, config));
             match (own.next(), own.next()) {
                 (Some(_), Some(second)) => {
-                    return Err(fault_at(second.lines.start, &format!("`{list}` has the config `{config}` twice")));
+                    return Err(fault_at(
+                        second.lines.start,
+                        &format!("`{list}` lists the config `{config}` twice; remove one"),
+                    ));
                 }
                 (Some(item), None) => {
                     in_entry(&borrowed, &item.value, item.lines.end, key, indented).ok_or_else(flow)?
                 }
                 (None, _) => {
-                    let end = items.last().expect("it is not empty");
+                    let end = items.last().expect("an empty list was handled above");
                     let column = end.column.ok_or_else(flow)?;
                     vec![(end.lines.end..end.lines.end, entry(column))]
                 }
             }
         }
-        // Of one config alone it is a mapping.
+        // For a single config, `dataset_info` may be a mapping.
         one @ Yaml::Map(_) if list == INFO => {
             if !is_named(one, config) {
                 return Ok(());
             }
-            let flow = || fault_at(first, &format!("`{list}` is written in braces; write it in lines"));
+            let flow = || fault_at(first, &format!("`{list}` is written in braces; write it with one key per line"));
             in_entry(&borrowed, one, pair.lines.end, key, indented).ok_or_else(flow)?
         }
-        _ => return Err(fault_at(first, &format!("`{list}` is no list of configs"))),
+        _ => return Err(fault_at(first, &format!("`{list}` is not a list of configs"))),
     };
     for (range, new) in edits {
         lines.splice(range, new);
@@ -213,13 +222,13 @@ fn with_list(lines: &mut Vec<String>, list: &str, config: &str, key: &str, made:
     Ok(())
 }
 
-/// Says whether nothing but a comment follows the key of a line.
+/// Returns whether a line ends with a key, ignoring a comment.
 fn ends_with_key(line: &str) -> bool {
     let line = line.split_once(" #").map_or(line, |(line, _)| line);
     line.trim_end().ends_with(':')
 }
 
-/// Writes a key in a mapping, the last lines first; none where the mapping has no lines of its own.
+/// Sets a key in a mapping. Returns the edits, last lines first, or `None` if the mapping is not in block style.
 fn in_entry<I: Iterator<Item = String>>(
     lines: &[&str],
     entry: &Yaml,
@@ -228,11 +237,12 @@ fn in_entry<I: Iterator<Item = String>>(
     made: impl Fn(usize) -> I,
 ) -> Option<Vec<Edit>> {
     let column = entry.pairs().first()?.column?;
-    // Readers look for the files below a folder where one is named, and ours are named from the data set's own.
+    // With `data_dir`, readers would look for the files below that folder, but the new paths are relative to the data
+    // set.
     let is_gone = |pair: &&Pair| pair.key == key || (key == FILES && pair.key == FOLDER);
     let mut gone = entry.pairs().iter().filter(is_gone);
     let (range, head) = match gone.next() {
-        // Before the first key of an entry stands its dash.
+        // The first key of an entry follows its dash.
         Some(pair) => (pair.lines.clone(), lines[pair.lines.start][..column].to_owned()),
         None => (end..end, " ".repeat(column)),
     };
@@ -242,7 +252,7 @@ fn in_entry<I: Iterator<Item = String>>(
     Some(edits)
 }
 
-/// Takes a key out of a mapping; none where it is not there in lines of its own.
+/// Removes a key from a mapping. Returns `None` if it is missing or the mapping is not in block style.
 fn without(lines: &[&str], entry: &Yaml, key: &str) -> Option<Edit> {
     let pairs = entry.pairs();
     let at = pairs.iter().position(|pair| pair.key == key)?;
@@ -251,7 +261,7 @@ fn without(lines: &[&str], entry: &Yaml, key: &str) -> Option<Edit> {
     if head.trim().is_empty() {
         return Some((pair.lines.clone(), Vec::new()));
     }
-    // The next key stands behind the dash then, and what was noted between them before it.
+    // Then the next key moves behind the dash, and comments between the two move before it.
     let next = pairs.get(at + 1)?.lines.start;
     let dash = head.len() - head.trim_start().len();
     let notes = lines[pair.lines.end..next].iter().map(|line| format!("{}{}", " ".repeat(dash), line.trim_start()));

@@ -1,8 +1,8 @@
-//! The stage `export`: records become the tables of the data set, its card and the report. It builds them, a few rows at a time; `store`
-//! writes them.
+//! The stage `export`: builds the tables of the data set, its card and the report from the records, a bounded number of
+//! rows at a time. `store` writes them.
 //!
-//! Nothing is decided here: what is a sample and what is left out was settled by the stages before. Types are written out
-//! and never inferred from rows, so a table has the same schema whatever it holds.
+//! The earlier stages decide what becomes a sample and what is rejected; this stage only formats it. Column types are
+//! declared, not inferred from rows, so a table has the same schema whatever it contains.
 
 mod amounts;
 mod card;
@@ -45,20 +45,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Why the tables could not be built.
+/// An error while building a table.
 #[derive(Debug, Error)]
 pub enum ExportError {
-    /// The columns do not make a table.
-    #[error("cannot build the table `{config}`")]
+    /// The columns cannot be combined into a table.
+    #[error("failed to build the table `{config}`")]
     Frame {
         /// The table's config.
         config: &'static str,
-        /// What polars says.
+        /// The error of polars.
         #[source]
         source: PolarsError,
     },
-    /// A number does not fit its column.
-    #[error("cannot write {value} to the column `{column}` of the table `{config}`, which holds at most {}", i32::MAX)]
+    /// A number is too large for its column.
+    #[error("failed to write {value} to the column `{column}` of the table `{config}`: the maximum is {}", i32::MAX)]
     Number {
         /// The table's config.
         config: &'static str,
@@ -73,26 +73,26 @@ pub enum ExportError {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// The data set's name on its card; the run's name when silent.
+    /// The data set's name on its card. If unset, the name of the run.
     pub pretty_name: Option<String>,
-    /// The licence as the card names it, such as `cc0-1.0`; `other` when silent.
+    /// The licence in the card's front matter, such as `cc0-1.0`. If unset, `other`.
     pub license: Option<String>,
-    /// Further tags of the card.
+    /// Additional tags for the card's front matter.
     pub tags: Vec<String>,
-    /// The longest stretch of a book that a row may hold, in code points: of a longer one the beginning stays, `[…]` in place of
-    /// the rest. Names and ids stay whole. All may be held when silent.
+    /// The maximum length of a verbatim passage of a book in a row, in code points. A longer passage is cut after its
+    /// beginning and continues as `[…]`. Names and ids are never cut. If unset, there is no limit.
     #[schemars(range(min = 20))]
     pub max_quote_chars: Option<u32>,
-    /// Whether what is a book's own text goes into the data set: the words of `scenes.dialogue`, `characters.lines`,
-    /// `roles.dialogue` and `roles.catchphrases`. When `false` these are null, places in the books stay, and no row holds a
-    /// stretch of more than 40 code points of a book, or than `max_quote_chars` says.
+    /// Whether the data set includes the books' own text: the words of `scenes.dialogue`, `characters.lines`,
+    /// `roles.dialogue` and `roles.catchphrases`. If `false`, these are null, offsets into the books are kept, and no
+    /// row contains a passage of more than `max_quote_chars` code points of a book, or 40 if that is unset.
     pub text: bool,
-    /// A string that every row carries in a last column `canary`, and the card shows, so that it can be told later whether a
-    /// model was trained on the data set: one of your own, such as a GUID. None when silent.
+    /// A string for detecting whether a model was trained on the data set, such as a GUID. Every row has it in a last
+    /// column `canary`, and the card shows it. If unset, there is no such column.
     #[schemars(length(min = 8))]
     pub canary: Option<String>,
-    /// A file of vetoes: ids of what is taken out of the data set, and references that are put right, each with a reason.
-    /// When silent `vetoes.toml` beside the pipeline file, if there is one.
+    /// A file of overrides: ids of rows to leave out of the data set, and corrections of references, each with a
+    /// reason. If unset, `vetoes.toml` beside the pipeline file, if it exists.
     pub vetoes: Option<String>,
 }
 

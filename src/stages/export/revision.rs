@@ -1,5 +1,5 @@
-//! A card whose data set was divided anew: its front matter and the places that are marked in it are written again, and whatever
-//! somebody has written around them stays. What cannot be understood is told, and nothing is written.
+//! Updates a card after its data set was split: rewrites its front matter and its marked blocks, and keeps everything
+//! else. If the card cannot be parsed, it is not changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,13 +12,13 @@ use super::matter::{CONFIGS, FILES, FOLDER, INFO, NAME, features_of, front, read
 use super::splits::SplitRows;
 use super::yaml::Yaml;
 
-/// What on a card cannot be understood.
+/// A part of a card that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}: {message}")]
 pub struct CardFault {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
@@ -26,60 +26,66 @@ impl From<MarkFault> for CardFault {
     fn from(fault: MarkFault) -> Self {
         let (MarkFault::Half { line, .. } | MarkFault::Twice { line, .. }) = fault;
         let message = match fault {
-            MarkFault::Half { name, .. } => format!("the comment `{name}` has no other half"),
-            MarkFault::Twice { name, .. } => format!("the comment `{name}` stands here once more"),
+            MarkFault::Half { name, .. } => {
+                format!("the comment `{name}` has no matching comment; add it, or remove this one")
+            }
+            MarkFault::Twice { name, .. } => {
+                format!("the comment `{name}` appears twice; remove one of the two blocks")
+            }
         };
         Self { line, message }
     }
 }
 
-/// What a card says of the rows of its data set.
+/// What a card states about the rows of its data set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CardRows {
-    /// Configs and their splits, as readers go by them.
+    /// The configs and splits that readers will find.
     pub splits: BTreeSet<(String, String)>,
-    /// By config and split: how many rows there are to be, where the card says so.
+    /// The number of rows by config and split, if the card states it.
     pub sizes: BTreeMap<(String, String), Option<usize>>,
-    /// Configs whose files it names without splits: all are read as one.
+    /// The configs that list files without splits; readers combine all files into one split.
     pub whole: BTreeSet<String>,
-    /// Configs of which it names the folder alone: readers tell the splits by the files' names.
+    /// The configs that only name a folder; readers derive the splits from the file names.
     pub folders: BTreeSet<String>,
-    /// By config: the line that counts its rows for people.
+    /// The line with the row counts in the body of the card, by config.
     pub counts: BTreeMap<String, String>,
-    /// By config: the columns that readers are told to expect.
+    /// The columns in `dataset_info`, by config.
     pub columns: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// What begins the section before which that one stands where it has no place yet.
+/// The heading before which the section on splits is inserted.
 const AFTER: &str = "## How it was made\n";
 
-/// Counts rows for people.
+/// Returns the row counts as text, such as "`train` 2 rows, `test` 1 rows".
 #[must_use]
 pub fn counted<'a>(splits: impl Iterator<Item = (&'a str, usize)>) -> String {
     splits.map(|(split, rows)| format!("`{split}` {rows} rows")).collect::<Vec<_>>().join(", ")
 }
 
-/// How a config was divided, and what else there is.
+/// A config after a split, and the rest of the data set.
 #[derive(Debug, Clone, Copy)]
 pub struct Division<'a> {
     /// The config.
     pub config: &'a str,
-    /// Its splits.
+    /// Its splits, in order.
     pub splits: &'a [SplitRows],
-    /// What is to be told of it, in Markdown.
+    /// The text about the split, in Markdown.
     pub section: &'a str,
-    /// A table with its columns, whatever rows it has; none where it has no rows.
+    /// A frame with the columns of the config; `None` if it has no rows.
     pub columns: Option<&'a DataFrame>,
-    /// The other configs, by split: the files from the data set's folder.
+    /// The files of the other configs by split, relative to the data set.
     pub others: &'a BTreeMap<String, BTreeMap<String, Vec<String>>>,
 }
 
-/// Returns a card that tells of other splits of a config: in the front matter, in the lines that show how to read it, and in a
-/// section of its own. Other configs that the front matter does not name are added to it, since readers would not see them, and so
-/// are columns that it lacks. All lines end as the first one does.
+/// Returns a card that describes the new splits of a config in its front matter, in the example code and in a section
+/// of its own.
+///
+/// Other configs and columns that are missing from the front matter are added, because readers would not find them. All
+/// lines get the line break of the first line.
 pub fn recard(card: &str, division: &Division<'_>) -> Result<String, CardFault> {
     let Division { config, splits, section, .. } = *division;
-    // A byte order mark would hide the front matter from readers, and goes.
+    // A byte order mark is removed, because it would hide the front matter from readers.
     let has_returns = card.find('\n').is_some_and(|end| card[..end].ends_with('\r'));
     let mut text = plain(card);
     for (_, within) in places(&text, "") {
@@ -105,21 +111,30 @@ pub fn recard(card: &str, division: &Division<'_>) -> Result<String, CardFault> 
     Ok(if has_returns { text.replace('\n', "\r\n") } else { text })
 }
 
-/// Reads what a card says of its rows; none where it has no front matter.
+/// Reads what a card states about its rows. Returns `None` if it has no front matter.
 pub fn card_rows(card: &str) -> Result<Option<CardRows>, CardFault> {
     let text = plain(card);
     let Some(front) = front(&text)? else { return Ok(None) };
     let unseen = |line: usize, message: &str| Err(CardFault { line, message: message.to_owned() });
     if card.starts_with('\u{feff}') {
-        return unseen(1, "the card begins with a byte order mark, so that readers see no front matter");
+        return unseen(
+            1,
+            "the card starts with a byte order mark, which hides the front matter from readers; remove it",
+        );
     }
     let lines: Vec<&str> = text.lines().collect();
     let Range { start, end } = front;
     if lines[start - 1].trim_start() != "---" {
-        return unseen(start, "behind the dashes stands a blank, so that readers see no front matter");
+        return unseen(
+            start,
+            "the `---` line ends with whitespace, which hides the front matter from readers; remove it",
+        );
     }
     if lines[end] != "---" {
-        return unseen(end + 1, "behind the dashes stands a blank, so that older readers see no front matter");
+        return unseen(
+            end + 1,
+            "the `---` line ends with whitespace, which hides the front matter from older readers; remove it",
+        );
     }
     let pairs = read(&lines[start..end]).map_err(|fault| CardFault { line: fault.line + start, ..fault })?;
     let of = |key: &str| pairs.iter().find(|pair| pair.key == key).map_or(&Yaml::Null, |pair| &pair.value);
@@ -129,7 +144,7 @@ pub fn card_rows(card: &str) -> Result<Option<CardRows>, CardFault> {
         let files = item.value.get(FILES).unwrap_or(&Yaml::Null);
         let folder = item.value.get(FOLDER).and_then(Yaml::text).filter(|_| *files == Yaml::Null);
         if let Some(folder) = folder {
-            // Of another folder it names no split that is there.
+            // A different folder contains no split of this config.
             if folder.trim_start_matches("./").trim_end_matches('/') == config {
                 rows.folders.insert(config.to_owned());
             }
@@ -166,8 +181,8 @@ pub fn card_rows(card: &str) -> Result<Option<CardRows>, CardFault> {
     Ok(Some(rows))
 }
 
-/// Returns a card without a byte order mark, and with the ends of lines that are ours. A tool that ends lines twice leaves several
-/// returns before one end.
+/// Returns a card without a byte order mark and with `\n` as line break. Some tools leave several carriage returns
+/// before one line feed.
 fn plain(card: &str) -> String {
     let mut text = String::with_capacity(card.len());
     for line in card.trim_start_matches('\u{feff}').split_inclusive('\n') {
@@ -179,7 +194,7 @@ fn plain(card: &str) -> String {
     text
 }
 
-/// Names a split that is there in the lines that show how to read the config.
+/// Replaces splits that no longer exist in the example code.
 fn reading(text: &str, config: &str, splits: &[SplitRows]) -> String {
     let Some(first) = splits.first() else { return text.to_owned() };
     let (mut out, names) =
@@ -204,8 +219,8 @@ fn reading(text: &str, config: &str, splits: &[SplitRows]) -> String {
     out
 }
 
-/// Puts a config's part into the section, among those of the others in order. Where the section has no place it gets one, before
-/// how the data set was made, else at the end.
+/// Inserts the part of a config into the section on splits, in alphabetical order. A missing section is added before
+/// the section on how the data set was made, or at the end.
 fn with_part(text: &str, config: &str, part: &str) -> Result<String, CardFault> {
     let name = splits_place(config);
     let part = format!("\n### Splits of `{config}`\n\n{}\n\n", part.trim());
@@ -250,7 +265,7 @@ mod tests {
     }
 
     fn recard(card: &str, config: &str, splits: &[SplitRows], section: &str) -> String {
-        tried(card, config, splits, section).expect("the card is understood")
+        tried(card, config, splits, section).expect("the card is valid")
     }
 
     fn tried(card: &str, config: &str, splits: &[SplitRows], section: &str) -> Result<String, CardFault> {
@@ -261,7 +276,7 @@ mod tests {
     #[test]
     fn every_config_and_column_that_is_there_is_named() {
         let built = built(&records()).unwrap();
-        let samples = built.iter().find(|built| built.table.config == "samples").expect("there are some");
+        let samples = built.iter().find(|built| built.table.config == "samples").expect("there are samples");
         let mut wider = samples.frame.clone();
         wider.with_column(Column::new("canary".into(), vec!["c"; wider.height()])).unwrap();
         let of = |split: &str, files: &[&str]| {
@@ -283,12 +298,12 @@ mod tests {
             Division { config: "samples", splits: &splits, section: "So.", columns: Some(&wider), others: &others };
         for card in ["", "\u{feff}", "# Mine\n", "---\nlicense: mit\n---\n", "\u{feff}---\nconfigs:\n---\n"] {
             let told = super::recard(card, &division).unwrap();
-            assert_eq!(told.matches("---\n").count(), 2, "one front matter: {told}");
+            assert_eq!(told.matches("---\n").count(), 2, "exactly one front matter: {told}");
             assert!(!told.contains('\u{feff}'), "{told}");
-            let rows = card_rows(&told).unwrap().expect("a front matter");
+            let rows = card_rows(&told).unwrap().expect("the card has a front matter");
             let names: Vec<String> = rows.splits.iter().map(|(config, split)| format!("{config} {split}")).collect();
             assert_eq!(names, ["extra train", "samples a", "scenes train", "对话 no", "对话 test"]);
-            // A pattern that no file's name begins with would match none.
+            // A pattern would not match these file names.
             let files = "  - split: test\n    path:\n    - \"对话/test.parquet\"\n    - \"对话/test-2.parquet\"\n";
             assert!(told.contains(files) && told.contains("path: extra/train.parquet\n"), "{told}");
             assert!(told.contains("path: scenes/train-*.parquet\n"), "{told}");
@@ -297,7 +312,7 @@ mod tests {
         let card = card(&Params::default(), &about(), &tables(&records()));
         let told = super::recard(&card, &division).unwrap();
         assert!(!card.contains("- name: canary") && told.contains("  - name: canary\n    dtype: string\n"), "{told}");
-        let of = |text: &str| card_rows(text).unwrap().expect("a front matter").columns;
+        let of = |text: &str| card_rows(text).unwrap().expect("the card has a front matter").columns;
         assert_eq!(of(&told)["samples"].len(), wider.width());
         assert_eq!(of(&told)["scenes"], of(&card)["scenes"]);
         let same = Division { columns: Some(&samples.frame), ..division };
@@ -323,13 +338,13 @@ mod tests {
             told.contains("\n## Splits\n\n") && told.contains("\n### Splits of `samples`\n\nBy hand.\n\n"),
             "{told}"
         );
-        // Of all else nothing has changed, and another division leaves nothing of this one.
+        // The rest is unchanged, and another split removes all traces of this one.
         assert_eq!(told.matches("conversations/test-").count(), card.matches("conversations/test-").count());
         let again = recard(&told, "samples", &splits(&[("test", 3)]), "Otherwise.");
         assert!(!again.contains("held") && !again.contains("By hand"), "{again}");
         assert_eq!(again.matches("\n## Splits\n").count(), 1);
         assert_eq!(recard(&again, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand."), told);
-        let rows = card_rows(&told).unwrap().expect("it has a front matter");
+        let rows = card_rows(&told).unwrap().expect("the card has a front matter");
         assert_eq!(rows.sizes[&("samples".to_owned(), "held".to_owned())], Some(1));
         assert_eq!(rows.counts["samples"], "`train` 2 rows, `held` 1 rows");
         assert!(!rows.splits.contains(&("samples".to_owned(), "test".to_owned())) && rows.whole.is_empty());
@@ -372,12 +387,12 @@ mod tests {
         assert!(both.contains("# Renamed\n\nIntroduced.\n") && !both.contains("So much for balance"), "{both}");
         let parts = ["### Splits of `conversations`\n\nOf 对话.", "### Splits of `samples`\n\nOf samples."];
         let places: Vec<usize> = parts.iter().filter_map(|part| both.find(part)).collect();
-        assert!(places.len() == 2 && places.is_sorted(), "in the order of the configs: {both}");
-        // Between the parts too.
+        assert!(places.len() == 2 && places.is_sorted(), "sorted by config: {both}");
+        // Text between the parts is kept too.
         let noted = both.replace("\n## Splits\n\n<!--", "\n## Splits\n\nNoted.\n\n<!--");
         assert_ne!(noted, both);
         assert_eq!(recard(&noted, "samples", &splits(&[("a", 1)]), "Of samples.\n"), noted);
-        // Without its places the rest of a card is its writer's, and a new section gets a new one.
+        // Without the comments the whole body belongs to the user, and a new section is added.
         let bare: Vec<&str> = both.lines().filter(|line| !line.contains("dramaturg:")).collect();
         let bare = bare.join("\n") + "\n";
         let told = recard(&bare, "samples", &splits(&[("c", 1)]), "Anew.");
@@ -425,7 +440,7 @@ mod tests {
                     assert_eq!(other, expected);
                 }
                 let marked = recard(&format!("\u{feff}{card}"), "samples", &splits(&[("a", 1)]), "So.");
-                assert_eq!(marked, told, "readers would not see what stands behind the mark");
+                assert_eq!(marked, told, "a byte order mark is removed");
                 assert_eq!(recard(&told, "samples", &splits(&[("a", 1)]), "So."), told);
             }
         }
@@ -452,7 +467,7 @@ mod tests {
             assert!(told.starts_with(made), "{told}");
             assert!(!told.contains("data_dir") && told.contains("- split: a\n"), "{told}");
             assert_eq!(recard(&told, "samples", &splits(&[("a", 1)]), "So."), told);
-            let rows = card_rows(&told).unwrap().expect("a front matter");
+            let rows = card_rows(&told).unwrap().expect("the card has a front matter");
             assert_eq!(rows.splits.into_iter().collect::<Vec<_>>(), [("samples".to_owned(), "a".to_owned())]);
         }
         let one = "---\ndataset_info:\n  config_name: samples\n  splits:\n    - name: b\n---\n";
@@ -468,7 +483,7 @@ mod tests {
         assert!(plain.starts_with(front.trim_end_matches("---\n")), "{plain}");
         for before in ["\n", " \n\t\n\n", "\u{feff}\n", "  "] {
             let told = recard(&format!("{before}{card}"), "samples", &splits(&[("a", 1)]), "So.");
-            assert_eq!(told, plain, "one front matter");
+            assert_eq!(told, plain, "exactly one front matter");
         }
         for end in ["\r\n", "\r\r\n", "\r\r\r\n"] {
             let told = recard(&card.replace('\n', end), "samples", &splits(&[("a", 1)]), "So.");
@@ -480,15 +495,17 @@ mod tests {
             ("\n\n---\nx: 1\nconfigs: all\n---\n", 5),
             ("\n---\nconfigs:\n- config_name: samples\n- config_name: other\nx: [\n---\n", 6),
             ("\n\n---\nx: 1\n", 3),
-            // Of two lists the second is told with its own line too.
+            // An error in the second list is also reported with its own line.
             ("---\nconfigs:\n- config_name: samples\ndataset_info: {config_name: samples}\n---\n", 4),
         ] {
             let fault = tried(card, "samples", &splits(&[("a", 1), ("b", 1)]), "So.").expect_err(card);
             assert_eq!(fault.line, line, "{card}: {fault}");
         }
-        assert!(card_rows(&format!("\n\n{plain}")).unwrap().expect("readers pass over blanks").splits.len() == 1);
+        assert!(
+            card_rows(&format!("\n\n{plain}")).unwrap().expect("leading blank lines are allowed").splits.len() == 1
+        );
         let blank = plain.replacen("\n---\n", "\n--- \n", 1);
-        let fault = card_rows(&blank).expect_err("older readers do not");
+        let fault = card_rows(&blank).expect_err("the closing line has trailing whitespace");
         assert!(fault.line == 12 && fault.message.contains("older readers"), "{fault:?}");
         assert_eq!(recard(&blank, "samples", &splits(&[("a", 1)]), "So."), plain);
     }
@@ -497,13 +514,13 @@ mod tests {
     fn a_folder_of_a_config_is_no_list_of_files() {
         let of = |entry: &str| {
             let card = format!("---\nconfigs:\n- config_name: 对话\n{entry}---\n");
-            card_rows(&card).unwrap().expect("a front matter")
+            card_rows(&card).unwrap().expect("the card has a front matter")
         };
         let known = CardRows { folders: BTreeSet::from(["对话".to_owned()]), ..CardRows::default() };
         for folder in ["对话", "./对话/", "\"对话/\""] {
             assert_eq!(of(&format!("  data_dir: {folder}\n")), known);
         }
-        assert_eq!(of("  data_dir: other\n"), CardRows::default(), "it has no split that is there");
+        assert_eq!(of("  data_dir: other\n"), CardRows::default(), "another folder has no split of this config");
         assert_eq!(of("").whole.len(), 1);
         let named = of("  data_dir: 对话\n  data_files:\n  - split: a\n    path: a-*\n");
         assert!(named.folders.is_empty() && named.splits.len() == 1, "{named:?}");
@@ -522,10 +539,10 @@ mod tests {
             "  features:\n  - name: id\n    dtype: string\n  config_name: samples\n",
         ] {
             let told = super::recard(&format!("---\ndataset_info:\n{info}---\n"), &division).unwrap();
-            let rows = card_rows(&told).unwrap().expect("a front matter");
+            let rows = card_rows(&told).unwrap().expect("the card has a front matter");
             assert!(!rows.columns.contains_key("samples"), "{told}");
             assert_eq!(rows.columns.len(), info.matches("甲").count());
-            assert_eq!(rows.sizes.len(), 1, "the entry stays: {told}");
+            assert_eq!(rows.sizes.len(), 1, "the entry itself is kept: {told}");
             assert_eq!(told.matches("我的").count(), info.matches("我的").count());
         }
     }
@@ -554,12 +571,12 @@ mod tests {
         let rows = card_rows(
             "---\nconfigs: [{config_name: samples, data_files: [{split: a, path: x}]}, {config_name: b, data_files: y}]\n---\n",
         );
-        let rows = rows.unwrap().expect("a front matter");
+        let rows = rows.unwrap().expect("the card has a front matter");
         assert_eq!(rows.splits.into_iter().collect::<Vec<_>>(), [("samples".to_owned(), "a".to_owned())]);
         assert_eq!(rows.whole.into_iter().collect::<Vec<_>>(), ["b"]);
         assert_eq!(card_rows("# No front\n---\n").unwrap(), None);
         for card in ["\u{feff}---\na: b\n---\n", "--- \na: b\n---\n", "---\t\r\na: b\r\n---\r\n"] {
-            assert_eq!(card_rows(card).expect_err("readers see nothing").line, 1, "{card}");
+            assert_eq!(card_rows(card).expect_err("the front matter is hidden").line, 1, "{card}");
         }
     }
 }

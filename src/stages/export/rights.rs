@@ -1,8 +1,8 @@
-//! What of the books' own words leaves in a data set when not all may: no string holds a longer stretch of a book than is
-//! allowed, and on demand what is a book's own text by its nature stays out. Knows frames and texts, no files.
+//! Limits how much of the books' own text goes into a data set: no string contains a longer passage of a book than
+//! allowed, and with `export.text = false` the columns of original text are null.
 //!
-//! A stretch is found by its letters and digits alone, so that another wrapping, another pair of quotation marks or other
-//! capitals hide nothing.
+//! Passages are compared by their letters and digits only, so that different line breaks, quotation marks or capitals
+//! do not hide them.
 
 use std::borrow::Cow;
 
@@ -15,13 +15,14 @@ use polars::prelude::{
 use super::{ExportError, Params};
 use crate::text::LEFT_OUT;
 
-/// The longest stretch that stays when `text = false` and no figure is given: shorter ones are turns of phrase.
+/// The limit in code points if original text is excluded and no limit is set. Shorter passages are common phrases.
 const PHRASE: u32 = 40;
-/// So many marks and spaces may stand around the letters of a stretch and belong to it.
+/// The number of punctuation marks and spaces around the letters of a passage that may belong to it.
 const MARKS: usize = 6;
-/// How often a stretch that is in no book is taken for one that is. Its neighbours have to be, too, before anything is cut.
+/// The false positive rate of the Bloom filter. A passage is only cut if neighbouring windows are found too.
 const FALSE_POSITIVES: f64 = 1e-6;
-/// Columns and fields that name things: rows are joined by them, and a long name stands in its book.
+/// Columns and fields with names and ids. They are never cut, because rows are joined by them and a long name also
+/// occurs in its book.
 const NAMES: &[&str] = &[
     "id",
     "book",
@@ -44,34 +45,35 @@ const NAMES: &[&str] = &[
     "chapter",
     "source",
 ];
-/// What is a book's own text by its nature, by config: columns, and fields of what their lists hold.
+/// The columns with original text of a book, by config, and fields of the structs in their lists.
 const OWN_TEXT: &[(&str, &[&str])] = &[
     ("scenes", &["dialogue.thought", "dialogue.action", "dialogue.speech"]),
     ("characters", &["lines"]),
     ("roles", &["catchphrases", "dialogue.content"]),
 ];
 
-/// What may leave of the books' own words.
+/// The limits on publishing the books' own text.
 #[derive(Debug)]
 pub struct Rights {
-    /// The stretches that may not; none where all may.
+    /// The passages of the books; `None` if there is no limit.
     stretches: Option<Stretches>,
-    /// Whether columns that are a book's own text stay.
+    /// Whether columns with original text are kept.
     text: bool,
-    /// What every row carries.
+    /// The canary that every row gets.
     canary: Option<String>,
 }
 
 impl Rights {
-    /// Begins with what a pipeline file says. `letters` is how many letters and digits the books have together, which are then
-    /// told by [`Rights::add`].
+    /// Creates the limits from the pipeline file. `letters` is the number of letters and digits in all books, which
+    /// must then be passed to [`Rights::add`].
     #[must_use]
     pub fn new(params: &Params, letters: usize) -> Self {
         let stretches = Self::longest(params).map(|longest| Stretches::new(longest, letters));
         Self { stretches, text: params.text, canary: params.canary.clone() }
     }
 
-    /// Returns the longest stretch of a book that may stay, in code points; none where all may, and no book has to be told.
+    /// Returns the maximum length of a passage in code points. If it is `None` there is no limit, and books need not be
+    /// added.
     #[must_use]
     pub const fn longest(params: &Params) -> Option<u32> {
         match (params.max_quote_chars, params.text) {
@@ -81,25 +83,25 @@ impl Rights {
         }
     }
 
-    /// Counts the letters and digits of a book.
+    /// Returns the number of letters and digits of a book.
     #[must_use]
     pub fn letters(text: &str) -> usize {
         text.chars().filter(|c| c.is_alphanumeric()).count()
     }
 
-    /// Takes in the text of a book.
+    /// Adds the text of a book.
     pub fn add(&mut self, text: &str) {
         if let Some(stretches) = &mut self.stretches {
             stretches.add(text);
         }
     }
 
-    /// Leaves out of rows what may not leave, and adds what each has to carry.
+    /// Applies the limits to rows and adds the canary.
     pub(super) fn apply(&self, config: &'static str, frame: DataFrame) -> Result<DataFrame, ExportError> {
         self.applied(config, frame).map_err(|source| ExportError::Frame { config, source })
     }
 
-    /// Returns a text in which no stretch of a book is longer than allowed.
+    /// Cuts every passage of a text that exceeds the limit.
     pub(super) fn shortened<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.stretches.as_ref().map_or(Cow::Borrowed(text), |stretches| stretches.shortened(text))
     }
@@ -119,7 +121,7 @@ impl Rights {
         Ok(frame)
     }
 
-    /// Goes through a column or a part of one, whose place is the column's name and the fields' names below.
+    /// Applies the limits to a column or a part of one. `place` is the dotted path of the field.
     fn part(&self, series: &Series, place: &str, own: &[&str]) -> PolarsResult<Series> {
         if own.contains(&place) {
             return Ok(Series::full_null(series.name().clone(), series.len(), series.dtype()));
@@ -157,20 +159,20 @@ fn is_name(column: &str) -> bool {
     NAMES.contains(&column) || column.ends_with("_id") || column.ends_with("_model") || column == "model"
 }
 
-/// All windows of a number of letters in all books.
+/// All windows of `width` consecutive letters in all books.
 #[derive(Debug)]
 struct Stretches {
     windows: BloomFilter,
-    /// How many letters a window has.
+    /// The number of letters in a window.
     width: usize,
-    /// The longest stretch that stays, in code points from its first letter to its last.
+    /// The maximum length of a passage in code points, from its first letter to its last.
     longest: usize,
 }
 
 impl Stretches {
     fn new(longest: u32, letters: usize) -> Self {
         let longest = (longest as usize).saturating_sub(MARKS);
-        // Half of a text or more is letters. Whatever is found is measured in code points before it is cut.
+        // At least half of a text is letters. The passages found are measured in code points before they are cut.
         let width = longest.div_ceil(2).max(4);
         let windows = BloomFilter::with_false_pos(FALSE_POSITIVES).seed(&7).expected_items(letters.max(1));
         Self { windows, width, longest }
@@ -185,9 +187,9 @@ impl Stretches {
         }
     }
 
-    /// Returns a text in which no stretch of a book is longer than allowed: its beginning stays.
+    /// Cuts every passage of a text that exceeds the limit after its beginning.
     fn shortened<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        // A text that is short enough cannot hold a longer stretch.
+        // A short text cannot contain a longer passage.
         if text.len() < self.longest {
             return Cow::Borrowed(text);
         }
@@ -207,7 +209,8 @@ impl Stretches {
         Cow::Owned(shortened)
     }
 
-    /// Returns the stretches of a text that stand in a book, in bytes, from the first letter to behind the last.
+    /// Returns the byte ranges of the passages of a text that occur in a book, from the first letter to the end of the
+    /// last one.
     fn stretches(&self, text: &str) -> Vec<(usize, usize)> {
         let letters: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| c.is_alphanumeric()).collect();
         let mut rolling = Rolling::new(self.width);
@@ -217,7 +220,7 @@ impl Stretches {
             if !self.windows.contains(&hash) {
                 continue;
             }
-            // Stretches that share letters are cut as one: each alone could be short enough.
+            // Overlapping passages are treated as one, because each alone could be within the limit.
             match runs.last_mut().filter(|run| last < run.1 + self.width) {
                 Some(run) => run.1 = last,
                 None => runs.push((last + 1 - self.width, last)),
@@ -231,17 +234,17 @@ impl Stretches {
     }
 }
 
-/// A hash of the last letters of a text.
+/// A rolling hash of the last `width` letters of a text.
 struct Rolling {
     letters: std::collections::VecDeque<u64>,
     width: usize,
     hash: u64,
-    /// What a letter weighs when it leaves.
+    /// The factor of the letter that leaves the window.
     leaving: u64,
 }
 
 impl Rolling {
-    /// An odd number with no pattern in its bits.
+    /// The 64-bit golden ratio constant: odd, with no pattern in its bits.
     const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
     fn new(width: usize) -> Self {
@@ -249,13 +252,13 @@ impl Rolling {
         Self { letters: std::collections::VecDeque::with_capacity(width + 1), width, hash: 0, leaving }
     }
 
-    /// Adds a letter, and returns the hash once there are enough.
+    /// Adds a letter. Returns the hash once the window is full.
     fn add(&mut self, letter: char) -> Option<u64> {
         let letter = u64::from(u32::from(letter.to_lowercase().next().unwrap_or(letter))) + 1;
         self.letters.push_back(letter);
         self.hash = self.hash.wrapping_mul(Self::BASE).wrapping_add(letter);
         if self.letters.len() > self.width {
-            let gone = self.letters.pop_front().expect("there are more than a window's");
+            let gone = self.letters.pop_front().expect("the window is longer than `width`");
             self.hash = self.hash.wrapping_sub(gone.wrapping_mul(self.leaving));
         }
         (self.letters.len() == self.width).then_some(self.hash)
@@ -282,10 +285,10 @@ mod tests {
     }
 
     fn shortened(text: &str, longest: u32) -> String {
-        rights(longest).stretches.expect("there is a bound").shortened(text).into_owned()
+        rights(longest).stretches.expect("a limit is set").shortened(text).into_owned()
     }
 
-    /// Returns how many code points the longest stretch has that a text shares with a book.
+    /// Returns the length in code points of the longest passage that a text shares with a book.
     fn longest(text: &str, book: &str) -> usize {
         let chars: Vec<char> = text.chars().collect();
         let mut longest = 0;
@@ -336,13 +339,13 @@ mod tests {
                         let text = format!("so{mark}{piece}{mark}{piece} no");
                         let kept = shortened(&text, bound);
                         assert!(longest(&kept, book) <= bound as usize, "{bound}: {text} -> {kept}");
-                        // Two stretches that share letters, as a phrase that stands twice in a book makes them.
+                        // Two overlapping passages, which happen when a phrase occurs twice in a book.
                         let turn: String = piece.chars().rev().take(9).collect::<Vec<_>>().into_iter().rev().collect();
                         let other = format!("{turn}{}", "xy".repeat(20));
                         let mut rights = rights(bound);
                         rights.add(&other);
                         let text = format!("{piece}{}", &other[turn.len()..]);
-                        let kept = rights.stretches.expect("there is a bound").shortened(&text).into_owned();
+                        let kept = rights.stretches.expect("a limit is set").shortened(&text).into_owned();
                         for book in [book, &other] {
                             assert!(longest(&kept, book) <= bound as usize, "{bound}: {text} -> {kept}");
                         }
@@ -358,7 +361,7 @@ mod tests {
         let mut rights = Rights::new(&params, 1);
         let records = records();
         let scene = &records.scenes[0];
-        rights.add(scene.dialogue.iter().find_map(|line| line.speech.as_deref()).expect("somebody speaks"));
+        rights.add(scene.dialogue.iter().find_map(|line| line.speech.as_deref()).expect("the scene has speech"));
         let frame = Scene::frame(&records.scenes).unwrap();
         let left = rights.apply("scenes", frame.clone()).unwrap();
         assert_eq!(left.height(), frame.height());

@@ -1,4 +1,4 @@
-//! The tables of roles: `roles`, `role_specific`, `role_general`, and what the card tells of them.
+//! The tables of roles, `roles`, `role_specific` and `role_general`, and their section of the card.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use crate::schema::{
     TripletKind,
 };
 
-/// A row that is held out: of the split `test`, where the row alone is one of `train`.
+/// A row of the split `test`; the bare record is a row of `train`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeldOut<T>(pub T);
 
@@ -149,20 +149,21 @@ fn general(rows: &[&RoleGeneral]) -> Result<Vec<Column>, ColumnError> {
     ])
 }
 
-/// Tells of the roles on the card.
+/// Returns the section of the card about roles.
 pub(super) fn section(tallies: &BTreeMap<Language, RoleTally>) -> String {
     if tallies.is_empty() {
         return String::new();
     }
-    let mut text = "`roles`, `role_specific` and `role_general` are training data for role-play in the manner of RoleBench. A \
-        model made questions to each role out of stretches of its dialogue and out of its description, with answers and a \
-        verdict on each; those of high confidence with a clean answer were de-duplicated by BM25. General instructions were \
-        carried out in the part: `generated` passed the cleaning, `baseline` is one further reply, `answer` is plain. `train` \
-        and `test` are divided by question; `role_split` divides by role. How alike test rows are to training rows was measured \
-        on the rows as they stand here, by BM25 each way over a row's score with itself: how many reach the likeness that \
-        `[instruct] near` names, of how many test rows, and the highest of any.\n\n\
-        | language | roles | held out | triplets | filtered | removed as duplicates | alike: specific | alike: general | \
-        alike: by role |\n|---|---:|---:|---:|---:|---:|---|---|---|\n"
+    let mut text = "`roles`, `role_specific` and `role_general` are training data for role-play in the style of \
+        RoleBench. A model wrote questions for each role from segments of its dialogue and from its description, with \
+        answers and a verdict on each. Questions of high confidence with a clean answer were de-duplicated by BM25. \
+        General instructions were answered in the role: `generated` has the replies that passed the cleaning, \
+        `baseline` is one more reply, and `answer` is the plain answer without a role. `train` and `test` are split \
+        by question, `role_split` by role. The similarity of test rows to training rows was measured on the final \
+        rows, as BM25 in both directions divided by the score of a row with itself. The last three columns show how \
+        many of the test rows reach the threshold `[instruct] near`, and the highest similarity.\n\n\
+        | language | roles | held out | triplets | filtered | removed as duplicates | similar: specific | similar: \
+        general | similar: by role |\n|---|---:|---:|---:|---:|---:|---|---|---|\n"
         .to_owned();
     for (language, tally) in tallies {
         let RoleTally { roles, held_out, candidates, filtered, removed, .. } = tally;
@@ -183,7 +184,7 @@ pub(super) mod tests {
     use super::*;
     use crate::schema::Confidence;
 
-    /// Rows about roles.
+    /// Test rows about roles.
     #[derive(Debug, Clone, Default)]
     pub(crate) struct RoleRows {
         pub(crate) profiles: Vec<RoleProfile>,
@@ -191,7 +192,7 @@ pub(super) mod tests {
         pub(crate) general: Vec<RoleGeneral>,
     }
 
-    /// A role in each language, a question to the one and an instruction for the other.
+    /// Returns a role in each language, a question to one of them and an instruction for the other.
     pub(crate) fn rows() -> RoleRows {
         let profile = |role: &str, language, description: &str, catchphrases: &[&str]| RoleProfile {
             role: role.to_owned(),
@@ -249,7 +250,7 @@ pub(super) mod tests {
         RoleRows { profiles, specific: vec![specific], general: vec![general] }
     }
 
-    /// Returns the tables of rows: config, split, rows.
+    /// Returns the config, split and frame of each table.
     pub(crate) fn frames(rows: &RoleRows) -> Vec<(String, String, DataFrame)> {
         fn of<T: Row>(rows: &[T]) -> Option<(String, String, DataFrame)> {
             let frame = (!rows.is_empty()).then(|| T::frame(rows).unwrap())?;

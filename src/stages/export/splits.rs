@@ -1,4 +1,4 @@
-//! A data set whose rows stand in other splits: its rows gathered into groups again. [`revision`](super::revision) tells its card.
+//! Regroups the rows of a data set whose splits changed. [`revision`](super::revision) updates its card.
 
 use polars::prelude::DataFrame;
 
@@ -6,7 +6,7 @@ use super::ExportError;
 use super::features::ArrowBytes;
 use super::groups::{GROUP_BYTES, GROUP_ROWS};
 
-/// Gathers the rows of one split into the groups of its files.
+/// Collects the rows of one split into row groups.
 #[derive(Debug, Default)]
 pub struct Groups {
     rows: usize,
@@ -14,19 +14,19 @@ pub struct Groups {
     group: Option<(DataFrame, usize)>,
 }
 
-/// One split of a config, as its card tells of it.
+/// The facts about one split of a config for the card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitRows {
     /// The split.
     pub name: String,
-    /// How many rows it has.
+    /// The number of rows.
     pub rows: usize,
-    /// How many bytes they take as Arrow.
+    /// The size as Arrow in bytes.
     pub bytes: usize,
 }
 
 impl Groups {
-    /// Adds rows, and returns a group once it is full.
+    /// Adds rows. Returns a group when it is full.
     pub fn add(&mut self, config: &'static str, frame: DataFrame) -> Result<Option<DataFrame>, ExportError> {
         let before = self.bytes.total();
         self.rows += frame.height();
@@ -44,7 +44,7 @@ impl Groups {
         Ok(None)
     }
 
-    /// Returns the last group, if there is one, and what the card tells.
+    /// Returns the last group, if any, and the facts for the card.
     #[must_use]
     pub fn end(self, name: &str) -> (Option<DataFrame>, SplitRows) {
         let told = SplitRows { name: name.to_owned(), rows: self.rows, bytes: self.bytes.total() };

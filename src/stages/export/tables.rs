@@ -1,5 +1,5 @@
-//! The tables of the data set: which columns each config has, in which order, from which record. Users' scripts read them by
-//! name, so a column is only ever added.
+//! The columns of each config, in order, and the record fields they come from. Users' scripts read columns by name, so
+//! columns are only ever added.
 
 use polars::prelude::{Column, DataFrame, PolarsResult};
 
@@ -19,7 +19,7 @@ fn frame<T: Row>(
     framed(T::CONFIG, &rows.iter().collect::<Vec<&T>>(), columns)
 }
 
-/// Makes rows of a config into columns.
+/// Builds a frame from the rows of a config.
 pub(super) fn framed<T>(
     config: &'static str,
     rows: &[&T],
@@ -187,7 +187,7 @@ fn characters(rows: &[&Character]) -> Result<Vec<Column>, ColumnError> {
     ])
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "all configs have one shape")]
+#[expect(clippy::unnecessary_wraps, reason = "the functions of all configs have the same signature")]
 fn rejected(rows: &[&Reject]) -> Result<Vec<Column>, ColumnError> {
     Ok(vec![
         text("stage", rows, |row| row.stage.as_str()),
@@ -318,7 +318,7 @@ mod tests {
     use super::super::fixture::{Built, Records, built, records, sample};
     use crate::schema::Language;
 
-    /// Every column and every field within, with its type.
+    /// Returns every column and nested field with its type.
     fn schema(config: &str, frame: &DataFrame) -> Vec<String> {
         notes(config, frame).iter().map(|note| format!("{} {}", note.path, note.kind)).collect()
     }
@@ -452,7 +452,7 @@ mod tests {
                 &["lines list<string>", "model string", "aliases list<string>"],
             ],
             "rejected" => &[&["stage string", "id string", "reason string", "detail string"]],
-            other => panic!("no such config: {other}"),
+            other => panic!("unknown config: {other}"),
         };
         parts.concat().into_iter().map(str::to_owned).collect()
     }
@@ -462,7 +462,7 @@ mod tests {
         column.iter().map(|value| value.unwrap().to_owned()).collect()
     }
 
-    /// Writes and reads a table as `store` does: through a footer without polars' own Arrow schema.
+    /// Writes a frame to Parquet like `store` does, without the Arrow schema of polars, and reads it back.
     fn through_parquet(frame: &DataFrame) -> (Vec<u8>, DataFrame) {
         let mut bytes = Vec::new();
         let mut writer = ParquetWriter::new(&mut bytes).batched(frame.schema()).unwrap();
@@ -521,7 +521,7 @@ mod tests {
         for Built { table, frame } in built(&records()).unwrap() {
             let (bytes, read) = through_parquet(&frame);
             assert!(frame.equals_missing(&read), "{}: {frame} and {read}", table.config);
-            assert_eq!(bytes, through_parquet(&frame).0, "{} is written alike each time", table.config);
+            assert_eq!(bytes, through_parquet(&frame).0, "the bytes of {} are reproducible", table.config);
         }
     }
 
@@ -594,7 +594,7 @@ mod tests {
         assert!(matches!(error, ExportError::Number { config: "scenes", column: "end", value: u32::MAX }));
         assert_eq!(
             error.to_string(),
-            "cannot write 4294967295 to the column `end` of the table `scenes`, which holds at most 2147483647"
+            "failed to write 4294967295 to the column `end` of the table `scenes`: the maximum is 2147483647"
         );
     }
 }

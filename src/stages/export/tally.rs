@@ -1,4 +1,4 @@
-//! What the card tells of a table, counted while its rows go by: no row is held for it.
+//! The facts about a table for the card, counted while its rows are written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,31 +7,31 @@ use polars::frame::DataFrame;
 use super::features::ArrowBytes;
 use crate::schema::{CharacterType, Language};
 
-/// One table of the data set, in one split: what it holds, without its rows.
+/// One split of a config, without its rows.
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// The config: the folder below `dataset/` and the name that `load_dataset` takes.
+    /// The config: the name of the folder in `dataset/` and the argument of `load_dataset`.
     pub config: &'static str,
     /// The split.
     pub split: &'static str,
-    /// How many rows it has.
+    /// The number of rows.
     pub rows: usize,
-    /// Its columns, without rows.
+    /// A frame with the columns, without rows.
     pub(super) columns: DataFrame,
-    /// How much memory the rows take.
+    /// The size of the rows in memory.
     pub(super) bytes: ArrowBytes,
-    /// What was counted in its rows.
+    /// The counts over the rows.
     pub(super) tally: Tally,
 }
 
 impl Table {
-    /// Makes a table with the columns of a frame, and no rows yet.
+    /// Creates an empty table with the columns of a frame.
     pub(super) fn new(config: &'static str, split: &'static str, frame: &DataFrame) -> Self {
         let columns = frame.clear();
         Self { config, split, rows: 0, columns, bytes: ArrowBytes::default(), tally: Tally::default() }
     }
 
-    /// Adds rows, and returns how many bytes they take.
+    /// Adds rows. Returns their size in bytes.
     pub(super) fn add(&mut self, frame: &DataFrame) -> usize {
         let before = self.bytes.total();
         self.rows += frame.height();
@@ -45,7 +45,7 @@ impl Table {
 pub struct Tally {
     /// The languages of the rows.
     pub(super) languages: BTreeSet<&'static str>,
-    /// Samples by dimension, then by language and type of character.
+    /// Samples by dimension, then by language and character type.
     pub(super) samples: BTreeMap<String, BTreeMap<(&'static str, &'static str), usize>>,
     /// Samples whose reference was edited by hand.
     pub(super) edited: usize,

@@ -1,6 +1,6 @@
-//! The part of YAML that cards are written in: block lists and block mappings of plain, quoted and flow values, with comments, each
-//! with the lines that it stands on, so that a part can be written again and the rest stays as it is. Whatever else YAML has is told
-//! and never guessed.
+//! A parser for the subset of YAML that cards use: block lists and block mappings of plain, quoted and flow values,
+//! with comments. Each entry has its line range, so that a part can be rewritten and the rest stays unchanged. Any
+//! other YAML is an error.
 
 mod opening;
 
@@ -8,12 +8,12 @@ use std::ops::Range;
 
 use opening::Opening;
 
-/// What cannot be understood.
+/// A syntax error, or YAML that is not supported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct YamlFault {
     /// The line, from 0.
     pub(super) line: usize,
-    /// What is wrong.
+    /// The problem.
     pub(super) message: &'static str,
 }
 
@@ -22,9 +22,9 @@ type Read<T> = Result<T, YamlFault>;
 /// A value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Yaml {
-    /// Nothing.
+    /// Null.
     Null,
-    /// A text, whatever type it would have.
+    /// A scalar of any type, as text.
     Scalar(String),
     /// A list.
     List(Vec<Item>),
@@ -36,9 +36,9 @@ pub(super) enum Yaml {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Item {
     pub(super) value: Yaml,
-    /// Its lines.
+    /// The lines of the entry.
     pub(super) lines: Range<usize>,
-    /// The column of its dash; none in a flow.
+    /// The column of its dash; `None` in flow style.
     pub(super) column: Option<usize>,
 }
 
@@ -47,40 +47,40 @@ pub(super) struct Item {
 pub(super) struct Pair {
     pub(super) key: String,
     pub(super) value: Yaml,
-    /// Its lines.
+    /// The lines of the entry.
     pub(super) lines: Range<usize>,
-    /// The column of its key; none in a flow.
+    /// The column of its key; `None` in flow style.
     pub(super) column: Option<usize>,
 }
 
 impl Yaml {
-    /// Returns a value of a mapping.
+    /// Returns the value of a key in a mapping.
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
         self.pair(key).map(|pair| &pair.value)
     }
 
-    /// Returns an entry of a mapping.
+    /// Returns the entry of a key in a mapping.
     pub(super) fn pair(&self, key: &str) -> Option<&Pair> {
         self.pairs().iter().find(|pair| pair.key == key)
     }
 
-    /// Returns the entries of a mapping; none of what is none.
+    /// Returns the entries of a mapping, or none if it is not a mapping.
     pub(super) fn pairs(&self) -> &[Pair] {
         if let Self::Map(pairs) = self { pairs } else { &[] }
     }
 
-    /// Returns the entries of a list; none of what is none.
+    /// Returns the entries of a list, or none if it is not a list.
     pub(super) fn items(&self) -> &[Item] {
         if let Self::List(items) = self { items } else { &[] }
     }
 
-    /// Returns a text.
+    /// Returns the text of a scalar.
     pub(super) fn text(&self) -> Option<&str> {
         if let Self::Scalar(text) = self { Some(text) } else { None }
     }
 }
 
-/// Splits a front matter into its keys, each with its lines and its value. The values of keys that are not wanted are null.
+/// Parses a front matter into its top-level keys. Only the values of `wanted` keys are parsed; the others are null.
 pub(super) fn read(lines: &[&str], wanted: &[&str]) -> Read<Vec<Pair>> {
     let mut pairs: Vec<Pair> = Vec::new();
     let (mut opening, mut opened) = (Opening::default(), 0);
@@ -93,10 +93,10 @@ pub(super) fn read(lines: &[&str], wanted: &[&str]) -> Read<Vec<Pair>> {
             }
             opened = at;
         }
-        // A list may stand in the column of its key, and so may the value of a key behind a question mark.
+        // A list may start in the column of its key, and so may the value of a key after a question mark.
         if is_within || line.starts_with([' ', '\t']) || is_dash(line) || *line == ":" || line.starts_with(": ") {
             let Some(pair) = pairs.last_mut() else {
-                return Err(YamlFault { line: at, message: "a mapping begins with a key" });
+                return Err(YamlFault { line: at, message: "expected a key" });
             };
             pair.lines.end = at + 1;
             continue;
@@ -105,20 +105,20 @@ pub(super) fn read(lines: &[&str], wanted: &[&str]) -> Read<Vec<Pair>> {
             Some(asked) => value(asked, at)?.text().filter(|key| !wanted.contains(key)).map(str::to_owned),
             None => key(line, at)?.map(|(key, _)| key),
         };
-        let key = key.ok_or(YamlFault { line: at, message: "here stands no key" })?;
+        let key = key.ok_or(YamlFault { line: at, message: "expected a key" })?;
         if pairs.iter().any(|other| other.key == key) {
-            return Err(YamlFault { line: at, message: "the key stands here twice" });
+            return Err(YamlFault { line: at, message: "duplicate key" });
         }
         pairs.push(Pair { key, value: Yaml::Null, lines: at..at + 1, column: Some(0) });
     }
     if opening.is_open() {
-        return Err(YamlFault { line: opened, message: "a text in quotes or a list in brackets does not end" });
+        return Err(YamlFault { line: opened, message: "a quoted text or a list in brackets is not closed" });
     }
     for pair in pairs.iter_mut().filter(|pair| wanted.contains(&pair.key.as_str())) {
         let mut block = Block { lines, at: pair.lines.start, last: 0, end: pair.lines.end, rest: None };
         let own = block.map(0)?;
         if block.peek()?.is_some() {
-            return Err(block.fault("more follows than one value"));
+            return Err(block.fault("unexpected text after the value"));
         }
         if let Yaml::Map(mut own) = own
             && let Some(own) = own.pop()
@@ -129,19 +129,19 @@ pub(super) fn read(lines: &[&str], wanted: &[&str]) -> Read<Vec<Pair>> {
     Ok(pairs)
 }
 
-/// Lines on their way to a value.
+/// A parser position within the lines of a value.
 struct Block<'a> {
     lines: &'a [&'a str],
     at: usize,
-    /// Behind the last line that was read: comments and blanks after it belong to what follows.
+    /// The end of the last line that was parsed. Comments and blank lines after it belong to the next entry.
     last: usize,
     end: usize,
-    /// What follows a dash on its line, and its column.
+    /// The text after a dash on the current line, and its column.
     rest: Option<(usize, &'a str)>,
 }
 
 impl<'a> Block<'a> {
-    /// Returns the next line that says something: its number, its column and its text.
+    /// Returns the next line that is not blank or a comment: its number, its column and its text.
     fn peek(&mut self) -> Read<Option<(usize, usize, &'a str)>> {
         if let Some((column, text)) = self.rest {
             return Ok(Some((self.at, column, text)));
@@ -155,7 +155,7 @@ impl<'a> Block<'a> {
         let line = self.lines[self.at];
         let text = line.trim_start_matches(' ');
         if text.starts_with('\t') {
-            return Err(self.fault("it is indented with a tab"));
+            return Err(self.fault("tabs are not allowed as indentation"));
         }
         Ok(Some((self.at, line.len() - text.len(), text)))
     }
@@ -170,7 +170,7 @@ impl<'a> Block<'a> {
         YamlFault { line: self.at, message }
     }
 
-    /// Reads what stands at a column or further in.
+    /// Parses a value that is indented by at least `least` columns.
     fn block(&mut self, least: usize) -> Read<Yaml> {
         match self.peek()? {
             Some((_, column, text)) if column >= least => {
@@ -195,7 +195,7 @@ impl<'a> Block<'a> {
                 break;
             }
             if own > column {
-                return Err(self.fault("it is indented further than the list that it stands in"));
+                return Err(self.fault("the line is indented further than its list"));
             }
             let rest = text[1..].trim_start_matches(' ');
             if is_nothing(rest) {
@@ -216,11 +216,11 @@ impl<'a> Block<'a> {
                 break;
             }
             if own > column {
-                return Err(self.fault("it is indented further than the mapping that it stands in"));
+                return Err(self.fault("the line is indented further than its mapping"));
             }
-            let (key, rest) = key(text, at)?.ok_or_else(|| self.fault("here stands no key"))?;
+            let (key, rest) = key(text, at)?.ok_or_else(|| self.fault("expected a key"))?;
             if pairs.iter().any(|other| other.key == key) {
-                return Err(self.fault("the key stands here twice"));
+                return Err(self.fault("duplicate key"));
             }
             self.take();
             let value = if rest.starts_with(['|', '>']) {
@@ -251,7 +251,7 @@ fn is_blank(line: &str) -> bool {
     line.trim().is_empty()
 }
 
-/// Says whether a line, or the rest of one, is empty or a comment.
+/// Returns whether a line, or the rest of one, is empty or a comment.
 fn is_nothing(line: &str) -> bool {
     let text = line.trim_start();
     text.is_empty() || text.starts_with('#')
@@ -261,7 +261,7 @@ fn is_dash(text: &str) -> bool {
     text == "-" || text.starts_with("- ")
 }
 
-/// Returns the key that a line begins with, and what follows; none where it begins with none.
+/// Returns the key at the start of a line and the text after it, or `None` if there is no key.
 fn key(text: &str, line: usize) -> Read<Option<(String, &str)>> {
     if text.starts_with(['"', '\'']) {
         let mut flow = Flow { text, line };
@@ -276,19 +276,19 @@ fn key(text: &str, line: usize) -> Read<Option<(String, &str)>> {
     let Some(end) = end.filter(|end| text.find(" #").is_none_or(|comment| *end < comment)) else { return Ok(None) };
     let key = text[..end].trim_end();
     if key.starts_with(['&', '*', '!', '?', '%', '@', '`', '<']) {
-        return Err(YamlFault { line, message: "of YAML's keys only plain and quoted ones are understood" });
+        return Err(YamlFault { line, message: "only plain and quoted keys are supported" });
     }
     Ok(Some((key.to_owned(), text[end + 1..].trim_start())))
 }
 
-/// Reads a value that stands on one line.
+/// Parses a value on one line.
 fn value(text: &str, line: usize) -> Read<Yaml> {
     let mut flow = Flow { text, line };
     let value = flow.value(false)?;
-    if is_nothing(flow.text) { Ok(value) } else { Err(YamlFault { line, message: "more follows than one value" }) }
+    if is_nothing(flow.text) { Ok(value) } else { Err(YamlFault { line, message: "unexpected text after the value" }) }
 }
 
-/// What is left of a line.
+/// The unparsed rest of a line.
 struct Flow<'a> {
     text: &'a str,
     line: usize,
@@ -306,13 +306,13 @@ impl Flow<'_> {
             Some('[') => self.list(),
             Some('{') => self.map(),
             Some('&' | '*' | '!' | '|' | '>' | '%' | '@' | '`') => {
-                self.fault("of YAML's values only plain, quoted and flow ones are understood")
+                self.fault("only plain, quoted and flow values are supported")
             }
             _ => Ok(self.plain(within)),
         }
     }
 
-    /// Reads a plain text; within a flow a mark ends it.
+    /// Parses a plain scalar. Within a flow collection it ends at a delimiter.
     fn plain(&mut self, within: bool) -> Yaml {
         let mut end = self.text.find(" #").unwrap_or(self.text.len());
         if within {
@@ -354,7 +354,7 @@ impl Flow<'_> {
                         let number = u32::from_str_radix(&number, 16).ok().and_then(char::from_u32);
                         match number {
                             Some(c) => read.push(c),
-                            None => return self.fault("it has an escape that is none"),
+                            None => return self.fault("invalid escape sequence"),
                         }
                     }
                     Some(c) => read.push(c),
@@ -371,7 +371,7 @@ impl Flow<'_> {
                 c => read.push(c),
             }
         }
-        self.fault("a quoted text does not end on its line")
+        self.fault("a quoted text is not closed on its line")
     }
 
     fn list(&mut self) -> Read<Yaml> {
@@ -398,9 +398,9 @@ impl Flow<'_> {
                 self.text = rest;
                 return Ok(Yaml::Map(pairs));
             }
-            let Yaml::Scalar(key) = self.value(true)? else { return self.fault("here stands no key") };
+            let Yaml::Scalar(key) = self.value(true)? else { return self.fault("expected a key") };
             let Some(rest) = self.text.trim_start().strip_prefix(':') else {
-                return self.fault("a key has no value");
+                return self.fault("expected `:` after the key");
             };
             self.text = rest;
             let value = self.value(true)?;
@@ -409,14 +409,14 @@ impl Flow<'_> {
         }
     }
 
-    /// Passes over a comma; the end stays.
+    /// Skips a comma. The closing delimiter is not consumed.
     fn next(&mut self, end: char) -> Read<()> {
         self.text = self.text.trim_start();
         if let Some(rest) = self.text.strip_prefix(',') {
             self.text = rest;
             return Ok(());
         }
-        if self.text.starts_with(end) { Ok(()) } else { self.fault("a flow does not end on its line") }
+        if self.text.starts_with(end) { Ok(()) } else { self.fault("a list or mapping is not closed on its line") }
     }
 }
 
@@ -430,7 +430,7 @@ mod tests {
         Ok(pairs.into_iter().find(|pair| pair.key == "configs").map_or(Yaml::Null, |pair| pair.value))
     }
 
-    /// Writes a value on one line.
+    /// Formats a value on one line.
     fn told(value: &Yaml) -> String {
         match value {
             Yaml::Null => "~".to_owned(),
@@ -495,9 +495,9 @@ mod tests {
         let text = "x: 1\nconfigs:\n- config_name: a\n  # of a\n  data_files:\n  - split: b\n\n- config_name: c\n";
         let value = configs(text).unwrap();
         let lines: Vec<Range<usize>> = value.items().iter().map(|item| item.lines.clone()).collect();
-        let pair = value.items()[0].value.pair("data_files").expect("it has one");
+        let pair = value.items()[0].value.pair("data_files").expect("the first entry has this key");
         assert_eq!((pair.lines.start, pair.column), (4, Some(2)));
-        assert_eq!(pair.lines.end, 6, "the blank is nobody's");
+        assert_eq!(pair.lines.end, 6, "the blank line belongs to no entry");
         assert_eq!(lines, [2..6, 7..8]);
     }
 

@@ -1,22 +1,21 @@
-//! What would straddle a border: rows that share something with a row of a split that is better guarded.
+//! Detects leaks between splits: rows that are related to a row of a split with higher priority.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Params, Relation, Rows};
 
-/// A row that shares something with rows of a better guarded split.
+/// A row that is related to rows of a split with higher priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Guarded {
-    /// The row.
+    /// The index of the row.
     pub row: usize,
-    /// What it shares.
+    /// What it has in common.
     pub relation: Relation,
-    /// The first row of the better guarded split that shares it.
+    /// The first related row in the split with the highest priority.
     pub with: usize,
 }
 
-/// Returns the rows that share something with a row of a split that comes before theirs, each once; rows without a split are not
-/// looked at.
+/// Returns the rows that are related to a row of an earlier split, each once. Rows without a split are ignored.
 #[must_use]
 pub fn straddling(
     rows: &Rows,
@@ -30,7 +29,7 @@ pub fn straddling(
     for (relation, keys) in columns.chain(likenesses) {
         let keyed =
             || keys.iter().zip(splits).enumerate().filter_map(|(row, (key, split))| Some((row, (*key)?, (*split)?)));
-        // The best guarded split that has a key, and its first row there.
+        // The split with the highest priority for each key, and its first row there.
         let mut best: HashMap<u32, (usize, usize)> = HashMap::new();
         for (row, key, split) in keyed() {
             let entry = best.entry(key).or_insert((split, row));
@@ -46,8 +45,8 @@ pub fn straddling(
     found.into_values().collect()
 }
 
-/// Sets aside what would straddle a border, from the best guarded split on, so that what is set aside guards nothing. Notes of each
-/// row where it was and what it shares.
+/// Moves related rows of lower priority to `unused`, starting with the split of highest priority, so that moved rows
+/// cause no further moves. Records the previous split and the relation of each moved row in `because`.
 pub(super) fn set_aside(
     rows: &Rows,
     params: &Params,
@@ -58,7 +57,7 @@ pub(super) fn set_aside(
     let rest = params.splits.len();
     let unused = rest + 1;
     for guard in 0..rest {
-        // Rows that have no split yet give way too.
+        // Rows that have no split yet are moved too.
         let side = |split: &Option<usize>| match *split {
             Some(split) if split == guard => Some(0),
             Some(split) if split < guard || split == unused => None,

@@ -1,8 +1,8 @@
-//! Families: rows that are placed together, by what they share over any number of steps.
+//! Families: rows that are placed in the same split because they are related, directly or through other rows.
 
 use super::{Relation, Rows};
 
-/// The families of rows, with and without those that are only alike.
+/// The families of rows, with and without text similarity.
 pub(super) struct Families {
     all: Vec<u32>,
     structural: Vec<u32>,
@@ -10,7 +10,7 @@ pub(super) struct Families {
 }
 
 impl Families {
-    /// Finds the families; `near` has, for each thing that rows are compared by, the first row of each row's family.
+    /// Computes the families. `near` has one list per compared text: the first row of each row's group of similar rows.
     pub(super) fn new(rows: &Rows, apart: &[Relation], near: &[Vec<Option<u32>>]) -> Self {
         let mut parents: Vec<u32> = (0_u32..).take(rows.len()).collect();
         for keys in apart.iter().filter_map(|relation| rows.keys(*relation)) {
@@ -28,7 +28,7 @@ impl Families {
             }
         }
         let all = roots(&mut parents);
-        // A family is joined that holds a row whose own family is another.
+        // Similarity joined a family if the family without similarity differs for one of its rows.
         let mut is_joined = vec![false; rows.len()];
         for (whole, own) in all.iter().zip(&structural) {
             is_joined[*whole as usize] |= whole != own;
@@ -42,17 +42,17 @@ impl Families {
         &self.all
     }
 
-    /// Returns the same, likeness aside.
+    /// Returns the first row of each row's family, ignoring text similarity.
     pub(super) fn structural(&self) -> &[u32] {
         &self.structural
     }
 
-    /// Says whether likeness joined any two.
+    /// Returns whether text similarity joined any families.
     pub(super) fn are_joined(&self) -> bool {
         !self.joined.is_empty()
     }
 
-    /// Returns the rows of families that likeness joined.
+    /// Returns the rows of families that text similarity joined.
     pub(super) fn joined_rows(&self) -> impl Iterator<Item = usize> {
         self.joined.iter().copied()
     }

@@ -1,23 +1,24 @@
-//! Which of two splits is better guarded: nothing of what it tests may stand in the other. It places no row.
+//! The priority of splits: rows of a lower split that are related to a higher one count as leaks.
 
 use super::{Params, UNUSED};
 
-/// The order of splits, the best guarded first.
+/// The order of splits, highest priority first.
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
-    /// The splits that were drawn, in order, and the one of all other rows; none where only names tell.
+    /// The requested splits in order, and the split of all other rows; `None` if the order follows from the names.
     drawn: Option<(Vec<String>, String)>,
 }
 
 impl Guard {
-    /// Makes the order by which rows were divided; where nobody knows how they were, their names tell.
+    /// Creates the order from the parameters of a split, or from the names of splits if the parameters are unknown.
     #[must_use]
     pub fn new(params: Option<&Params>) -> Self {
         let names = |params: &Params| params.splits.iter().map(|part| part.name.clone()).collect();
         Self { drawn: params.map(|params| (names(params), params.rest.clone())) }
     }
 
-    /// Returns the place of a split in the order. What is set aside comes before the rest, as no model is trained on it.
+    /// Returns the position of a split in the order. `unused` comes before the remainder, because no model is trained
+    /// on it.
     #[must_use]
     pub fn place(&self, split: &str) -> usize {
         let Some((drawn, rest)) = &self.drawn else {

@@ -1,4 +1,4 @@
-//! The texts that a row is known by, and which rows are much alike.
+//! The texts by which rows are compared, and groups of similar rows.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -9,27 +9,27 @@ use crate::schema::Language;
 use crate::text::LEFT_OUT;
 use crate::text::duplicates::families;
 
-/// What rows are compared by.
+/// A text of a row that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A sample's last lines and the reply to them.
+    /// A sample's reference and the last turns before it.
     Exchange,
     /// A scene's situation.
     Situation,
-    /// A conversation's first lines.
+    /// A conversation's first turns.
     Opening,
     /// A question to a role, or a general instruction.
     Question,
 }
 
-/// So many lines before a reply are compared with it, and so many begin a conversation.
+/// The number of turns before a reference, and at the start of a conversation, that are compared.
 const LINES: usize = 3;
 
-/// Longer texts are compared by so many code points.
+/// The number of code points that are compared; longer texts are cut.
 const MOST: usize = 240;
 
 impl Kind {
-    /// Returns what rows of a config are compared by.
+    /// Returns the texts by which rows of a config are compared.
     pub(super) fn of(config: &str) -> &'static [Self] {
         match config {
             "samples" => &[Self::Exchange, Self::Situation],
@@ -38,10 +38,10 @@ impl Kind {
         }
     }
 
-    /// Returns the columns that it is made of.
+    /// Returns the columns of the text.
     pub(super) const fn columns(self) -> &'static [&'static str] {
         match self {
-            // The reply first: what is longer than is compared is cut at its end.
+            // The reference comes first, because long texts are cut at the end.
             Self::Exchange => &["reference", "history"],
             Self::Situation => &["situation"],
             Self::Opening => &["turns"],
@@ -49,7 +49,7 @@ impl Kind {
         }
     }
 
-    /// Returns the text of a row, of its columns.
+    /// Returns the text of a row, given its columns.
     pub(super) fn text(self, columns: &[Cells], row: usize) -> String {
         let mut text = String::new();
         for cells in columns {
@@ -74,9 +74,9 @@ impl Kind {
         text
     }
 
-    /// Says whether a text says enough to be known by: `Yes.` to `Well?` may be said anywhere.
+    /// Returns whether a text is distinctive enough to compare: `Yes.` or `Well?` can occur anywhere.
     fn tells(self, text: &str, language: Language) -> bool {
-        // What tells one question from another is what the book has there; where that is left out, the rest has to be much.
+        // A question is identified by its quotation from the book. If that was cut, the rest must be long enough.
         let is_cut = text.contains(LEFT_OUT);
         let least = match (self, language) {
             (Self::Question, _) if !is_cut => 1,
@@ -87,8 +87,8 @@ impl Kind {
     }
 }
 
-/// Returns the families of rows that are much alike, directly or over others: for each thing that rows are compared by, the first
-/// row of a row's family; none where it is alike to no other. Nothing where `near` is not asked for.
+/// Returns groups of similar rows, directly or through other rows. There is one list per compared text, with the first
+/// row of each row's group, or `None` if no other row is similar. Empty unless the relation `near` is requested.
 #[must_use]
 pub fn alike(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Vec<Vec<Option<u32>>> {
     if !params.apart.contains(&Relation::Near) {
@@ -97,7 +97,7 @@ pub fn alike(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Vec<Vec<Opt
     rows.texts().iter().map(|(kind, texts)| of_kind(rows, params, *kind, texts, threads)).collect()
 }
 
-/// Returns how many rows have a question from which so much is left out that they are taken to be alike to no other.
+/// Returns the number of questions that were cut so much that they are not compared.
 #[must_use]
 pub fn untold(rows: &Rows) -> usize {
     let questions = rows.texts().iter().filter(|(kind, _)| *kind == Kind::Question);
@@ -128,7 +128,7 @@ fn of_kind(rows: &Rows, params: &Params, kind: Kind, texts: &[u32], threads: Non
             members.entry(family).or_default().extend(places);
         }
         for family in members.into_values().filter(|family| family.len() > 1) {
-            let first = *family.iter().min().expect("a family has members");
+            let first = *family.iter().min().expect("the family has at least two members");
             for row in family {
                 found[row as usize] = Some(first);
             }
@@ -177,7 +177,7 @@ mod tests {
             assert_eq!(untold(&rows), 2, "{language:?}");
         }
         let talk = "The weir is up[…] and nobody in the mill has slept, said Hannah.";
-        assert!(Kind::Exchange.tells(talk, Language::En), "what is left of a talk says enough");
+        assert!(Kind::Exchange.tells(talk, Language::En), "the rest of a cut exchange is long enough");
     }
 
     fn params() -> Params {

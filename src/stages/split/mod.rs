@@ -1,10 +1,11 @@
-//! The verb `split`: which rows of a data set stand in which split. No model is asked, and no file is seen.
+//! The command `split`: assigns the rows of a data set to splits. Uses no model and no files.
 //!
-//! What belongs together stays together: rows of one scene, one conversation or one instruction, and rows that are much alike
-//! are a *family*, and families are placed whole, in an order that the seed gives each of them by its own id. So a further row
-//! moves few others, and what is drawn for a split depends on no other split's size. Where something is held out by name, or
-//! whole groups are (`by`), those decide; what is then a family with a row of a better guarded split is set aside in
-//! [`UNUSED`], and never lost.
+//! Related rows stay together: rows of the same scene, conversation or instruction and rows with similar texts form a
+//! *family*. Families are placed whole, in an order that the seed and the family's own id determine. So adding a row
+//! moves few others, and the content of a split does not depend on the sizes of other splits.
+//!
+//! With `by` or `hold_out`, groups or values are placed first. Rows in other splits that are related to them are moved
+//! to [`UNUSED`] instead of being dropped.
 
 mod apart;
 mod families;
@@ -28,56 +29,56 @@ use crate::schema::ByLanguage;
 use families::Families;
 use placement::{Quotas, Unit};
 
-/// The split of rows that are set aside: alike to a row of a split that is better guarded.
+/// The split of rows that are related to a row of a split with higher priority.
 pub const UNUSED: &str = "unused";
 
-/// How alike two texts are that count as one when nobody says otherwise: the bounds of `instruct`'s leak-free split.
+/// The default similarity from which two texts are considered equal: the thresholds of `instruct`'s leak-free split.
 pub const NEAR: ByLanguage<f64> = ByLanguage { en: 0.6, zh: 0.5 };
 
-/// How rows are divided.
+/// The parameters of a split.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Params {
-    /// The splits that are drawn, the best guarded first; each row that none takes is in `rest`.
+    /// The requested splits, highest priority first. Rows that none of them takes go to `rest`.
     pub splits: Vec<Part>,
-    /// The split of all other rows.
+    /// The split of the remaining rows.
     pub rest: String,
-    /// The column whose values are placed whole, whatever else is alike.
+    /// A column. All rows with the same value go to the same split, whatever their other relations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Values that stand in one split and no other.
+    /// Values that are assigned to a given split.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub hold_out: Vec<HoldOut>,
-    /// The columns whose values, together and each, have the same shares in all splits.
+    /// The columns whose values, alone and combined, should have the same shares in all splits.
     pub stratify: Vec<String>,
-    /// What never straddles a border.
+    /// The relations that must not cross splits.
     pub apart: Vec<Relation>,
-    /// How alike two texts are that may not, 0 to 1.
+    /// The similarity from which two texts are related, 0 to 1.
     pub near: ByLanguage<f64>,
-    /// The seed.
+    /// The seed of the random order.
     pub seed: u64,
 }
 
-/// A split that is drawn.
+/// A requested split.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Part {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// How much of the rows it takes; none for what is held out by name alone.
+    /// The size; zero if only held-out values go into it.
     pub size: Size,
 }
 
-/// How much of the rows a split takes.
+/// The size of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Size {
     /// A share of all rows, 0 to 1.
     Share(f64),
-    /// So many rows.
+    /// A number of rows.
     Rows(usize),
 }
 
 impl Size {
-    /// Returns how many of so many rows it is, not rounded.
+    /// Returns the size as a number of rows out of `rows`, not rounded.
     fn of(self, rows: usize) -> f64 {
         match self {
             Self::Share(share) => share * crate::text::float(rows),
@@ -86,7 +87,7 @@ impl Size {
     }
 }
 
-/// A value that stands in one split and no other.
+/// A value that is assigned to a given split.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HoldOut {
     /// The column.
@@ -97,53 +98,53 @@ pub struct HoldOut {
     pub split: String,
 }
 
-/// Why a row is not where it would be by itself.
+/// A row that is not in the split to which it would be assigned by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
-    /// The row.
+    /// The id of the row.
     pub id: String,
-    /// The split that it would be in by itself, with its scene and conversation.
+    /// The split to which it would be assigned by itself, with its scene and conversation.
     pub from: String,
-    /// The split that it is in, [`UNUSED`] where it was set aside.
+    /// The split that it is in; [`UNUSED`] if it was set aside.
     pub to: String,
-    /// What it shares with a row there, or with a row of the split that is better guarded.
+    /// The relation to a row of that split, or to a row of a split with higher priority.
     pub because: Relation,
 }
 
-/// What a division came to: the file `splits.json` holds one for each config.
+/// The result of a split. The file `splits.json` has one for each config.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// How it was asked for.
+    /// The parameters.
     pub params: Params,
-    /// How many rows each split has.
+    /// The number of rows by split.
     pub rows: BTreeMap<String, usize>,
-    /// How many rows of each stratum each split has, the stratum's values joined by `/`.
+    /// The number of rows by stratum and split. The name of a stratum is its values joined by `/`.
     pub strata: BTreeMap<String, BTreeMap<String, usize>>,
-    /// How many families there are; rows that nothing is alike to are families of their own.
+    /// The number of families, including those of a single row.
     pub families: usize,
-    /// How many rows the largest has.
+    /// The number of rows in the largest family.
     pub largest_family: usize,
-    /// How many rows were moved or set aside, by what they share.
+    /// The number of rows that were moved or set aside, by relation.
     pub moved_by: BTreeMap<Relation, usize>,
-    /// Which rows were moved or set aside, in order of their ids.
+    /// The rows that were moved or set aside, sorted by id.
     pub moved: Vec<Moved>,
-    /// How many conversations went along to each split; none where there are none, or rows are no samples.
+    /// The number of conversations that were assigned with their samples, by split; empty unless samples were split.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub carried: BTreeMap<String, usize>,
 }
 
-/// A division of rows.
+/// An assignment of rows to splits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Divided {
-    /// By row: the place of its split among [`names`](Self::names).
+    /// For each row, the index of its split in [`names`](Self::names).
     pub splits: Vec<usize>,
-    /// The splits: those that are drawn, then the rest, then [`UNUSED`].
+    /// The requested splits, the remainder, and [`UNUSED`].
     pub names: Vec<String>,
-    /// What it came to.
+    /// The result for `splits.json`.
     pub report: Report,
 }
 
-/// Divides rows. The same rows in any order, with any number of threads, are divided the same.
+/// Assigns rows to splits. The result does not depend on the order of the rows or the number of threads.
 #[must_use]
 pub fn divide(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Divided {
     let mut names: Vec<String> = params.splits.iter().map(|part| part.name.clone()).collect();
@@ -161,7 +162,7 @@ pub fn divide(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Divided {
         placement::place(&units, &quotas, params, &mut splits);
         apart::set_aside(rows, params, &near, &mut splits, &mut because);
     } else {
-        // What is held out by name comes first; what is alike to it is out of the draw.
+        // Held-out values are placed first; rows related to them are not drawn.
         apart::set_aside(rows, params, &near, &mut splits, &mut because);
         let units = Unit::of(rows, families.all(), &splits);
         (count, largest) = sizes(&Unit::of(rows, families.all(), &vec![None; rows.len()]));
@@ -178,7 +179,7 @@ pub fn divide(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Divided {
             placement::place(&units, &quotas, params, &mut splits);
         }
     }
-    let splits: Vec<usize> = splits.into_iter().map(|split| split.expect("every row was placed")).collect();
+    let splits: Vec<usize> = splits.into_iter().map(|split| split.expect("`place` assigns every row")).collect();
     let report = report(rows, params, &names, &splits, &because, (count, largest));
     Divided { splits, names, report }
 }

@@ -1,4 +1,4 @@
-//! Which family goes into which split: in an order that the seed gives, as long as it brings the split nearer to its share of every
+//! Places families in splits: in a random order, each family that brings the split closer to its share of every
 //! stratum.
 
 use std::collections::BTreeMap;
@@ -12,14 +12,15 @@ use crate::text::float;
 /// Rows that are placed together.
 #[derive(Debug)]
 pub(super) struct Unit<'a> {
-    /// What it is known by, whatever other rows come: the least of the ids of its rows, by group or scene where there is one.
+    /// The key for the random order: the smallest of its rows' ids, or of their groups or scenes if they have one. So
+    /// it stays the same when other rows are added.
     key: &'a str,
-    /// Its rows.
+    /// The indices of the rows.
     pub(super) rows: Vec<usize>,
 }
 
 impl<'a> Unit<'a> {
-    /// Gathers rows that have one number; rows that have a split already are left out.
+    /// Groups rows with the same number. Rows that already have a split are skipped.
     pub(super) fn of(rows: &'a Rows, numbers: &[u32], splits: &[Option<usize>]) -> Vec<Self> {
         let mut units: BTreeMap<u32, Self> = BTreeMap::new();
         for row in (0..rows.len()).filter(|row| splits[*row].is_none()) {
@@ -32,17 +33,17 @@ impl<'a> Unit<'a> {
     }
 }
 
-/// How many rows of what each split is to have.
+/// The target numbers of rows in the splits.
 pub(super) struct Quotas {
-    /// By row: its level of each kind.
+    /// For each row, its level of each kind.
     levels: Vec<Vec<usize>>,
-    /// By level: how many rows have it, and what a row more or less of it counts.
+    /// For each level, the number of rows and the weight of a row.
     counts: Vec<(usize, f64)>,
     rows: usize,
 }
 
 impl Quotas {
-    /// Counts all rows at once, by each stratified column and by all of them together.
+    /// Counts all rows, by each stratified column and by all of them combined.
     pub(super) fn new(rows: &Rows, params: &Params) -> Self {
         let columns = params.stratify.len();
         let mut numbers: BTreeMap<(usize, Vec<u32>), usize> = BTreeMap::new();
@@ -53,7 +54,8 @@ impl Quotas {
             let alone = (0..columns).map(|column| (column, vec![values[column]]));
             let kinds = [(columns, Vec::new())].into_iter().chain(alone).chain([(columns + 1, values.clone())]);
             let of_row = kinds.map(|(kind, values)| {
-                // All columns together count as much as everything else, so that no stratum is given up for a sum.
+                // The combination of all columns weighs as much as everything else, so that no stratum is sacrificed
+                // for the totals.
                 let weight = if kind > columns { float(columns + 1) } else { 1.0 };
                 *numbers.entry((kind, values)).or_insert_with(|| {
                     counts.push((0, weight));
@@ -70,7 +72,7 @@ impl Quotas {
     }
 }
 
-/// Places the units, split by split; those that no split takes are of the rest.
+/// Assigns the units, split by split. Units that no split takes go to the remainder.
 pub(super) fn place(units: &[Unit<'_>], quotas: &Quotas, params: &Params, splits: &mut [Option<usize>]) {
     let mut left: Vec<&Unit<'_>> = units.iter().collect();
     for (split, part) in params.splits.iter().enumerate() {
@@ -99,7 +101,7 @@ pub(super) fn place(units: &[Unit<'_>], quotas: &Quotas, params: &Params, splits
                 best = Some((gain, place));
             }
         }
-        // A split that was asked for has a family at least, where that leaves one for the rest.
+        // A requested split gets at least one unit if that leaves one for the remainder.
         if let (true, Some((_, place))) = (had_none && !taken.contains(&true) && order.len() > 1, best) {
             taken[place] = true;
         }
@@ -117,7 +119,7 @@ pub(super) fn place(units: &[Unit<'_>], quotas: &Quotas, params: &Params, splits
     }
 }
 
-/// Returns by how much a unit would move a split away from what it is to have; less than nothing brings it nearer.
+/// Returns how much further from its targets a unit would move a split; negative if it brings the split closer.
 fn gain(unit: &Unit<'_>, quotas: &Quotas, share: f64, have: &[f64]) -> f64 {
     let mut more: BTreeMap<usize, f64> = BTreeMap::new();
     for row in &unit.rows {
@@ -141,7 +143,7 @@ fn add(unit: &Unit<'_>, quotas: &Quotas, have: &mut [f64]) {
     }
 }
 
-/// Returns the place of a unit in the order of a split: a draw of its own, whatever other units and splits there are.
+/// Returns the rank of a unit in the random order of a split, which is independent of other units and splits.
 fn rank(seed: u64, split: &str, key: &str) -> u64 {
     seeded(seed, &["split", split, key]).next_u64()
 }

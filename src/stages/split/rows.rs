@@ -1,4 +1,4 @@
-//! What a division needs to know of a row: its id, what it shares with others, its stratum, the texts that it is known by.
+//! The facts about rows that a split uses: id, related rows, stratum and texts.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -10,31 +10,31 @@ use super::{Kind, Params};
 use crate::cells::Cells;
 use crate::schema::Language;
 
-/// The configs whose rows can be divided.
+/// The configs that can be split.
 pub const CONFIGS: [&str; 4] = ["samples", "conversations", "role_specific", "role_general"];
 
-/// What rows may share that never straddles a border.
+/// A relation between rows that must not cross splits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
-    /// They play in one scene.
+    /// They have the same scene.
     Scene,
-    /// They are of one conversation.
+    /// They are from the same conversation.
     Conversation,
-    /// They answer one general instruction.
+    /// They answer the same general instruction.
     Instruction,
-    /// They are much alike.
+    /// Their texts are similar.
     Near,
 }
 
 impl Relation {
-    /// All of them.
+    /// All relations.
     pub const ALL: [Self; 4] = [Self::Scene, Self::Conversation, Self::Instruction, Self::Near];
 
-    /// Those by which a family is known whatever rows it has, the widest first.
+    /// The relations whose values identify a family, widest first.
     const ANCHORS: [Self; 3] = [Self::Scene, Self::Instruction, Self::Conversation];
 
-    /// Returns its name, as the command line and files spell it.
+    /// Returns the name on the command line and in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ impl Relation {
         }
     }
 
-    /// Returns the column that holds it in a config; none where the config has no such thing, or it is no column.
+    /// Returns the column with the relation's value in a config, or `None` if there is no such column.
     #[must_use]
     pub fn column(self, config: &str) -> Option<&'static str> {
         match (self, config) {
@@ -57,7 +57,8 @@ impl Relation {
     }
 }
 
-/// Returns the columns that a word of the command line stands for in a config: its own name, or what people call it.
+/// Returns the columns that an argument of the command line may refer to in a config: a column name, or a short name
+/// such as `character`.
 #[must_use]
 pub fn column_of(config: &str, word: &str) -> Vec<String> {
     let of_samples = config == "samples" || config == "conversations";
@@ -72,7 +73,7 @@ pub fn column_of(config: &str, word: &str) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// Returns the columns that are read to divide a config, of those that it has.
+/// Returns the columns that are read to split a config, as far as it has them.
 #[must_use]
 pub fn needed(config: &str, params: &Params, has: impl Fn(&str) -> bool) -> Vec<String> {
     let mut columns = vec!["id".to_owned(), "language".to_owned()];
@@ -87,26 +88,26 @@ pub fn needed(config: &str, params: &Params, has: impl Fn(&str) -> bool) -> Vec<
     columns
 }
 
-/// Rows as a division sees them. Strings that many rows share are held once.
+/// The rows as a split sees them. Strings are interned.
 #[derive(Debug, Default)]
 pub struct Rows {
     ids: Vec<String>,
     languages: Vec<Language>,
     words: Words,
-    /// By relation that is a column: the number of the row's value.
+    /// For each relation with a column, the number of each row's value.
     keys: BTreeMap<Relation, Vec<Option<u32>>>,
-    /// The relations that rows may be known by in place of their ids.
+    /// The relations whose values can stand for a row's id in the random order.
     anchors: Vec<Relation>,
-    /// By row: the numbers of the values of `by`'s columns.
+    /// For each row, the number of its value of `by`.
     groups: Vec<u32>,
-    /// By hold-out, then by row.
+    /// Whether each row is held out, by hold-out and row.
     held: Vec<Vec<bool>>,
-    /// By stratified column, then by row.
+    /// The value number by stratified column and row.
     pub(super) levels: Vec<Vec<u32>>,
     texts: Vec<(Kind, Vec<u32>)>,
 }
 
-/// Numbers for strings.
+/// Interned strings.
 #[derive(Debug, Default)]
 struct Words {
     numbers: HashMap<Arc<str>, u32>,
@@ -127,7 +128,7 @@ impl Words {
 }
 
 impl Rows {
-    /// Begins without rows.
+    /// Creates an empty set of rows.
     #[must_use]
     pub fn new(config: &str, params: &Params) -> Self {
         let relations = Relation::ALL.into_iter().filter(|relation| relation.column(config).is_some());
@@ -141,7 +142,7 @@ impl Rows {
         }
     }
 
-    /// Adds the rows of a frame, which has the columns that are [`needed`]. A row without an id has an empty one.
+    /// Adds the rows of a frame that has the columns returned by [`needed`]. A missing id is read as an empty string.
     pub fn add(&mut self, config: &str, params: &Params, frame: &DataFrame) -> PolarsResult<()> {
         let cells = |column: &str| match frame.column(column) {
             Ok(column) => Cells::new(column).map(Some),
@@ -156,7 +157,7 @@ impl Rows {
         let language = |row| if word(&languages, row) == Language::Zh.code() { Language::Zh } else { Language::En };
         self.languages.extend(rows.clone().map(language));
         for (relation, keys) in &mut self.keys {
-            let values = cells(relation.column(config).expect("only relations of the config"))?;
+            let values = cells(relation.column(config).expect("`keys` has only relations with a column"))?;
             let value = |row| values.as_ref().and_then(|values| values.word(row));
             keys.extend(rows.clone().map(|row| value(row).map(|value| self.words.number(&value))));
         }
@@ -186,13 +187,13 @@ impl Rows {
         Ok(())
     }
 
-    /// Returns how many rows there are.
+    /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
@@ -208,7 +209,7 @@ impl Rows {
         self.languages[row]
     }
 
-    /// Returns the numbers of the values that rows have in a relation that is a column of the config.
+    /// Returns the value numbers of all rows for a relation, or `None` if the config has no column for it.
     pub(super) fn keys(&self, relation: Relation) -> Option<&[Option<u32>]> {
         self.keys.get(&relation).map(Vec::as_slice)
     }
@@ -217,7 +218,8 @@ impl Rows {
         &self.words.words[number as usize]
     }
 
-    /// Returns what a row is known by whatever other rows there are: its group, its scene or the like, else its id.
+    /// Returns the string that identifies a row independently of other rows: its group, its scene or another relation,
+    /// otherwise its id.
     pub(super) fn anchor(&self, row: usize) -> &str {
         if let Some(group) = self.groups.get(row) {
             return self.word(*group);
@@ -226,8 +228,8 @@ impl Rows {
         keys.find_map(|keys| keys[row]).map_or_else(|| self.id(row), |key| self.word(key))
     }
 
-    /// Returns for each value of a relation the best guarded split of the rows that have it: what is set aside comes before the
-    /// rest, the place of which is given.
+    /// Returns for each value of a relation the split of highest priority among its rows. `rest` is the index of the
+    /// remainder, which comes last, after `unused`.
     #[must_use]
     pub fn best_guarded(&self, relation: Relation, splits: &[usize], rest: usize) -> HashMap<&str, usize> {
         let order = |split: usize| if split == rest { usize::MAX } else { split };
@@ -242,22 +244,22 @@ impl Rows {
         best
     }
 
-    /// Returns the numbers of the rows' groups.
+    /// Returns the group number of each row.
     pub(super) fn groups(&self) -> &[u32] {
         &self.groups
     }
 
-    /// Returns the texts that rows are known by, as numbers of words.
+    /// Returns the compared texts, as numbers of interned strings.
     pub(super) fn texts(&self) -> &[(Kind, Vec<u32>)] {
         &self.texts
     }
 
-    /// Returns the values of a row's stratum.
+    /// Returns the name of a row's stratum.
     pub(super) fn stratum(&self, row: usize) -> String {
         self.levels.iter().map(|level| self.word(level[row])).collect::<Vec<_>>().join("/")
     }
 
-    /// Says of each row in which split it is held out by name; the best guarded where there are several.
+    /// Returns the split in which each row is held out, if any; of several, the one with the highest priority.
     pub(super) fn held(&self, params: &Params, names: &[String]) -> Vec<Option<usize>> {
         let place = |split: &str| names.iter().position(|name| name == split);
         let splits: Vec<Option<usize>> = params.hold_out.iter().map(|held| place(&held.split)).collect();
@@ -268,7 +270,7 @@ impl Rows {
         (0..self.len()).map(of_row).collect()
     }
 
-    /// Returns how many rows each hold-out has.
+    /// Returns the number of rows of each hold-out.
     #[must_use]
     pub fn held_counts(&self) -> Vec<usize> {
         self.held.iter().map(|held| held.iter().filter(|held| **held).count()).collect()

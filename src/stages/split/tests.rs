@@ -1,4 +1,4 @@
-//! Divisions of planted rows, in both languages.
+//! Splits of generated rows in both languages.
 
 use std::num::NonZeroUsize;
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::seed::seeded;
 use rand::Rng as _;
 
-/// A row of `samples` as far as a division looks at it.
+/// A row of `samples` with the columns that a split uses.
 #[derive(Clone)]
 struct Planted {
     id: String,
@@ -22,7 +22,7 @@ struct Planted {
     reference: String,
 }
 
-/// Returns a sentence of words that no other number's sentence has many of.
+/// Returns a sentence that has few words in common with the sentences of other numbers.
 fn sentence(language: &str, number: usize) -> String {
     let mut draws = seeded(1, &["sentence", language, &number.to_string()]);
     let mut text = String::new();
@@ -38,7 +38,7 @@ fn sentence(language: &str, number: usize) -> String {
     text
 }
 
-/// Returns rows of so many scenes, each played in two conversations of three samples, half of them in Chinese.
+/// Returns rows of a number of scenes, each with two conversations of three samples; half of the scenes are in Chinese.
 fn planted(scenes: usize) -> Vec<Planted> {
     let mut rows = Vec::new();
     for scene in 0..scenes {
@@ -109,14 +109,14 @@ fn read(rows: &[Planted], params: &Params) -> Rows {
     read
 }
 
-/// Divides rows and returns the split of each by its id.
+/// Splits rows and returns the split of each by id.
 fn of(rows: &[Planted], params: &Params) -> BTreeMap<String, String> {
     let divided = divide(&read(rows, params), params, NonZeroUsize::MIN);
     assert_eq!(divided.report.rows.values().sum::<usize>(), rows.len(), "no row is lost");
     rows.iter().zip(divided.splits).map(|(row, split)| (row.id.clone(), divided.names[split].clone())).collect()
 }
 
-/// Says what straddles a border.
+/// Returns the rows that are related to a row of a split with higher priority.
 fn leaks(rows: &[Planted], params: &Params, splits: &BTreeMap<String, String>) -> Vec<Guarded> {
     let read = read(rows, params);
     let near = alike(&read, params, NonZeroUsize::MIN);
@@ -132,7 +132,7 @@ fn leaks(rows: &[Planted], params: &Params, splits: &BTreeMap<String, String>) -
 #[test]
 fn planted_scenes_and_likenesses_never_straddle() {
     let mut rows = planted(60);
-    // In each language: a reply that is nearly one of another scene, a situation that is nearly another's, and a chain of three.
+    // In each language: a reference that is similar to one of another scene, a similar situation, and a chain of three.
     for (from, to) in [(0, 12), (12, 36), (6, 18), (18, 42)] {
         rows[to].line = rows[from].line.clone();
         rows[to].reference =
@@ -156,8 +156,8 @@ fn planted_scenes_and_likenesses_never_straddle() {
         moved += report.moved.len();
         assert_eq!(report.moved_by.get(&Relation::Near).copied().unwrap_or(0), report.moved.len());
     }
-    assert!(moved > 0, "in one draw of twelve a twin had to move");
-    // Without the rule the same rows do straddle, so the test can fail.
+    assert!(moved > 0, "in one of twelve seeds a similar row must be moved");
+    // Without the rule the same rows do leak, so the test can fail.
     let loose = Params { apart: vec![Relation::Conversation], ..params(0.3) };
     let found = leaks(&rows, &params(0.3), &of(&rows, &loose));
     assert!(found.iter().any(|leak| leak.relation == Relation::Scene), "{found:?}");
@@ -189,7 +189,7 @@ fn a_further_row_moves_few_others() {
     let after = of(&rows, &params(0.2));
     let moved = before.iter().filter(|(id, split)| after[*id] != **split).count();
     assert!(moved * 20 <= before.len(), "{moved} of {} moved as 60 came", before.len());
-    // A larger test split keeps what the smaller one had.
+    // A larger test split contains most of the smaller one.
     let larger = of(&rows, &params(0.3));
     let lost = after.iter().filter(|(id, split)| *split == "test" && larger[*id] != "test").count();
     let test = after.values().filter(|split| *split == "test").count();
@@ -210,7 +210,7 @@ fn every_stratum_has_its_share() {
     }
     let rows = planted(1);
     let one = of(&rows, &params(0.2));
-    assert!(one.values().all(|split| split == "train"), "one family is not parted, and is left to the rest");
+    assert!(one.values().all(|split| split == "train"), "a single family is not split and goes to the remainder");
 }
 
 #[test]
@@ -258,5 +258,5 @@ fn what_is_held_out_is_in_one_split_and_what_shares_with_it_in_none() {
     let report = divide(&read(&rows, &params), &params, NonZeroUsize::MIN).report;
     assert_eq!(report.moved_by.values().sum::<usize>(), report.rows[UNUSED]);
     assert!(report.moved.iter().all(|moved| moved.to == UNUSED && moved.because == Relation::Scene));
-    assert!(report.section("samples").contains("`character` = `满` are in `test` alone"));
+    assert!(report.section("samples").contains("`character` = `满` are only in `test`"));
 }

@@ -1,4 +1,4 @@
-//! What a division came to, told on the card.
+//! The section of the card that describes a split.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -6,43 +6,50 @@ use std::fmt::Write as _;
 use super::{Report, Size, UNUSED};
 
 impl Report {
-    /// Returns the section of the card: how the rows were divided, and how many of each stratum stand where.
+    /// Returns the section: how the rows were split, and the number of rows by stratum and split.
     #[must_use]
     pub fn section(&self, config: &str) -> String {
-        let mut text = format!("`dramaturg split` divided the rows of `{config}` with seed {}", self.params.seed);
+        let mut text = format!(
+            "The rows of `{config}` were assigned to splits by `dramaturg split` with seed {}",
+            self.params.seed
+        );
         if let Some(by) = &self.params.by {
-            let _ = write!(text, ", whole values of `{by}` at a time");
+            let _ = write!(text, "; rows with the same `{by}` were kept together");
         }
         text.push_str(". ");
         for part in &self.params.splits {
             let _ = match part.size {
                 Size::Share(share) if share > 0.0 => {
-                    write!(text, "`{}` was to have {:.1} % of them. ", part.name, share * 100.0)
+                    write!(text, "The target size of `{}` is {:.1} % of the rows. ", part.name, share * 100.0)
                 }
-                Size::Rows(count) if count > 0 => write!(text, "`{}` was to have {count} of them. ", part.name),
+                Size::Rows(count) if count > 0 => write!(text, "The target size of `{}` is {count} rows. ", part.name),
                 _ => Ok(()),
             };
         }
         for held in &self.params.hold_out {
-            let _ = write!(text, "Rows with `{}` = `{}` are in `{}` alone. ", held.column, held.value, held.split);
+            let _ = write!(text, "Rows with `{}` = `{}` are only in `{}`. ", held.column, held.value, held.split);
         }
         if !self.params.apart.is_empty() {
             let names: Vec<String> =
                 self.params.apart.iter().map(|relation| format!("`{}`", relation.name())).collect();
             let near = &self.params.near;
-            let _ = write!(text, "What shares {} stands in one split", names.join(", "));
+            let _ = write!(text, "Rows that are related by {} are in the same split", names.join(", "));
             if self.params.apart.contains(&super::Relation::Near) {
-                let _ = write!(text, " (`near`: BM25 likeness of {} in English, {} in Chinese)", near.en, near.zh);
+                let _ = write!(
+                    text,
+                    " (`near`: BM25 similarity of at least {} in English and {} in Chinese)",
+                    near.en, near.zh
+                );
             }
             text.push_str(". ");
         }
         if let Some(count) = self.rows.get(UNUSED) {
             let _ = write!(
                 text,
-                "{count} rows are set aside in `{UNUSED}`, since they share such a thing with a row of a split that is held out. "
+                "{count} rows were moved to `{UNUSED}`, because they are related to a row of a held-out split. "
             );
         }
-        text.push_str("`splits.json` has the details and names each row that had to move.\n");
+        text.push_str("`splits.json` has the details and lists every row that was moved.\n");
         if !self.strata.is_empty() {
             text.push_str(&self.table());
         }

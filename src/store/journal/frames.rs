@@ -1,6 +1,7 @@
-//! Compressed segments: Zstandard in frames of whole lines, each of which can be read alone.
+//! Compressed segments: Zstandard in frames of whole lines, each of which can be decompressed alone.
 //!
-//! `zstdcat`, and whatever else reads Zstandard, takes such a file as one. Each frame has a checksum of its own, beside those of its lines.
+//! `zstdcat` and other Zstandard tools read the concatenated frames as one file. Each frame has a checksum, in addition
+//! to those of its lines.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
@@ -12,27 +13,28 @@ use zstd::zstd_safe::{self, CParameter, MAGICNUMBER};
 use super::super::{StoreError, atomic};
 use super::segment::{folder, new};
 
-/// A frame ends with the line that brings it to so many bytes: larger ones share more, smaller ones are read sooner.
+/// A frame ends with the line that brings it to this many uncompressed bytes. Larger frames compress better; smaller
+/// ones are faster to read.
 const FRAME: usize = 128 << 10;
 
-/// Levels above it take much longer and win little.
+/// The zstd level. Higher levels take much longer and compress only slightly better.
 const LEVEL: i32 = 3;
 
-/// What a damaged frame claims to hold is not believed beyond this.
+/// The largest uncompressed size of a frame that is accepted, because a damaged header may claim any size.
 const LONGEST: u64 = 1 << 32;
 
-/// Where a frame stands, and which of the segment's lines it holds.
+/// The position of a frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
-    /// The first byte of its lines, counted over the lines of the whole segment.
+    /// The offset of its first line in the uncompressed segment.
     pub(super) offset: u64,
-    /// Its first byte in the file.
+    /// The offset of its first byte in the file.
     pub(super) at: u64,
-    /// Its bytes in the file.
+    /// Its compressed length in bytes.
     pub(super) length: u32,
 }
 
-/// Compresses a file of lines into another one, which appears whole or not at all; returns its frames.
+/// Compresses a file of lines into another file, which is renamed when it is complete. Returns the frames.
 pub(super) fn pack(plain: &Path, packed: &Path) -> Result<Vec<Frame>, StoreError> {
     let lines = File::open(plain).map_err(StoreError::io("open", plain))?;
     let path = new(packed);
@@ -65,16 +67,17 @@ pub(super) fn pack(plain: &Path, packed: &Path) -> Result<Vec<Frame>, StoreError
     Ok(frames)
 }
 
-/// Returns the lines of a frame.
+/// Decompresses a frame.
 pub(super) fn unpack(frame: &[u8]) -> io::Result<Vec<u8>> {
     let damaged = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what);
     let length = zstd_safe::get_frame_content_size(frame).ok().flatten().filter(|length| *length <= LONGEST);
-    let length = length.and_then(|length| usize::try_from(length).ok()).ok_or_else(|| damaged("no frame is there"))?;
+    let length = length.and_then(|length| usize::try_from(length).ok()).ok_or_else(|| damaged("not a valid frame"))?;
     let text = Decompressor::new()?.decompress(frame, length)?;
-    if text.len() == length { Ok(text) } else { Err(damaged("a frame is cut short")) }
+    if text.len() == length { Ok(text) } else { Err(damaged("the frame is truncated")) }
 }
 
-/// Goes through a compressed segment and hands each frame's lines on; returns the frames and how many places are damaged.
+/// Calls `each` with the lines of every frame of a compressed segment. Returns the frames and the number of damaged
+/// places.
 pub(super) fn walk(bytes: &[u8], mut each: impl FnMut(&[u8])) -> (Vec<Frame>, u64) {
     let (mut frames, mut damaged, mut is_lost) = (Vec::new(), 0, false);
     let (mut offset, mut at) = (0, 0);
@@ -89,7 +92,7 @@ pub(super) fn walk(bytes: &[u8], mut each: impl FnMut(&[u8])) -> (Vec<Frame>, u6
             at += length as usize;
             is_lost = false;
         } else {
-            // The next frame is found by how frames begin; the sums tell whether it is one.
+            // Search for the magic number of the next frame; the checksum shows whether it is a real one.
             let magic = MAGICNUMBER.to_le_bytes();
             at += 1 + rest[1..].windows(magic.len()).position(|bytes| bytes == magic).unwrap_or(rest.len() - 1);
             damaged += u64::from(!is_lost);
@@ -122,7 +125,7 @@ mod tests {
         };
         let (whole, again, damaged) = read(&bytes);
         assert_eq!((whole.concat(), again.len(), damaged), (fs::read(&plain).unwrap(), frames.len(), 0));
-        assert!(whole.iter().all(|part| part.ends_with(b"\n")), "no line is broken");
+        assert!(whole.iter().all(|part| part.ends_with(b"\n")), "no line is split between frames");
         for (frame, at) in [(1, 0), (1, 4), (1, 200), (0, 3), (frames.len() - 1, 77)] {
             let mut bytes = bytes.clone();
             bytes[usize::try_from(frames[frame].at).unwrap() + at] ^= 0x55;
@@ -133,6 +136,6 @@ mod tests {
             assert!(parts == rest, "frame {frame}, byte {at}");
         }
         let (parts, _, damaged) = read(&bytes[..bytes.len() - 5]);
-        assert_eq!((parts.len(), damaged), (frames.len() - 1, 1), "a file that is cut short");
+        assert_eq!((parts.len(), damaged), (frames.len() - 1, 1), "a truncated file");
     }
 }

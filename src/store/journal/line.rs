@@ -1,4 +1,4 @@
-//! A line of the journal: what a record looks like there, and the checksum before it.
+//! The lines of the journal: how a record is stored, and the checksum before it.
 
 use std::borrow::Cow;
 
@@ -8,15 +8,17 @@ use serde_json::Value;
 use crate::llm::{Record, Reply, Request, Usage};
 use crate::schema::{Message, Role};
 
-/// A shorter text stands in its record.
+/// A text with fewer bytes is stored inside its record.
 const SHORT: usize = 64;
 
-/// A part of a text ends with the line that brings it to so many bytes. Prompts that grow share all their parts but the last.
+/// A part of a text ends with the line that brings it to this many bytes. Prompts that grow share all parts but the
+/// last.
 const PART: usize = 256;
 
-/// Where a value stands: in which segment, from which byte of its lines on, and how long it is. Places sort as they were written.
+/// The position of a value: the segment, the offset within its uncompressed lines, and the length. Sorts in write
+/// order.
 ///
-/// There is one to each record in memory: twelve bytes, for 16 million segments of a terabyte.
+/// There is one per record in memory, so it is packed into twelve bytes: up to 16 million segments of 1 TiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     at: [u8; 8],
@@ -32,7 +34,7 @@ impl Place {
     }
 
     pub(super) fn segment(self) -> u32 {
-        u32::try_from(u64::from_be_bytes(self.at) >> Self::OFFSET_BITS).expect("24 bits are left")
+        u32::try_from(u64::from_be_bytes(self.at) >> Self::OFFSET_BITS).expect("64 - 40 = 24 bits fit in a u32")
     }
 
     pub(super) const fn offset(self) -> u64 {
@@ -44,10 +46,10 @@ impl Place {
     }
 }
 
-/// 128 bits of a hash.
+/// The first 128 bits of a BLAKE3 hash.
 pub(super) type Hash = [u8; 16];
 
-/// A record as its line holds it.
+/// A record as its line stores it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Stored {
     pub(super) key: String,
@@ -72,7 +74,7 @@ pub(super) struct StoredRequest {
     pub(super) extra_body: Value,
 }
 
-/// A message with its content, or with the hash of its text.
+/// A message with either its content or the hash of its text.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StoredMessage {
     pub(super) role: Role,
@@ -82,9 +84,9 @@ pub(super) struct StoredMessage {
     pub(super) text: Option<String>,
 }
 
-/// A text: what its parts say, which are texts of their own, then what it says itself.
+/// A text: the concatenation of its parts, which are texts themselves, and of its own remainder.
 #[derive(Serialize, Deserialize)]
-#[expect(clippy::struct_field_names, reason = "so the line names them")]
+#[expect(clippy::struct_field_names, reason = "the field names are the JSON keys")]
 pub(super) struct Text<'a> {
     pub(super) hash: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -94,7 +96,7 @@ pub(super) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// Cuts a text into its parts, each with its hash, and what is left, which comes last.
+    /// Splits a text into its parts, each with its hash, followed by the remainder.
     pub(super) fn cut(hash: &Hash, text: &'a str) -> Vec<(Hash, Self)> {
         let (mut parts, mut names, mut rest) = (Vec::new(), Vec::new(), text);
         while let Some(end) = rest.as_bytes().iter().skip(PART - 1).position(|byte| *byte == b'\n') {
@@ -112,7 +114,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Returns a record's line without its long texts, and these with their hashes.
+/// Returns a record without its long texts, and those texts with their hashes.
 pub(super) fn stored(record: Record) -> (Stored, Vec<(Hash, String)>) {
     let mut texts = Vec::new();
     let mut keep = |text: String| {
@@ -159,21 +161,22 @@ pub(super) fn parse(hash: &str) -> Option<Hash> {
     (hash.len() == 32).then(|| u128::from_str_radix(hash, 16).ok().map(u128::to_be_bytes))?
 }
 
-/// Returns the checksum of a value's bytes.
+/// Returns the checksum of a value: the first 16 hexadecimal digits of its BLAKE3 hash.
 fn check(value: &[u8]) -> String {
     blake3::hash(value).to_hex()[..16].to_owned()
 }
 
-/// Appends a line to a batch that comes to stand in a segment from a byte on; returns where its value stands.
+/// Appends a line to a batch that will be written at offset `end` of a segment. Returns the position of its value.
 pub(super) fn append(batch: &mut Vec<u8>, segment: u32, end: u64, kind: &str, value: &str) -> Place {
     batch.extend_from_slice(format!("{{\"check\":\"{}\",\"{kind}\":", check(value.as_bytes())).as_bytes());
     let offset = end + batch.len() as u64;
     batch.extend_from_slice(value.as_bytes());
     batch.extend_from_slice(b"}\n");
-    Place::new(segment, offset, u32::try_from(value.len()).expect("no record is longer than 4 GiB"))
+    Place::new(segment, offset, u32::try_from(value.len()).expect("records are shorter than 4 GiB"))
 }
 
-/// Reads a line: whether it is a record, its name in the index, and where its value begins and how long it is.
+/// Parses a line. Returns whether it is a record, its hash in the index, and the offset and length of its value within
+/// the line. Returns `None` if the line is damaged.
 pub(super) fn read_line(line: &[u8]) -> Option<(bool, Hash, u64, u32)> {
     let rest = line.strip_prefix(b"{\"check\":\"")?;
     let (sum, rest) = rest.split_at_checked(16)?;
@@ -191,11 +194,11 @@ pub(super) fn read_line(line: &[u8]) -> Option<(bool, Hash, u64, u32)> {
     Some((is_record, hash, at as u64, u32::try_from(value.len()).ok()?))
 }
 
-/// Returns the name of the model that a record's value is about, and its tokens. They stand near its beginning and its end,
-/// so that what stands between them need not be parsed.
+/// Returns the model name and the token usage of a record's value. They are near its start and its end, so that the
+/// rest need not be parsed.
 pub(super) fn paid(value: &[u8]) -> Option<(String, Usage)> {
     let after = |key: &[u8], at: Option<usize>| at.map(|at| &value[at + key.len()..]);
-    // No quotation mark within a string stands without a backslash, so that neither is found in one.
+    // Quotation marks inside a JSON string are escaped, so neither pattern can occur within a string.
     let (model, usage) = (b"\",\"model\":", b"},\"usage\":");
     let model = after(model, value.windows(model.len()).position(|part| part == model))?;
     let usage = after(usage, value.windows(usage.len()).rposition(|part| part == usage))?;
@@ -204,7 +207,8 @@ pub(super) fn paid(value: &[u8]) -> Option<(String, Usage)> {
     Some((model, usage))
 }
 
-/// Returns the key of a record or the hash of a text. It stands first, and what the checksum vouches for need not be parsed.
+/// Returns the key of a record or the hash of a text. It is the first field; the rest is covered by the checksum and
+/// need not be parsed.
 fn name(value: &[u8], is_record: bool) -> Option<Cow<'_, str>> {
     let first: &[u8] = if is_record { b"{\"key\":\"" } else { b"{\"hash\":\"" };
     let rest = value.strip_prefix(first)?;

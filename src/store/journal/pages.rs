@@ -11,34 +11,35 @@ use super::line::{Place, hash};
 use super::scan::Index;
 use crate::llm::{Answered, JournalError};
 
-/// So many frames stay unpacked, 8 MB: a run that goes on asks in much the same order as before.
+/// The number of decompressed frames in the cache, about 8 MB. A resumed run asks in much the same order as before.
 const FRAMES: usize = 64;
 
-/// Where the lines of a segment are.
+/// The file that has the lines of a segment.
 #[derive(Debug)]
 pub(super) enum Source {
-    /// In a file of their own.
+    /// An uncompressed file.
     Plain(File),
-    /// In the frames of a file. It is opened to be read: there may be more segments than a process may have files.
+    /// A compressed file. It is opened for each read, because there may be more segments than a process may have open
+    /// files.
     Packed {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Its frames, in their order.
+        /// Its frames, in order.
         frames: Vec<Frame>,
     },
 }
 
-/// A frame by its segment and its first byte, and its lines.
+/// The segment and offset of a frame, and its decompressed lines.
 type Unpacked = ((u32, u64), Arc<Vec<u8>>);
 
-/// A journal's files, and where every record stands in them.
+/// The files of a journal and the position of every record.
 #[derive(Debug)]
 pub(super) struct Pages {
-    /// The open segment.
+    /// The path of the open segment.
     pub(super) path: PathBuf,
     index: RwLock<Index>,
     sources: RwLock<BTreeMap<u32, Arc<Source>>>,
-    /// The latest used first.
+    /// The cache of decompressed frames, most recently used first.
     unpacked: Mutex<VecDeque<Unpacked>>,
 }
 
@@ -57,29 +58,29 @@ impl Pages {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns where the lines of every segment are, in their order.
+    /// Returns the source of every segment, in order.
     pub(super) fn sources(&self) -> Vec<(u32, Arc<Source>)> {
         let sources = self.sources.read().unwrap_or_else(PoisonError::into_inner);
         sources.iter().map(|(number, source)| (*number, Arc::clone(source))).collect()
     }
 
-    /// Adds what was written.
+    /// Adds records that were written.
     pub(super) fn add(&self, new: Index) {
         self.index.write().unwrap_or_else(PoisonError::into_inner).extend(new);
     }
 
-    /// Says where a segment's lines are from now on.
+    /// Sets the source of a segment.
     pub(super) fn place(&self, segment: u32, source: Source) {
         self.sources.write().unwrap_or_else(PoisonError::into_inner).insert(segment, Arc::new(source));
     }
 
-    /// Returns what was answered to a key.
+    /// Returns the answer that is recorded for a key.
     pub(super) fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
         let place = self.index().get(&hash(key)).copied();
         place.map(|place| self.answered(place).map_err(|source| self.error("read", source))).transpose()
     }
 
-    /// Reads what a record answers; its line was checked when the journal was opened.
+    /// Reads the answer of a record. Its line was checked when the journal was opened.
     fn answered(&self, place: Place) -> io::Result<Answered> {
         let source = self.sources.read().unwrap_or_else(PoisonError::into_inner).get(&place.segment()).cloned();
         match &*source.ok_or(io::ErrorKind::NotFound)? {
@@ -99,7 +100,7 @@ impl Pages {
         }
     }
 
-    /// Returns the lines of a frame.
+    /// Returns the decompressed lines of a frame, from the cache if possible.
     fn lines(&self, segment: u32, path: &Path, frame: Frame) -> io::Result<Arc<Vec<u8>>> {
         let name = (segment, frame.offset);
         let unpacked = || self.unpacked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,7 +114,7 @@ impl Pages {
         if let Some(lines) = known() {
             return Ok(lines);
         }
-        // Others may read meanwhile, if need be the same frame.
+        // The lock is not held while reading; two threads may read the same frame.
         let mut bytes = vec![0; frame.length as usize];
         read_at(&File::open(path)?, &mut bytes, frame.at)?;
         let lines = Arc::new(unpack(&bytes)?);
@@ -124,7 +125,7 @@ impl Pages {
     }
 
     pub(super) fn error(&self, tried: &str, source: io::Error) -> JournalError {
-        JournalError { what: format!("{tried} the journal `{}`", self.path.display()), source }
+        JournalError { what: format!("failed to {tried} the journal `{}`", self.path.display()), source }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Opening a journal: every line of every segment with its checksum, several segments at a time.
+//! Scanning a journal when it is opened: checks every line of every segment, several segments in parallel.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -15,10 +15,10 @@ use super::pages::Source;
 use super::segment::{Form, closed, read_header};
 use crate::llm::Usage;
 
-/// Where every record stands.
+/// The position of every record, by the hash of its key.
 pub(super) type Index = HashMap<Hash, Place>;
 
-/// Adds records to an index. The last one of a key counts, whichever segment is added first.
+/// Adds records to an index. Of records with the same key the last one written wins, whichever segment is added first.
 pub(super) fn add(index: &mut Index, records: &[(Hash, Place)]) {
     for (key, place) in records {
         let known = index.entry(*key).or_insert(*place);
@@ -26,29 +26,29 @@ pub(super) fn add(index: &mut Index, records: &[(Hash, Place)]) {
     }
 }
 
-/// The tokens of records, by model.
+/// The token usage of records, by model.
 pub(super) type Paid = BTreeMap<String, Usage>;
 
-/// Adds what some records took.
+/// Adds the token usage in `more` to `paid`.
 pub(super) fn pay(paid: &mut Paid, more: &Paid) {
     for (model, usage) in more {
         paid.entry(model.clone()).or_default().add(usage);
     }
 }
 
-/// What reading a segment finds.
+/// The result of scanning a segment.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     segment: u32,
     pub(super) records: Vec<(Hash, Place)>,
     pub(super) texts: Vec<(Hash, Place)>,
-    /// What the records took, those that were written again too.
+    /// The token usage of the records, including those that were written again later.
     pub(super) paid: Paid,
-    /// The end of the last line that is finished.
+    /// The end of the last complete line.
     pub(super) end: u64,
-    /// The end of the last line.
+    /// The end of the file.
     pub(super) length: u64,
-    /// Bad lines, and frames that cannot be unpacked; a last line that is not finished is none.
+    /// The number of damaged lines and frames, not counting an incomplete last line.
     pub(super) damaged: u64,
 }
 
@@ -65,7 +65,7 @@ impl Scan {
         }
     }
 
-    /// Takes the next line.
+    /// Adds the next line.
     fn line(&mut self, line: &[u8], path: &Path) -> Result<(), StoreError> {
         if let Some((is_record, name, at, length)) = read_line(line) {
             if is_record {
@@ -89,7 +89,7 @@ impl Scan {
     }
 }
 
-/// Reads a segment that is not compressed, and hands its lines on.
+/// Scans an uncompressed segment and calls `each` with its lines.
 pub(super) fn plain(file: &File, segment: u32, path: &Path, mut each: impl FnMut(&[u8])) -> Result<Scan, StoreError> {
     let mut lines = BufReader::with_capacity(1 << 20, file);
     let mut line = Vec::new();
@@ -104,7 +104,7 @@ pub(super) fn plain(file: &File, segment: u32, path: &Path, mut each: impl FnMut
     }
 }
 
-/// Reads a compressed segment, and hands its lines on.
+/// Scans a compressed segment and calls `each` with its lines.
 pub(super) fn packed(
     bytes: &[u8],
     segment: u32,
@@ -126,30 +126,30 @@ pub(super) fn packed(
     Ok((scan, frames))
 }
 
-/// What the closed segments of a journal come to.
+/// The combined scans of the closed segments.
 #[derive(Debug, Default)]
 pub(super) struct Closed {
     pub(super) index: Index,
     pub(super) sources: BTreeMap<u32, Source>,
     pub(super) damaged: u64,
     pub(super) paid: Paid,
-    /// Bytes on the disk.
+    /// The size on disk in bytes.
     pub(super) bytes: u64,
 }
 
-/// Reads a closed segment, in the form in which it was seen or, when a run has compressed it since, in that.
+/// Scans a closed segment in the given form, or in the compressed form if a run has compressed it in the meantime.
 fn closed_segment(open: &Path, number: u32, form: Form) -> Result<(Scan, Source, u64), StoreError> {
     let path = closed(open, number, form);
     if form == Form::Plain {
         match File::open(&path) {
-            // The compressed file takes its place before the plain one goes.
+            // The compressed file is in place before the plain one is removed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return closed_segment(open, number, Form::Packed);
             }
             file => {
                 let file = file.map_err(StoreError::io("open", &path))?;
                 let mut scan = plain(&file, number, &path, |_| {})?;
-                // Nothing was being written to it any more.
+                // A closed segment is not being written to, so an incomplete last line is damage.
                 scan.damaged += u64::from(scan.end < scan.length);
                 let bytes = scan.length;
                 return Ok((scan, Source::Plain(file), bytes));
@@ -161,7 +161,7 @@ fn closed_segment(open: &Path, number: u32, form: Form) -> Result<(Scan, Source,
     Ok((scan, Source::Packed { path, frames }, bytes.len() as u64))
 }
 
-/// Reads the closed segments of a journal.
+/// Scans the closed segments of a journal on all cores.
 pub(super) fn closed_segments(open: &Path, segments: &BTreeMap<u32, Form>) -> Result<Closed, StoreError> {
     let all = Mutex::new(Closed::default());
     let next = AtomicUsize::new(0);
@@ -172,7 +172,8 @@ pub(super) fn closed_segments(open: &Path, segments: &BTreeMap<u32, Form>) -> Re
             let number = *number;
             let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
             if all.index.is_empty() {
-                // The others are much like it; an index that grows is in memory twice.
+                // Assumes that the other segments have about as many records, because growing the index holds it in
+                // memory twice.
                 all.index.reserve(scan.records.len() * segments.len());
             }
             add(&mut all.index, &scan.records);

@@ -1,7 +1,7 @@
-//! The files of a journal: the open segment, the closed ones before it, and what they are called.
+//! The files of a journal: the open segment, the closed segments before it, and their names.
 //!
-//! The open segment is `journal.jsonl`. A closed one is `journal.000001.jsonl`, as long as it waits to be compressed, then
-//! `journal.000001.jsonl.zst`. Each begins with a header that says its number.
+//! The open segment is `journal.jsonl`. A closed one is `journal.000001.jsonl` until it is compressed, then
+//! `journal.000001.jsonl.zst`. Each starts with a header line that contains its number.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,35 +12,36 @@ use serde_json::Value;
 
 use super::super::{StoreError, atomic};
 
-/// The version of the format that this program writes; it reads this one and older ones.
+/// The version of the format that this program writes. It also reads older versions.
 ///
-/// Version 1 had one file, which had no number.
+/// Version 1 had a single file without a segment number.
 const VERSION: u64 = 2;
 
-/// What a closed segment's file is.
+/// The form of a closed segment's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// JSON Lines, to be compressed.
+    /// JSON Lines, not yet compressed.
     Plain,
-    /// Compressed.
+    /// Compressed with Zstandard.
     Packed,
 }
 
-/// Returns the path of a closed segment of the journal whose open segment has a path.
+/// Returns the path of a closed segment, given the path of the open one.
 pub(super) fn closed(open: &Path, number: u32, form: Form) -> PathBuf {
     let (stem, extension) = parts(open);
     let zst = if form == Form::Packed { ".zst" } else { "" };
     open.with_file_name(format!("{stem}.{number:06}{extension}{zst}"))
 }
 
-/// Returns the name under which a file is made before it takes its place.
+/// Returns the temporary name of a file that is being written.
 pub(super) fn new(path: &Path) -> PathBuf {
-    let mut name = path.file_name().expect("a segment has a name").to_owned();
+    let mut name = path.file_name().expect("the path of a segment has a file name").to_owned();
     name.push(".new");
     path.with_file_name(name)
 }
 
-/// Returns the closed segments. One that a crash left in both forms counts as plain: it was to be compressed.
+/// Lists the closed segments. One that exists in both forms after a crash counts as plain, so that it is compressed
+/// again.
 pub(super) fn list(open: &Path) -> Result<BTreeMap<u32, Form>, StoreError> {
     let (stem, extension) = parts(open);
     let mut segments = BTreeMap::new();
@@ -61,7 +62,7 @@ pub(super) fn list(open: &Path) -> Result<BTreeMap<u32, Form>, StoreError> {
     Ok(segments)
 }
 
-/// Fails when a segment is missing: its calls would be paid again without a word.
+/// Fails if a segment is missing, because its calls would otherwise be paid for again without notice.
 pub(super) fn whole(open: &Path, segments: &BTreeMap<u32, Form>, last: u32) -> Result<(), StoreError> {
     match (1..last).find(|number| !segments.contains_key(number)) {
         Some(number) => Err(StoreError::Missing { path: closed(open, number, Form::Packed) }),
@@ -69,24 +70,24 @@ pub(super) fn whole(open: &Path, segments: &BTreeMap<u32, Form>, last: u32) -> R
     }
 }
 
-/// Returns the folder that a path stands in.
+/// Returns the folder of a path.
 pub(super) fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns a name without its extension, and the extension with its dot.
+/// Returns the file name without its extension, and the extension with its dot.
 fn parts(open: &Path) -> (String, String) {
     let part = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned());
     let extension = part(open.extension()).map_or_else(String::new, |extension| format!(".{extension}"));
     (part(open.file_stem()).unwrap_or_default(), extension)
 }
 
-/// Returns the first line of a segment.
+/// Returns the header line of a segment.
 pub(super) fn header(number: u32) -> String {
     format!("{{\"dramaturg_journal\":{VERSION},\"segment\":{number}}}\n")
 }
 
-/// Reads the first line of a segment: its number, where it says one.
+/// Parses the header line of a segment. Returns its number, if it has one.
 pub(super) fn read_header(line: &[u8], path: &Path) -> Result<Option<u32>, StoreError> {
     let header: Value = serde_json::from_slice(line).unwrap_or_default();
     match header["dramaturg_journal"].as_u64().filter(|_| line.ends_with(b"\n")) {
@@ -96,11 +97,11 @@ pub(super) fn read_header(line: &[u8], path: &Path) -> Result<Option<u32>, Store
     }
 }
 
-/// Reads the number of a segment, and goes back to its beginning.
+/// Reads the number of a segment and rewinds the file.
 pub(super) fn read_number(mut file: &File, path: &Path) -> Result<Option<u32>, StoreError> {
     let mut line = Vec::new();
     let mut read = || {
-        // Whatever else it may be, it need not be read whole.
+        // The limit avoids reading a whole file that is not a journal.
         BufReader::new(file.take(1 << 12)).read_until(b'\n', &mut line)?;
         file.rewind()
     };
@@ -108,7 +109,7 @@ pub(super) fn read_number(mut file: &File, path: &Path) -> Result<Option<u32>, S
     read_header(&line, path)
 }
 
-/// Writes the header of a first segment that is empty, or whose header a crash cut short.
+/// Writes the header of the first segment if it is empty or a crash cut its header short.
 pub(super) fn begin(file: &mut File, path: &Path, number: u32) -> Result<(), StoreError> {
     let header = header(number);
     let mut beginning = Vec::new();
@@ -122,12 +123,16 @@ pub(super) fn begin(file: &mut File, path: &Path, number: u32) -> Result<(), Sto
         }
         file.rewind().map(|()| is_new)
     };
-    if write().map_err(StoreError::io("begin", path))? { atomic::sync_folder(folder(path)) } else { Ok(()) }
+    if write().map_err(StoreError::io("write the header of", path))? {
+        atomic::sync_folder(folder(path))
+    } else {
+        Ok(())
+    }
 }
 
-/// Closes the open segment under its number and begins the next one, which is returned locked.
+/// Closes the open segment under its number and starts the next one, which is returned locked.
 ///
-/// After a crash between any two steps all lines stand under a name that the next opening knows.
+/// After a crash between any two steps, every line is in a file whose name the next open recognizes.
 pub(super) fn rotate(open: &Path, number: u32) -> Result<File, StoreError> {
     let path = new(open);
     match fs::remove_file(&path) {
@@ -140,15 +145,15 @@ pub(super) fn rotate(open: &Path, number: u32) -> Result<File, StoreError> {
         file.sync_all()?;
         Ok(file)
     };
-    let file = begin().map_err(StoreError::io("begin", &path))?;
+    let file = begin().map_err(StoreError::io("create", &path))?;
     if !atomic::lock(&file, &path)? {
         return Err(StoreError::InUse { path, by: "another process".to_owned() });
     }
     let closed = closed(open, number, Form::Plain);
-    fs::rename(open, &closed).map_err(StoreError::io("close a segment as", &closed))?;
-    // If the second name outlived a crash and the first one did not, the segment would be gone.
+    fs::rename(open, &closed).map_err(StoreError::io("rename the journal to", &closed))?;
+    // Sync before the second rename: if only that one survived a crash, the closed segment would be lost.
     atomic::sync_folder(folder(open))?;
-    fs::rename(&path, open).map_err(StoreError::io("begin", open))?;
+    fs::rename(&path, open).map_err(StoreError::io("create", open))?;
     atomic::sync_folder(folder(open))?;
     Ok(file)
 }

@@ -1,4 +1,4 @@
-//! Reading a journal from its beginning to its end.
+//! Read-only access to a journal, including reading all records in order.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -15,8 +15,8 @@ use super::segment;
 use crate::llm::{Answered, JournalError, Record, Request, Usage};
 use crate::schema::Message;
 
-/// A journal as it stood when it was opened, for people who look into it: nothing is written, cut off or locked, so that a
-/// run may be at work on it.
+/// A snapshot of a journal at the time it was opened. Writes, truncates and locks nothing, so a run may be using the
+/// journal.
 #[derive(Debug)]
 pub struct JournalView {
     pages: Pages,
@@ -26,9 +26,10 @@ pub struct JournalView {
 }
 
 impl JournalView {
-    /// Opens a journal for reading, by the path of its open file. Every line is checked.
+    /// Opens a journal for reading, by the path of its open file. Checks every line.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        // A run may close a segment, or compress one, while the folder is listed: then a name can be missing from the list.
+        // A run may close or compress a segment while the folder is listed, so a name can be missing from the list.
+        // Then try again.
         let mut tries = 0..8;
         loop {
             let is_last = tries.next().is_none();
@@ -41,21 +42,21 @@ impl JournalView {
     }
 
     fn look(path: &Path) -> Result<Self, StoreError> {
-        // The open segment is taken first. What is closed from now on is not in the way: it stays the same file, and all
-        // before it are closed already.
+        // Open the current segment first. If it is closed from now on, the file handle stays valid, and all earlier
+        // segments are already closed.
         let open = match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             file => Some(file.map_err(StoreError::io("open", path))?),
         };
         let mut segments = match segment::list(path) {
-            // Then the open one is missing too, which is told by its name.
+            // The folder is missing, and so is the open segment, which the error below names.
             Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             segments => segments?,
         };
         let last = segments.last_key_value().map_or(0, |(number, _)| *number);
         let number = match &open {
             Some(file) => segment::read_number(file, path)?.unwrap_or(last + 1),
-            // A crash left it between two steps of closing a segment, or a run is at that step.
+            // A run is between two steps of closing a segment, or a crash interrupted it there.
             None if last > 0 => last + 1,
             None => return Err(StoreError::io("open", path)(io::ErrorKind::NotFound.into())),
         };
@@ -73,49 +74,49 @@ impl JournalView {
         Ok(Self { pages: Pages::new(path, index, sources), paid, damaged, bytes })
     }
 
-    /// Returns how many records it holds, each key once.
+    /// Returns the number of records, counting each key once.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pages.index().len()
     }
 
-    /// Says whether it holds no record.
+    /// Returns whether it holds no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pages.index().is_empty()
     }
 
-    /// Returns how many files it has.
+    /// Returns the number of files.
     #[must_use]
     pub fn segments(&self) -> usize {
         self.pages.sources().len()
     }
 
-    /// Returns how many places in it are damaged: lines, and compressed parts that cannot be unpacked.
+    /// Returns the number of damaged places: lines, and compressed frames.
     #[must_use]
     pub const fn damaged(&self) -> u64 {
         self.damaged
     }
 
-    /// Returns how many bytes it takes on the disk, without a line that is not finished.
+    /// Returns the size on disk in bytes, without an incomplete last line.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Returns the tokens of all its records by the model's name.
+    /// Returns the token usage of all records, by model name.
     #[must_use]
     pub const fn paid(&self) -> &BTreeMap<String, Usage> {
         &self.paid
     }
 
-    /// Returns what was answered to a key.
+    /// Returns the answer that is recorded for a key.
     pub fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
         self.pages.find(key)
     }
 
-    /// Returns the records in the order in which they were written, made one at a time; those that lack a damaged text are
-    /// passed over. A segment is in memory while its records are read.
+    /// Returns the records in the order in which they were written, built one at a time. Skips records that refer to a
+    /// damaged text. One segment is in memory at a time.
     pub fn records(&self) -> impl Iterator<Item = Result<Record, JournalError>> {
         self.pages.sources().into_iter().flat_map(move |(number, source)| {
             let (lines, failed) = match Lines::read(number, &source, &self.pages.path) {
@@ -132,7 +133,7 @@ impl JournalView {
     }
 }
 
-/// The lines of a segment. Its records name no text of another one.
+/// The lines of a segment. Its records refer only to texts of the same segment.
 #[derive(Default)]
 struct Lines {
     bytes: Vec<u8>,
@@ -147,7 +148,7 @@ impl Lines {
         let scan = match source {
             Source::Plain(file) => {
                 segment::read_number(file, path).or_else(|error| match error {
-                    // A closed segment may have lost its header.
+                    // The header of a closed segment may be damaged.
                     StoreError::NoJournal { .. } => Ok(None),
                     error => Err(error),
                 })?;
@@ -162,11 +163,11 @@ impl Lines {
     }
 
     fn value(&self, place: Place) -> &[u8] {
-        let begin = usize::try_from(place.offset()).expect("it is in memory");
+        let begin = usize::try_from(place.offset()).expect("the segment is in memory");
         &self.bytes[begin..begin + place.length()]
     }
 
-    /// Returns a record; `None` when a text of its request was damaged.
+    /// Returns a record, or `None` if a text of its request is damaged.
     fn record(&self, place: Place) -> serde_json::Result<Option<Record>> {
         let stored: Stored = serde_json::from_slice(self.value(place))?;
         let mut messages = Vec::with_capacity(stored.request.messages.len());
@@ -201,7 +202,7 @@ impl Lines {
         }))
     }
 
-    /// Returns the text of a hash; `None` when its line, or that of a part, was damaged.
+    /// Returns the text with a hash, or `None` if its line or that of a part is damaged.
     fn text(&self, hash: &str) -> serde_json::Result<Option<String>> {
         let find = |hash: &str| parse(hash).and_then(|hash| self.texts.get(&hash).copied());
         let read = |place| serde_json::from_slice::<Text<'_>>(self.value(place));

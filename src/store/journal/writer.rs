@@ -1,5 +1,5 @@
-//! The threads behind a journal: one appends; one syncs all that was appended meanwhile and acknowledges it; one compresses what
-//! is closed.
+//! The threads of a journal: one appends records, one syncs what was appended in the meantime and acknowledges it, one
+//! compresses closed segments.
 
 use std::collections::HashSet;
 use std::error::Error as _;
@@ -19,16 +19,16 @@ use super::scan::Index;
 use super::segment::{Form, closed, rotate};
 use crate::llm::Record;
 
-/// A batch is written when it has grown to so many bytes, though more writes may wait.
+/// A batch is written when it has this many bytes, even if more records are waiting.
 const BATCH: usize = 1 << 20;
 
-/// Why nothing can be written any more.
+/// The reason why the journal can no longer be written.
 pub(super) type Failure = (io::ErrorKind, String);
 
-/// Who waits for a record to be kept.
+/// Notifies the caller that waits for a record to be stored.
 pub(super) type Done = oneshot::Sender<Result<(), Failure>>;
 
-/// A record on its way to the file.
+/// A record to be written.
 pub(super) struct Job {
     key: Hash,
     record: String,
@@ -37,38 +37,40 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Makes a job; its outcome goes to `done`.
+    /// Creates a job; its result is sent to `done`.
     pub(super) fn new(record: Record, done: Done) -> Self {
         let (stored, texts) = stored(record);
-        let record = serde_json::to_string(&stored).expect("a record has string keys only");
+        let record = serde_json::to_string(&stored).expect("a record has only string keys");
         Self { key: hash(&stored.key), record, texts, done }
     }
 }
 
-/// Lines that are in the file, but not yet known to be on the disk.
+/// Lines that are in the file but may not be on disk yet.
 pub(super) struct Written {
     file: Arc<File>,
     records: Index,
     waiting: Vec<Done>,
 }
 
-/// The thread that owns the end of the open segment. It goes on writing while the disk works.
+/// The thread that appends to the open segment. It continues writing during a sync.
 pub(super) struct Writer {
     pub(super) pages: Arc<Pages>,
     pub(super) file: Arc<File>,
     pub(super) segment: u32,
     pub(super) end: u64,
-    /// The texts of the open segment. Each segment has all that its records name, so that one can be read without the others.
+    /// The texts of the open segment. Each segment contains all texts of its records, so it can be read without the
+    /// others.
     pub(super) texts: HashSet<Hash>,
     pub(super) options: JournalOptions,
-    /// Where the end of the file is unknown, or what it holds, nothing may follow; opening again cuts what is torn.
+    /// After a failure the end of the file or its content is unknown, so nothing more is written. The next open removes
+    /// the damaged tail.
     pub(super) failed: Arc<OnceLock<Failure>>,
     pub(super) written: Sender<Written>,
     pub(super) full: Sender<u32>,
 }
 
 impl Writer {
-    /// Writes until every sender is gone: all that waits, at once.
+    /// Writes records until every sender is dropped. All waiting records are written in one batch.
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
         while let Ok(first) = jobs.recv() {
             let (mut batch, mut records, mut waiting) = (Vec::new(), Index::default(), Vec::new());
@@ -80,7 +82,7 @@ impl Writer {
                     }
                     for (hash, text) in Text::cut(hash, text) {
                         if self.texts.insert(hash) {
-                            let value = serde_json::to_string(&text).expect("a text is JSON");
+                            let value = serde_json::to_string(&text).expect("strings can be serialized");
                             append(&mut batch, self.segment, self.end, "text", &value);
                         }
                     }
@@ -99,7 +101,7 @@ impl Writer {
                 tell(waiting, &Err(failure.clone()));
             } else {
                 let written = Written { file: Arc::clone(&self.file), records, waiting };
-                self.written.send(written).expect("the other thread ends after this one");
+                self.written.send(written).expect("the acknowledging thread ends after this one");
             }
             let is_full = self.failed.get().is_none() && self.end >= self.options.segment_bytes;
             if is_full && let Err(error) = self.rotate() {
@@ -108,7 +110,7 @@ impl Writer {
         }
     }
 
-    /// Closes the segment, begins the next one, and has the closed one compressed.
+    /// Closes the segment, starts the next one and queues the closed one for compression.
     fn rotate(&mut self) -> Result<(), StoreError> {
         let path = &self.pages.path;
         if self.options.sync {
@@ -117,7 +119,7 @@ impl Writer {
         let next = rotate(path, self.segment)?;
         let file = next.try_clone().map_err(StoreError::io("open", path))?;
         self.end = next.metadata().map_err(StoreError::io("read", path))?.len();
-        // Compression may wait until the journal is opened again.
+        // If the queue is closed, the segment is compressed when the journal is opened again.
         let _ = self.full.send(self.segment);
         self.segment += 1;
         self.texts = HashSet::new();
@@ -127,13 +129,13 @@ impl Writer {
     }
 }
 
-/// Acknowledges what was written, all of it with one sync, until the sender is gone.
+/// Acknowledges written records until the sender is dropped. All that are waiting share one sync.
 pub(super) fn acknowledge(pages: &Pages, written: &Receiver<Written>, failed: &OnceLock<Failure>, sync: bool) {
     let mut outcome = Ok(());
     while let Ok(first) = written.recv() {
         let all: Vec<Written> = std::iter::once(first).chain(written.try_iter()).collect();
         for group in all.chunk_by(|one, next| Arc::ptr_eq(&one.file, &next.file)) {
-            // What a failed sync leaves on the disk is unknown, also after another one.
+            // After a failed sync the content on disk is unknown, even if a later sync succeeds.
             if sync && outcome.is_ok() {
                 outcome = group[0].file.sync_data().map_err(|error| (error.kind(), error.to_string()));
             }
@@ -151,18 +153,19 @@ pub(super) fn acknowledge(pages: &Pages, written: &Receiver<Written>, failed: &O
 }
 
 fn fail(failed: &OnceLock<Failure>, failure: Failure) {
-    // The first failure is the cause of the others.
+    // Keep the first failure: it is the cause of the others.
     failed.get_or_init(|| failure);
 }
 
 fn tell(waiting: Vec<Done>, outcome: &Result<(), Failure>) {
     for done in waiting {
-        // A caller that has gone needs no answer.
+        // The caller may have been dropped.
         let _ = done.send(outcome.clone());
     }
 }
 
-/// Compresses closed segments until the sender is gone. What stays plain is read as well, and tried again at the next opening.
+/// Compresses closed segments until the sender is dropped. A segment that cannot be compressed is still readable, and
+/// is tried again when the journal is opened next.
 pub(super) fn compress(pages: &Pages, numbers: &Receiver<u32>) {
     for number in numbers {
         let [plain, packed] = [Form::Plain, Form::Packed].map(|form| closed(&pages.path, number, form));
@@ -171,12 +174,12 @@ pub(super) fn compress(pages: &Pages, numbers: &Receiver<u32>) {
             fs::remove_file(&plain).map_err(StoreError::io("remove", &plain))
         });
         if let Err(error) = compressed {
-            tracing::warn!("a segment of the journal stays uncompressed: {}", reason(&error).1);
+            tracing::warn!("failed to compress a journal segment; it stays readable: {}", reason(&error).1);
         }
     }
 }
 
-/// Returns an error's kind and the text of its chain.
+/// Returns the kind of an error and the text of the error and its cause.
 fn reason(error: &StoreError) -> Failure {
     let kind = if let StoreError::Io { source, .. } = error { source.kind() } else { io::ErrorKind::Other };
     (kind, error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}")))

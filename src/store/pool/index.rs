@@ -1,4 +1,5 @@
-//! What stands in a pool and where: one pass makes it, and a scene is read from its place when it is wanted.
+//! The index of a scene pool: the id, metadata and position of every scene. The text of a scene is read from its file
+//! when it is needed.
 
 use std::path::Path;
 
@@ -6,7 +7,7 @@ use super::pieces::{self, PieceFault, Place, Placed, PoolFile, SceneKind, pass, 
 use crate::schema::{Scene, SceneHead};
 use crate::store::StoreError;
 
-/// The scenes of a pool that count, sorted by id, without their texts.
+/// The valid scenes of a pool, sorted by id, without their texts.
 #[derive(Debug)]
 pub struct PoolIndex {
     files: Vec<PoolFile>,
@@ -20,9 +21,10 @@ struct Entry {
 }
 
 impl PoolIndex {
-    /// Reads files, in the order in which later ones win; also returns what is wrong with them, in order.
+    /// Reads files in order of increasing precedence. Also returns their errors, in order.
     ///
-    /// Of two edits with one id the later wins; elsewhere the same id twice is a slip, and the first counts.
+    /// Of two edits with the same id the later one wins. Any other duplicate id within one kind of file is an error,
+    /// and the first scene wins.
     pub(super) fn read(files: Vec<PoolFile>, takes: impl Fn(SceneKind, &SceneHead) -> bool) -> (Self, Vec<StoreError>) {
         let read = |file: &PoolFile, text: Result<&str, PieceFault>| match text {
             Ok(text) => {
@@ -39,7 +41,7 @@ impl PoolIndex {
                 Err(fault) => faults.push(fault.below(place.line)),
             }
         }
-        // Sorting keeps the order of equals, so that the last of them is the one that wins.
+        // The sort is stable, so the last of several equal ids is the one that wins.
         entries.sort_by(|one, other| one.head.id.cmp(&other.head.id));
         let mut winners: Vec<Entry> = Vec::with_capacity(entries.len());
         for entry in entries {
@@ -57,37 +59,37 @@ impl PoolIndex {
         (Self { files, entries: winners }, faults)
     }
 
-    /// Returns how many scenes there are.
+    /// Returns the number of scenes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Says whether there are none.
+    /// Returns whether there are no scenes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Returns what is known of every scene.
+    /// Returns the metadata of every scene, sorted by id.
     #[must_use]
     pub fn heads(&self) -> impl ExactSizeIterator<Item = &SceneHead> + Clone {
         self.entries.iter().map(|entry| &entry.head)
     }
 
-    /// Returns what is known of a scene, by its place among the heads.
+    /// Returns the metadata of a scene, by its index.
     #[must_use]
     pub fn head(&self, place: usize) -> &SceneHead {
         &self.entries[place].head
     }
 
-    /// Returns the place of a scene among the heads.
+    /// Returns the index of a scene.
     #[must_use]
     pub fn find(&self, id: &str) -> Option<usize> {
         self.entries.binary_search_by(|entry| entry.head.id.as_str().cmp(id)).ok()
     }
 
-    /// Returns the file that a scene stands in, what kind of file that is, and the line, from 1.
+    /// Returns the path and kind of the file that contains a scene, and its line, from 1.
     #[must_use]
     pub fn origin(&self, place: usize) -> (&Path, SceneKind, u32) {
         let Place { file, line, .. } = self.entries[place].place;
@@ -100,7 +102,7 @@ impl PoolIndex {
         places.map(|(place, _)| self.scene(place)).collect()
     }
 
-    /// Reads a scene, by its place among the heads.
+    /// Reads a scene, by its index.
     pub fn scene(&self, place: usize) -> Result<Scene, StoreError> {
         let Entry { head, place } = &self.entries[place];
         let file = &self.files[place.file];
@@ -110,12 +112,12 @@ impl PoolIndex {
             Err(PieceFault::Io(source)) => return Err(StoreError::io("read", &file.path)(source)),
             Err(_) => return Err(changed()),
         };
-        // What stands there now may be anything, if somebody has written since.
+        // The file may have been modified since it was indexed.
         scene(file, &text).ok().filter(|scene| scene.id == head.id).ok_or_else(changed)
     }
 }
 
-/// Reads a scene's text.
+/// Parses the text of a scene.
 pub(super) fn scene(file: &PoolFile, text: &str) -> Result<Scene, StoreError> {
     let fault = |line, fault| StoreError::Scene { path: file.path.clone(), line, fault };
     if file.is_toml() {
@@ -141,7 +143,7 @@ fn unreadable(file: &PoolFile, fault: PieceFault) -> StoreError {
 }
 
 impl StoreError {
-    /// Counts a fault's line from the beginning of the file, not of the scene's text.
+    /// Adds the number of lines before the scene, so that the line counts from the start of the file.
     fn below(self, lines: u32) -> Self {
         match self {
             Self::Scene { path, line: Some(line), fault } => {

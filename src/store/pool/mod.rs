@@ -1,5 +1,6 @@
-//! The scene pool: a folder of scenes by book, files that say who is who in a book, people's own scenes, and people's edits.
-//! What people write is never touched, and a pool is never read whole: [`Pool::index`] tells what is where.
+//! The scene pool: a folder with one file of scenes per book, alias files, custom scenes and edits.
+//!
+//! Files written by users are never modified. [`Pool::index`] lists the scenes without holding their texts.
 
 mod index;
 mod own;
@@ -21,31 +22,31 @@ pub use own::{Added, OwnScene};
 pub use pieces::{PieceFault, Place, Placed, PoolFile, SceneKind};
 pub use written::Written;
 
-/// Files that would have been written, by their paths.
+/// The contents of files in a dry run, by path.
 type Unwritten = BTreeMap<PathBuf, Arc<[u8]>>;
 
-/// A folder of scenes.
+/// A scene pool.
 #[derive(Debug, Clone)]
 pub struct Pool {
     path: PathBuf,
-    /// What would have been written, where nothing is.
+    /// The files written so far in a dry run; `None` if files are written to disk.
     unwritten: Option<Arc<Mutex<Unwritten>>>,
 }
 
 impl Pool {
-    /// Opens a pool; the folder is made when it is missing.
+    /// Opens a pool and creates its folder if it is missing.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         fs::create_dir_all(path).map_err(StoreError::io("make the folder", path))?;
         Ok(Self { path: path.to_owned(), unwritten: None })
     }
 
-    /// Takes a pool as it stands, if it does, and keeps in memory what is written to it.
+    /// Opens a pool for a dry run: writes are kept in memory. The folder need not exist.
     #[must_use]
     pub fn rehearse(path: &Path) -> Self {
         Self { path: path.to_owned(), unwritten: Some(Arc::default()) }
     }
 
-    /// Finds a pool; none where there is no folder.
+    /// Opens a pool if its folder exists.
     #[must_use]
     pub fn find(path: &Path) -> Option<Self> {
         path.is_dir().then(|| Self { path: path.to_owned(), unwritten: None })
@@ -57,8 +58,8 @@ impl Pool {
         &self.path
     }
 
-    /// Replaces the scenes of a book, unless somebody else wrote or changed its file: that is kept. A file that says so
-    /// already is left alone, with its time.
+    /// Replaces the scenes of a book, unless the user created or changed the file. A file with the same content is not
+    /// rewritten and keeps its modification time.
     pub fn write_book(&self, slug: &str, scenes: &[Scene]) -> Result<Written, StoreError> {
         let path = self.book(slug);
         let bytes = json_lines(&path, scenes)?;
@@ -75,19 +76,19 @@ impl Pool {
         Ok(Written::AsGiven)
     }
 
-    /// Returns the path of the file with a book's scenes.
+    /// Returns the path of a book's scene file.
     #[must_use]
     pub fn book(&self, slug: &str) -> PathBuf {
         self.path.join(format!("{slug}.jsonl"))
     }
 
-    /// Returns the path of the file that says who is who in a book.
+    /// Returns the path of a book's alias file.
     #[must_use]
     pub fn aliases_path(&self, slug: &str) -> PathBuf {
         self.path.join("aliases").join(format!("{slug}.toml"))
     }
 
-    /// Returns the text of the file that says who is who in a book, where there is one.
+    /// Returns the text of a book's alias file, if it exists.
     pub fn aliases(&self, slug: &str) -> Result<Option<String>, StoreError> {
         let path = self.aliases_path(slug);
         if let Some(bytes) = self.unwritten(&path) {
@@ -100,7 +101,7 @@ impl Pool {
         }
     }
 
-    /// Replaces the file that says who is who in a book, whoever wrote it; one that says so already is left alone.
+    /// Replaces a book's alias file, even one that the user changed. A file with the same content is not rewritten.
     pub fn write_aliases(&self, slug: &str, text: &str) -> Result<(), StoreError> {
         let path = self.aliases_path(slug);
         if self.unwritten.is_some() {
@@ -114,10 +115,10 @@ impl Pool {
         }
     }
 
-    /// Returns the index over the scenes of the given books and people's own.
+    /// Returns the index of the scenes of the given books and the custom scenes.
     ///
-    /// By id an edit wins over what was extracted, and a custom scene over both. Edits of other books are passed over. Unknown
-    /// fields are errors, and so is a book without its file.
+    /// For the same id an edit overrides an extracted scene, and a custom scene overrides both. Edits of other books
+    /// are skipped. Fails on unknown fields, and if a book has no file.
     pub fn index(&self, slugs: &[String]) -> Result<PoolIndex, StoreError> {
         let books: BTreeSet<&String> = slugs.iter().collect();
         let (index, faults) =
@@ -125,19 +126,20 @@ impl Pool {
         faults.into_iter().next().map_or(Ok(index), Err)
     }
 
-    /// Returns the scenes of the given books and people's own, sorted by id, all in memory: for a book or two.
+    /// Returns the scenes of the given books and the custom scenes, sorted by id. All are in memory, so use it only for
+    /// few books.
     pub fn scenes(&self, slugs: &[String]) -> Result<Vec<Scene>, StoreError> {
         let index = self.index(slugs)?;
         (0..index.len()).map(|place| index.scene(place)).collect()
     }
 
-    /// Returns the index over all that can be read, and what is wrong with the rest.
+    /// Returns the index of all readable scenes of the pool, and the errors of the rest.
     pub fn survey(&self) -> Result<(PoolIndex, Vec<StoreError>), StoreError> {
         Ok(PoolIndex::read(self.files()?, |_, _| true))
     }
 
-    /// Returns what `read` makes of the text of every scene, in order of files and places. The texts are read on all cores
-    /// and not kept.
+    /// Calls `read` with the text of every scene and returns the results in order of files and positions. Uses all
+    /// cores; the texts are not kept.
     pub fn pass<T: Send>(
         files: &[PoolFile],
         read: impl Fn(&PoolFile, Result<&str, PieceFault>) -> T + Sync,
@@ -145,23 +147,23 @@ impl Pool {
         pieces::pass(files, read)
     }
 
-    /// Reads the text of one scene again.
+    /// Reads the text of one scene.
     pub fn text(file: &PoolFile, place: &Place) -> Result<String, PieceFault> {
         pieces::text(file, place)
     }
 
-    /// Returns every file of scenes: books, then edits, then custom scenes, each in order.
+    /// Returns all files with scenes: books, then edits, then custom scenes, each sorted by path.
     pub fn files(&self) -> Result<Vec<PoolFile>, StoreError> {
         self.with_own(listed(&self.path, &["jsonl"])?)
     }
 
-    /// Returns every file that says who is who in a book, in order.
+    /// Returns all alias files, sorted.
     pub fn alias_files(&self) -> Result<Vec<PathBuf>, StoreError> {
         listed(&self.path.join("aliases"), &["toml"])
     }
 
-    /// Returns the blake3 hash over the names and bytes of what [`index`](Self::index) reads, and of the files that say who
-    /// is who in the books, which determine what is extracted.
+    /// Returns the BLAKE3 hash of the names and contents of the files that [`index`](Self::index) reads, and of the
+    /// books' alias files, which affect the extraction.
     pub fn hash(&self, slugs: &[String]) -> Result<String, StoreError> {
         let books: BTreeSet<&String> = slugs.iter().collect();
         let mut hasher = blake3::Hasher::new();
@@ -169,7 +171,7 @@ impl Pool {
         let people = books.into_iter().map(|slug| self.aliases_path(slug));
         let people = people.filter(|path| path.exists() || self.unwritten(path).is_some());
         for path in scenes.chain(people) {
-            let name = path.strip_prefix(&self.path).expect("every file of the pool is below it");
+            let name = path.strip_prefix(&self.path).expect("all files of the pool are in its folder");
             let name = name.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
             hasher.update(&(name.len() as u64).to_le_bytes());
             hasher.update(name.as_bytes());
@@ -186,12 +188,12 @@ impl Pool {
         Ok(hasher.finalize().to_hex().to_string())
     }
 
-    /// Returns what would stand in a file.
+    /// Returns the content of a file in a dry run.
     fn unwritten(&self, path: &Path) -> Option<Arc<[u8]>> {
         lock(self.unwritten.as_ref()?).get(path).cloned()
     }
 
-    /// Keeps in memory what would be written.
+    /// Stores the content of a file in a dry run.
     fn keep(&self, path: &Path, bytes: &[u8]) {
         if let Some(files) = &self.unwritten {
             lock(files).insert(path.to_owned(), bytes.into());
@@ -218,7 +220,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the files of a folder that have one of the extensions, sorted; none when the folder is missing.
+/// Returns the files in a folder with one of the extensions, sorted. Returns none if the folder is missing.
 fn listed(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, StoreError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -308,7 +310,7 @@ mod tests {
             ["a@1 later edit", "a@2 book", "b@1 custom", "b@2 book", "独白 custom"]
         );
         assert_eq!(summaries(&[]), ["b@1 custom", "独白 custom"]);
-        assert_eq!(pool.scenes(&slugs(&["a"])).unwrap()[1], scene("a@2", "a", "book"), "read as written");
+        assert_eq!(pool.scenes(&slugs(&["a"])).unwrap()[1], scene("a@2", "a", "book"), "unchanged");
     }
 
     #[test]
@@ -324,7 +326,7 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), modified);
         assert_eq!(pool.hash(&slugs(&["a", "a"])).unwrap(), hash);
         pool.write_book("b", &[]).unwrap();
-        assert_eq!(pool.hash(&slugs(&["a"])).unwrap(), hash, "another book does not count");
+        assert_eq!(pool.hash(&slugs(&["a"])).unwrap(), hash, "other books are not included");
         pool.write_book("a", &[scene("a@1", "a", "二")]).unwrap();
         assert_ne!(pool.hash(&slugs(&["a"])).unwrap(), hash);
         own(&pool, "custom/x.json", &serde_json::to_string(&scene("x", "x", "x")).unwrap());
@@ -343,10 +345,10 @@ mod tests {
         let with = pool.hash(&slugs(&["石头记"])).unwrap();
         assert_ne!(with, without);
         pool.write_aliases("b", "people = []\n").unwrap();
-        assert_eq!(pool.hash(&slugs(&["石头记"])).unwrap(), with, "another book does not count");
+        assert_eq!(pool.hash(&slugs(&["石头记"])).unwrap(), with, "other books are not included");
         fs::create_dir(pool.aliases_path("c")).unwrap();
-        let error = pool.aliases("c").expect_err("no file").to_string();
-        assert!(error.starts_with("read `") && error.ends_with("c.toml`"), "{error}");
+        let error = pool.aliases("c").expect_err("the path is a folder").to_string();
+        assert!(error.starts_with("failed to read `") && error.ends_with("c.toml`"), "{error}");
     }
 
     #[test]
@@ -359,7 +361,7 @@ mod tests {
                 format!("{good}\n\n{}\n", good.replace("\"summary\"", "\"sumary\"")),
                 "a.jsonl`, line 3: unknown field `sumary`",
             ),
-            ("a.jsonl", format!("{good}\n{good}\n"), "has it too"),
+            ("a.jsonl", format!("{good}\n{good}\n"), "duplicate scene id `x`"),
             ("edits/e.jsonl", good.replace("\"speech\"", "\"says\""), "e.jsonl`, line 1: unknown field `says`"),
             ("custom/c.json", good.replace(",\"book\"", ",\n\"bok\""), "c.json`, line 2: unknown field `bok`"),
             ("custom/c.json", "{}".to_owned(), "missing field `id`"),
@@ -375,7 +377,7 @@ mod tests {
             assert!(error.contains(told), "{told}: {error}");
         }
         let (_folder, pool) = pool();
-        let error = pool.scenes(&slugs(&["none"])).expect_err("no such book").to_string();
-        assert!(error.starts_with("read `") && error.ends_with("none.jsonl`"), "{error}");
+        let error = pool.scenes(&slugs(&["none"])).expect_err("the book has no file").to_string();
+        assert!(error.starts_with("failed to read `") && error.ends_with("none.jsonl`"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! People's own scenes: each that is added gets a file of its own below `custom/`, and none takes another's place unasked.
+//! Adding custom scenes: each gets a file of its own in `custom/`, and replaces an existing scene only on request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,34 +9,36 @@ use super::{Pool, index};
 use crate::schema::slug;
 use crate::store::{StoreError, atomic};
 
-/// The most bytes of a scene's id that its file's name takes over; file systems have bounds of their own.
+/// The maximum number of bytes of a scene's id in its file name, because file systems limit the length of names.
 const LONGEST: usize = 120;
 
-/// A scene of a person's own, as its file will hold it.
+/// A custom scene as its file will contain it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnScene {
     /// The scene's id.
     pub id: String,
-    /// The text.
+    /// The text of the file.
     pub text: String,
-    /// Whether it is TOML; else it is JSON.
+    /// Whether the text is TOML; otherwise it is JSON.
     pub is_toml: bool,
 }
 
-/// Where a scene went.
+/// The result of adding a scene.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Added {
-    /// Into a new file.
+    /// It was written to a new file.
     New(PathBuf),
-    /// Into this file, in place of another with its id.
+    /// It was written to this file and replaced the scene with the same id.
     Replaced(PathBuf),
-    /// This file holds it as it is.
+    /// This file already has exactly this content.
     Same(PathBuf),
 }
 
 impl Pool {
-    /// Adds scenes, all or none: where one cannot be added, nothing is written. Only with `replace` may a scene take the
-    /// place of another custom one with its id, and never that of one whose file holds others too.
+    /// Adds all scenes or none: if one cannot be added, nothing is written.
+    ///
+    /// With `replace` a scene may replace the custom scene with the same id, unless that one's file contains other
+    /// scenes too.
     pub fn add(&self, scenes: &[OwnScene], replace: bool) -> Result<Vec<Added>, StoreError> {
         let folder = self.path.join("custom");
         let files: Vec<PoolFile> = self.files()?.into_iter().filter(|file| file.kind == SceneKind::Custom).collect();
@@ -70,7 +72,8 @@ impl Pool {
             if shared {
                 return Err(StoreError::Shared { id, path });
             }
-            // The old file goes when the new one stands: for a moment two files have the id, never none.
+            // The old file is removed after the new one is written: for a moment two files have the id, but the scene
+            // is never missing.
             let (new, gone) = if old.extension().is_some_and(|extension| extension == ending(scene)) {
                 (path, None)
             } else {
@@ -95,14 +98,14 @@ const fn ending(scene: &OwnScene) -> &'static str {
     if scene.is_toml { "toml" } else { "json" }
 }
 
-/// Returns the path that follows from a scene's id; with a number where another scene has it.
+/// Returns a free path derived from the scene's id, with a number if another scene has that path.
 fn free(folder: &Path, scene: &OwnScene, taken: &BTreeSet<PathBuf>) -> PathBuf {
     let name = slug(&scene.id);
     let name = &name[..name.floor_char_boundary(LONGEST)];
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     let mut paths =
         std::iter::once(name.to_owned()).chain(numbered).map(|name| folder.join(format!("{name}.{}", ending(scene))));
-    paths.find(|path| !path.exists() && !taken.contains(path)).expect("numbers do not end")
+    paths.find(|path| !path.exists() && !taken.contains(path)).expect("the candidates are unlimited")
 }
 
 #[cfg(test)]
@@ -125,13 +128,16 @@ mod tests {
         let path = |name: &str| folder.path().join("custom").join(name);
         let added = pool.add(&[own("渡口 夜话", "1", true), own("b@1", "1", false), own("b-1", "1", false)], false);
         let expected = [path("渡口-夜话.toml"), path("b-1.json"), path("b-1-2.json")].map(Added::New);
-        assert_eq!(added.unwrap(), expected, "names that a file cannot tell apart are numbered");
+        assert_eq!(added.unwrap(), expected, "ids with the same slug are numbered");
         assert_eq!(pool.add(&[own("b@1", "1", false)], false).unwrap(), [Added::Same(path("b-1.json"))]);
         let error = pool.add(&[own("new", "1", false), own("b@1", "2", false)], false).expect_err("taken").to_string();
-        assert!(error.starts_with("add the scene `b@1`") && !path("new.json").exists(), "all or none: {error}");
+        assert!(
+            error.starts_with("failed to add the scene `b@1`") && !path("new.json").exists(),
+            "all or none: {error}"
+        );
         assert_eq!(pool.add(&[own("b@1", "2", false)], true).unwrap(), [Added::Replaced(path("b-1.json"))]);
         assert!(fs::read_to_string(path("b-1.json")).unwrap().contains("\"2\""));
-        // Another form is another file.
+        // A scene in the other format is written to another file.
         assert_eq!(pool.add(&[own("b@1", "3", true)], true).unwrap(), [Added::Replaced(path("b-1.toml"))]);
         assert!(!path("b-1.json").exists());
         assert_eq!(pool.index(&[]).unwrap().len(), 3);
@@ -144,7 +150,7 @@ mod tests {
         let text = format!("[{},\n {}]", own("a", "1", false).text, own("b", "1", false).text);
         atomic::write(&folder.path().join("custom/mine.json"), text.as_bytes()).unwrap();
         let error = pool.add(&[own("b", "2", false)], true).expect_err("shared").to_string();
-        assert!(error.starts_with("replace the scene `b`") && error.ends_with("with others"), "{error}");
+        assert!(error.starts_with("failed to replace the scene `b`") && error.ends_with("other scenes"), "{error}");
         assert_eq!(fs::read_to_string(folder.path().join("custom/mine.json")).unwrap(), text);
         let long = "字".repeat(200);
         let [Added::New(path)] = &pool.add(&[own(&long, "1", false)], false).unwrap()[..] else { panic!("new") };

@@ -1,5 +1,5 @@
-//! One pass over the files of a pool, on all cores: each scene's text is shown once and forgotten, so that what is held does
-//! not grow with the pool. Knows where scenes stand, never what is in them.
+//! Scanning the files of a pool on all cores. Each scene's text is passed on and dropped, so memory does not grow with
+//! the pool. This module finds the scenes but does not parse them.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
@@ -9,25 +9,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::value::RawValue;
 
-/// How much of a file of lines a core takes at a time.
+/// The number of bytes of a line-based file that a thread processes at a time.
 const SEGMENT: u64 = 4 << 20;
-/// The most that one scene, and a file that is read whole, may take: what is held stays bounded whatever a file holds.
+/// The maximum number of bytes of one scene, and of a file that is read whole. It bounds the memory for any input.
 const LONGEST: u64 = 64 << 20;
 
-/// What kind of file a scene stands in; later kinds win.
+/// The kind of file that contains a scene. Later kinds override earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SceneKind {
-    /// What the program extracted.
+    /// Scenes that the program extracted.
     Book,
-    /// What people changed of it.
+    /// Edited versions of extracted scenes.
     Edit,
-    /// People's own.
+    /// Custom scenes.
     Custom,
 }
 
 impl SceneKind {
-    /// Returns the word for it.
+    /// Returns the lower-case name of the kind.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -38,25 +38,26 @@ impl SceneKind {
     }
 }
 
-/// A file of scenes.
+/// A file with scenes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolFile {
     /// Its path.
     pub path: PathBuf,
-    /// What kind of scenes it holds.
+    /// The kind of its scenes.
     pub kind: SceneKind,
-    /// What would stand in it, in a rehearsal.
+    /// Its content in a dry run.
     pub unwritten: Option<Arc<[u8]>>,
 }
 
 impl PoolFile {
-    /// Whether it is TOML, with one scene.
+    /// Returns whether it is TOML, which contains one scene.
     #[must_use]
     pub fn is_toml(&self) -> bool {
         self.path.extension().is_some_and(|extension| extension == "toml")
     }
 
-    /// Opens it; what is no file, such as a folder or a pipe that nobody writes to, is refused unopened.
+    /// Opens the file. Anything but a regular file is refused without opening it, because a folder cannot be read and a
+    /// pipe may block.
     fn open(&self) -> Result<Box<dyn Source>, PieceFault> {
         if let Some(bytes) = &self.unwritten {
             return Ok(Box::new(io::Cursor::new(Arc::clone(bytes))));
@@ -77,68 +78,68 @@ impl PoolFile {
     }
 }
 
-/// What a file is read from.
+/// A readable and seekable source of bytes.
 trait Source: io::Read + io::Seek {}
 
 impl<T: io::Read + io::Seek> Source for T {}
 
-/// Where a scene's text stands.
+/// The position of a scene's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The file, by its place among those of the pass.
+    /// The index of the file in the scanned list.
     pub file: usize,
-    /// The line that it begins in, from 1; 0 for a file that cannot be read at all.
+    /// The line in which it starts, from 1; 0 if the file cannot be read at all.
     pub line: u32,
-    /// The characters before it in that line.
+    /// The number of characters before it in that line.
     pub column: u32,
-    /// The bytes before it in the file.
+    /// The number of bytes before it in the file.
     pub offset: u64,
-    /// Its bytes.
+    /// Its length in bytes.
     pub length: u64,
 }
 
-/// Why there is no text where a scene should be.
+/// The reason why the text of a scene cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PieceFault {
-    /// The system refused.
+    /// An I/O error.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// A folder or something else stands in a file's place.
-    #[error("it is no file")]
+    /// The path is a folder or another special file.
+    #[error("not a regular file")]
     NoFile,
-    /// It would fill the memory.
+    /// The text exceeds the size limit.
     #[error("it is longer than {} MB", LONGEST >> 20)]
     TooLong,
-    /// It is no text.
-    #[error("its bytes are no UTF-8")]
+    /// The bytes are not UTF-8.
+    #[error("not valid UTF-8")]
     Encoding {
-        /// The lines before the fault, in the scene's text.
+        /// The number of lines before the error, within the scene's text.
         line: u32,
-        /// The characters before it in its line.
+        /// The number of characters before the error in its line.
         column: u32,
     },
-    /// It is no list of scenes.
-    #[error("no JSON: {message}")]
+    /// The text is not a JSON list of scenes.
+    #[error("invalid JSON: {message}")]
     Json {
-        /// The lines before the fault.
+        /// The number of lines before the error.
         line: u32,
-        /// The characters before it in its line.
+        /// The number of characters before the error in its line.
         column: u32,
-        /// What is wrong.
+        /// The error message, without the position.
         message: String,
     },
 }
 
-/// What was made of a scene's text.
+/// The result for one scene.
 #[derive(Debug)]
 pub struct Placed<T> {
-    /// Where it stands.
+    /// The position of the scene.
     pub place: Place,
-    /// What was made of it.
+    /// The value that the callback returned.
     pub value: T,
 }
 
-/// Reads files and returns what `read` makes of each scene's text, in order of files and places.
+/// Calls `read` with each scene's text and returns the results in order of files and positions.
 pub(super) fn pass<T: Send>(
     files: &[PoolFile],
     read: impl Fn(&PoolFile, Result<&str, PieceFault>) -> T + Sync,
@@ -174,11 +175,11 @@ pub(super) fn pass<T: Send>(
     let mut found: Vec<(usize, Found<T>)> = std::thread::scope(|scope| {
         let others: Vec<_> = (1..cores).map(|_| scope.spawn(work)).collect();
         let mut found = work();
-        found.extend(others.into_iter().flat_map(|other| other.join().expect("reading a scene does not panic")));
+        found.extend(others.into_iter().flat_map(|other| other.join().expect("the callback does not panic")));
         found
     });
     found.sort_by_key(|(segment, _)| *segment);
-    // A segment knows its lines from its own beginning only.
+    // The line numbers of a segment are relative to its start.
     let (mut file, mut before) = (0, 0);
     let mut all = Vec::with_capacity(found.iter().map(|(_, found)| found.placed.len()).sum());
     for (_, found) in found {
@@ -196,7 +197,7 @@ pub(super) fn pass<T: Send>(
     all
 }
 
-/// Reads one scene's text again.
+/// Reads the text of one scene.
 pub(super) fn text(file: &PoolFile, place: &Place) -> Result<String, PieceFault> {
     let mut open = file.open()?;
     open.seek(SeekFrom::Start(place.offset))?;
@@ -205,10 +206,10 @@ pub(super) fn text(file: &PoolFile, place: &Place) -> Result<String, PieceFault>
     decoded(&bytes).map(str::to_owned)
 }
 
-/// What a segment of a file holds.
+/// The scenes found in a segment of a file.
 struct Found<T> {
     file: usize,
-    /// The lines that begin in it.
+    /// The number of lines that start in the segment.
     lines: u32,
     placed: Vec<Placed<T>>,
 }
@@ -218,7 +219,7 @@ impl<T> Found<T> {
         self.placed.push(Placed { place: Place { file: self.file, line, column: 0, offset, length }, value });
     }
 
-    /// Reads the lines that begin in a segment.
+    /// Reads the lines that start in a segment.
     fn segment(
         &mut self,
         file: &PoolFile,
@@ -226,7 +227,7 @@ impl<T> Found<T> {
         read: &impl Fn(Result<&str, PieceFault>) -> T,
     ) -> Result<(), PieceFault> {
         let mut lines = BufReader::with_capacity(1 << 18, file.open()?);
-        // The byte before tells whether a line begins here.
+        // Start one byte early: it shows whether a line starts at the segment's first byte.
         let mut at = begin.saturating_sub(1);
         lines.seek(SeekFrom::Start(at))?;
         if begin > 0 {
@@ -255,7 +256,7 @@ impl<T> Found<T> {
         Ok(())
     }
 
-    /// Reads a file that is read whole: one scene, or a list of them.
+    /// Reads a file that contains one scene or a list of scenes.
     fn whole(&mut self, file: &PoolFile, read: &impl Fn(Result<&str, PieceFault>) -> T) -> Result<(), PieceFault> {
         let mut bytes = Vec::new();
         file.open()?.take(LONGEST + 1).read_to_end(&mut bytes)?;
@@ -301,7 +302,7 @@ impl<T> Found<T> {
     }
 }
 
-/// Passes over the rest of a line and returns its bytes.
+/// Skips the rest of a line and returns its length in bytes.
 fn skip_line(lines: &mut impl io::BufRead) -> io::Result<u64> {
     let mut skipped = 0;
     loop {
@@ -316,7 +317,7 @@ fn skip_line(lines: &mut impl io::BufRead) -> io::Result<u64> {
     }
 }
 
-/// Returns bytes as text, without the mark that some editors put first.
+/// Decodes UTF-8 and removes a byte order mark.
 fn decoded(bytes: &[u8]) -> Result<&str, PieceFault> {
     let text = std::str::from_utf8(bytes).map_err(|fault| {
         let valid = String::from_utf8_lossy(&bytes[..fault.valid_up_to()]);
@@ -334,7 +335,7 @@ fn count(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Returns what an error says without the place, which is told apart.
+/// Returns the message of a JSON error without the position, which is reported separately.
 pub(super) fn told(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rfind(" at line ").map_or(text.clone(), |end| text[..end].to_owned())
@@ -352,13 +353,13 @@ mod tests {
         let placed = pass(&files, |_, text| text.map(str::to_owned).map_err(|fault| fault.to_string()));
         for Placed { place, value } in &placed {
             if let Ok(value) = value {
-                assert_eq!(text(&files[0], place).unwrap(), *value, "what is read again is the same");
+                assert_eq!(text(&files[0], place).unwrap(), *value, "reading a scene again returns the same text");
             }
         }
         placed.into_iter().map(|Placed { place, value }| (place.line, place.column, value)).collect()
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "it stands beside faults")]
+    #[expect(clippy::unnecessary_wraps, reason = "it is compared with results")]
     fn ok(text: &str) -> Result<String, String> {
         Ok(text.to_owned())
     }
@@ -371,11 +372,12 @@ mod tests {
         let found = read("a.jsonl", text.as_bytes());
         assert_eq!(found, [(1, 0, ok("一\r\n")), (4, 0, ok("{二}\u{2028}\n")), (5, 0, ok("三"))]);
         let found = read("a.jsonl", b"one\n\xe5\xad\x97b\xff\nthree\n");
-        assert_eq!(found[1], (2, 0, Err("its bytes are no UTF-8".to_owned())));
-        assert_eq!(found[2], (3, 0, ok("three\n")), "the rest is read");
+        assert_eq!(found[1], (2, 0, Err("not valid UTF-8".to_owned())));
+        assert_eq!(found[2], (3, 0, ok("three\n")), "later lines are read");
     }
 
-    /// Lines of many lengths, some longer than a segment, fall on every kind of border.
+    /// Tests lines of many lengths, some longer than a segment, that end at different offsets around segment
+    /// boundaries.
     #[test]
     fn segments_lose_no_line_and_count_them() {
         let segment = usize::try_from(SEGMENT).unwrap();
@@ -404,8 +406,8 @@ mod tests {
         assert_eq!(read("a.json", b"{\n}"), [(1, 0, ok("{\n}"))]);
         assert_eq!(read("a.toml", b"[x]\n"), [(1, 0, ok("[x]\n"))]);
         let [(1, 0, Err(fault))] = &read("a.json", b"[{},\n{]")[..] else { panic!("one fault") };
-        assert!(fault.starts_with("no JSON: "), "{fault}");
-        assert_eq!(read("a.toml", b"a = 1\n\xff")[0].2, Err("its bytes are no UTF-8".to_owned()));
+        assert!(fault.starts_with("invalid JSON: "), "{fault}");
+        assert_eq!(read("a.toml", b"a = 1\n\xff")[0].2, Err("not valid UTF-8".to_owned()));
     }
 
     #[test]
@@ -424,7 +426,10 @@ mod tests {
         let placed = pass(&files, |_, text| text.map(str::to_owned).map_err(|fault| fault.to_string()));
         let found: Vec<_> =
             placed.into_iter().map(|placed| (placed.place.file, placed.place.line, placed.value)).collect();
-        assert_eq!(found[..2], [(0, 0, Err("it is no file".to_owned())), (1, 0, Err("it is no file".to_owned()))]);
+        assert_eq!(
+            found[..2],
+            [(0, 0, Err("not a regular file".to_owned())), (1, 0, Err("not a regular file".to_owned()))]
+        );
         assert!(found[2].2.is_err() && found[2].1 == 0, "missing: {found:?}");
         assert_eq!(found[3], (3, 1, ok("x\n")));
     }

@@ -1,5 +1,5 @@
-//! What the program wrote itself, so that a file that a person has changed is known and kept: for each book's file the hash
-//! of its bytes, in `written/<slug>.b3`, in the form that `b3sum --check` takes.
+//! Records which files of the pool the program wrote, so that files changed by the user are recognized and kept. For
+//! each book's file, the hash of its bytes is stored in `written/<slug>.b3`, in the format of `b3sum --check`.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -8,16 +8,17 @@ use std::path::{Path, PathBuf};
 
 use crate::store::{StoreError, atomic};
 
-/// What became of a book's file.
+/// The result of writing a book's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
-    /// It holds the scenes that were given.
+    /// The file contains the given scenes.
     AsGiven,
-    /// Somebody else wrote or changed it: it stays as it is.
+    /// The user created or changed the file, so it was kept.
     Kept,
 }
 
-/// Replaces a file of the pool, unless it is not as the program left it. A file that holds these bytes keeps its time.
+/// Replaces a file of the pool unless it differs from what the program last wrote. A file with the same content is not
+/// rewritten.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<Written, StoreError> {
     if is_kept(path, bytes)? {
         return Ok(Written::Kept);
@@ -26,7 +27,7 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<Written, StoreError> 
     let record = record(path);
     let (known, old) = (known(&record)?, hash(path)?);
     if old.as_ref() != Some(&new) {
-        // Both are the program's: whichever of them a crash leaves is known as such.
+        // Record both hashes first, so that after a crash either version is recognized as the program's.
         let both: Vec<&String> = old.iter().chain([&new]).collect();
         write(&record, path, &both)?;
         atomic::write(path, bytes)?;
@@ -37,24 +38,24 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<Written, StoreError> 
     Ok(Written::AsGiven)
 }
 
-/// Says whether a file that is not to hold these bytes is somebody else's.
+/// Returns whether a file must be kept: it differs from `bytes` and was not written by the program.
 pub(super) fn is_kept(path: &Path, bytes: &[u8]) -> Result<bool, StoreError> {
     let Some(old) = hash(path)? else { return Ok(false) };
     Ok(old != *blake3::hash(bytes).to_hex() && !known(&record(path))?.contains(&old))
 }
 
 fn record(path: &Path) -> PathBuf {
-    let folder = path.parent().expect("a file of the pool stands in it").join("written");
-    folder.join(path.file_name().expect("a file has a name")).with_extension("b3")
+    let folder = path.parent().expect("a file of the pool is in its folder").join("written");
+    folder.join(path.file_name().expect("a file path has a file name")).with_extension("b3")
 }
 
 fn write(record: &Path, path: &Path, hashes: &[&String]) -> Result<(), StoreError> {
-    let name = path.file_name().expect("a file has a name").to_string_lossy();
+    let name = path.file_name().expect("a file path has a file name").to_string_lossy();
     let lines: Vec<String> = hashes.iter().map(|hash| format!("{hash}  {name}\n")).collect();
     atomic::write(record, lines.concat().as_bytes())
 }
 
-/// Returns the hashes of a record; none when it is missing.
+/// Returns the recorded hashes, or none if there is no record.
 fn known(record: &Path) -> Result<BTreeSet<String>, StoreError> {
     match fs::read(record) {
         Ok(bytes) => {
@@ -66,7 +67,7 @@ fn known(record: &Path) -> Result<BTreeSet<String>, StoreError> {
     }
 }
 
-/// Returns the hash of a file's bytes; none when it is missing.
+/// Returns the hash of a file's content, or `None` if it is missing.
 fn hash(path: &Path) -> Result<Option<String>, StoreError> {
     let hashed = File::open(path).and_then(|file| {
         let mut hasher = blake3::Hasher::new();
@@ -93,11 +94,11 @@ mod tests {
         assert_eq!(replaced("1\n"), Written::AsGiven);
         assert_eq!(replaced("2\n"), Written::AsGiven);
         let record = fs::read_to_string(folder.path().join("written/石头记.b3")).unwrap();
-        assert_eq!(record, format!("{}  石头记.jsonl\n", blake3::hash(b"2\n").to_hex()), "as b3sum has it");
+        assert_eq!(record, format!("{}  石头记.jsonl\n", blake3::hash(b"2\n").to_hex()), "the format of b3sum");
         fs::write(&path, "mine\n").unwrap();
         assert_eq!((replaced("2\n"), text()), (Written::Kept, "mine\n".to_owned()));
         assert_eq!((replaced("3\n"), text()), (Written::Kept, "mine\n".to_owned()));
-        // Whoever agrees with the program, or gives the file up, has its care again.
+        // If the user's content equals the program's, or the user removes the file, the program manages it again.
         assert_eq!(replaced("mine\n"), Written::AsGiven);
         assert_eq!((replaced("4\n"), text()), (Written::AsGiven, "4\n".to_owned()));
         fs::write(&path, "mine\n").unwrap();
@@ -112,7 +113,7 @@ mod tests {
         fs::write(&path, "old\n").unwrap();
         assert_eq!(replace(&path, b"new\n").unwrap(), Written::Kept);
         assert!(!folder.path().join("written").exists());
-        // The same bytes are the program's.
+        // A file with the same content counts as written by the program.
         assert_eq!(replace(&path, b"old\n").unwrap(), Written::AsGiven);
         assert_eq!(replace(&path, b"new\n").unwrap(), Written::AsGiven);
     }
@@ -130,10 +131,10 @@ mod tests {
         }
         write(&record(&path), &path, &[&new]).unwrap();
         fs::remove_file(&path).unwrap();
-        assert_eq!(replace(&path, b"new\n").unwrap(), Written::AsGiven, "the record came first");
+        assert_eq!(replace(&path, b"new\n").unwrap(), Written::AsGiven, "the crash came after the record was written");
         fs::remove_dir_all(folder.path().join("written")).unwrap();
         fs::create_dir_all(record(&path)).unwrap();
-        assert!(replace(&path, b"newest\n").is_err(), "a record that cannot be read is no permission");
+        assert!(replace(&path, b"newest\n").is_err(), "an unreadable record must not allow overwriting");
         assert_eq!(fs::read_to_string(&path).unwrap(), "new\n");
     }
 }

@@ -1,34 +1,34 @@
-//! What the calls of a run took, as the report tells it.
+//! The usage and cost of a run's calls, by ask and model.
 
-/// What one ask took of one model.
+/// The usage of one ask with one model.
 #[derive(Debug, Clone, Default)]
 pub struct Charge {
     /// The ask, such as `select/judge`.
     pub ask: String,
     /// The model's name in the pipeline file.
     pub model: String,
-    /// Calls that have an answer.
+    /// The number of answered calls.
     pub calls: u64,
-    /// Calls without one.
+    /// The number of failed calls.
     pub failed: u64,
-    /// Replies of no use that were asked for again.
+    /// The number of retries after unusable replies.
     pub reasks: u64,
     /// Prompt tokens.
     pub prompt: u64,
-    /// Those that a server read from its prefix cache.
+    /// The prompt tokens that a server reported as read from its prefix cache.
     pub cached: u64,
-    /// Those that extend an earlier prompt.
+    /// The prompt tokens that extend an earlier prompt.
     pub cacheable: u64,
     /// Completion tokens.
     pub completion: u64,
-    /// Tokens of both kinds that nobody counted.
+    /// The prompt and completion tokens that were estimated instead of counted by the server.
     pub estimated: u64,
-    /// USD; none where the price is unknown.
+    /// The cost in USD; `None` if a price is unknown.
     pub usd: Option<f64>,
 }
 
 impl Charge {
-    /// What costs nothing.
+    /// No usage and no cost.
     const NOTHING: Self = Self {
         ask: String::new(),
         model: String::new(),
@@ -43,7 +43,7 @@ impl Charge {
         usd: Some(0.0),
     };
 
-    /// Returns the sum of some; an unknown cost makes the sum's unknown.
+    /// Returns the sum. Its cost is unknown if any cost is unknown.
     #[must_use]
     pub fn sum<'a>(charges: impl IntoIterator<Item = &'a Self>) -> Self {
         charges.into_iter().fold(Self::NOTHING, |mut sum, charge| {
@@ -60,7 +60,7 @@ impl Charge {
         })
     }
 
-    /// Sums charges by stage, in the order in which they ask.
+    /// Returns the sums by stage, in the order of the pipeline.
     #[must_use]
     pub fn by_stage(charges: &[Self]) -> Vec<(&'static str, Self)> {
         let order = ["chunk", "extract", "synthesize", "simulate", "select", "instruct"];
@@ -71,7 +71,7 @@ impl Charge {
         order.into_iter().filter_map(of).collect()
     }
 
-    /// Returns the stage that asked.
+    /// Returns the stage of the ask.
     #[must_use]
     pub fn stage(&self) -> &str {
         self.ask.split('/').next().unwrap_or_default()

@@ -1,5 +1,5 @@
-//! How the report tells of splits. The only part of a report that a later command writes again: each config has its place in it,
-//! between two comments.
+//! The table of splits in the report. It is the only part of a report that later commands rewrite: each config has a
+//! marked block in it.
 
 use std::fmt::Write as _;
 
@@ -8,12 +8,12 @@ use crate::stages::export::amounts::thousands;
 use crate::stages::export::marks::{MarkFault, marked, places, replaced, splits_place as name};
 use crate::stages::export::{SplitRows, Table};
 
-/// So many code points of a name are shown.
+/// The maximum length of a name, in units of [`shown`](super::shown).
 const NAME: usize = 60;
-/// So many code points of how a config was divided are shown.
+/// The maximum length of the text about a split, in units of [`shown`](super::shown).
 const TOLD: usize = 1_000;
 
-/// Returns the rows of all configs as a run leaves them, as HTML.
+/// Returns the rows of the table for all configs after a run, as HTML.
 pub(super) fn divisions(tables: &[Table]) -> String {
     let mut html = String::new();
     for of_config in tables.chunk_by(|one, other| one.config == other.config) {
@@ -23,17 +23,18 @@ pub(super) fn divisions(tables: &[Table]) -> String {
     html
 }
 
-/// Returns a report that tells of other splits of a config; `section` is what its card tells of them. None where the report does not
-/// tell of the config's splits at all.
+/// Returns a report with the new splits of a config. `section` is the text about the split on the card. Returns `None`
+/// if the report has no block for the config.
 pub fn rereport(html: &str, config: &str, splits: &[SplitRows], section: &str) -> Result<Option<String>, MarkFault> {
     let mut text = rows(config, splits.iter().map(|split| (split.name.as_str(), split.rows)));
-    // The table of strata is the card's.
+    // The table of strata is only on the card.
     let how = section.split("\n\n").next().unwrap_or_default();
     let _ = writeln!(text, "<tr><td colspan=\"3\" class=\"text soft small\">{}</td></tr>", prose(&line(how, TOLD)));
     replaced(html, &name(config), &text)
 }
 
-/// Says whether a report tells of the splits of a config with these rows; none where it tells of none of them.
+/// Returns whether a report lists exactly these splits of a config with these numbers of rows, or `None` if it has no
+/// block for the config.
 pub fn report_tells<'a>(
     html: &str,
     config: &str,
@@ -43,7 +44,7 @@ pub fn report_tells<'a>(
     match places(html, &wanted).into_iter().find(|(name, _)| *name == wanted) {
         None => Ok(None),
         Some((_, within)) => {
-            // A run tells its splits in an order of its own.
+            // A run may list its splits in another order.
             let sorted = |text: &str| {
                 let mut rows: Vec<String> =
                     text.lines().filter(|line| line.starts_with(ROW)).map(str::to_owned).collect();
@@ -55,7 +56,7 @@ pub fn report_tells<'a>(
     }
 }
 
-/// What a row of the table begins with.
+/// The start of a row of the table.
 const ROW: &str = "<tr class=\"split\">";
 
 fn rows<'a>(config: &str, splits: impl Iterator<Item = (&'a str, usize)>) -> String {
@@ -68,7 +69,7 @@ fn rows<'a>(config: &str, splits: impl Iterator<Item = (&'a str, usize)>) -> Str
     html
 }
 
-/// Writes a line of a card as HTML: code spans, and nothing else that Markdown has.
+/// Converts a line of Markdown to HTML: code spans only.
 fn prose(line: &str) -> String {
     let mut html = String::new();
     for (at, part) in line.split('`').enumerate() {
@@ -95,8 +96,9 @@ mod tests {
         let first = |config, split, count| marked(&name(config), &rows(config, [(split, count)].into_iter()));
         let html = format!("<table>\n{}{}</table>", first("samples", "test", 1200), first("scenes", "train", 3));
         let section = "Divided by <hand> with `seed` 0. 按人物。\n\n| a |\n";
-        let told =
-            rereport(&html, "samples", &splits(&[("dev", 200), ("test", 1000)]), section).unwrap().expect("a place");
+        let told = rereport(&html, "samples", &splits(&[("dev", 200), ("test", 1000)]), section)
+            .unwrap()
+            .expect("the block exists");
         assert!(
             told.contains("Divided by &lt;hand&gt; with <code>seed</code> 0. 按人物。</td>") && !told.contains("| a |")
         );
@@ -105,11 +107,11 @@ mod tests {
             report_tells(&told, config, splits.iter().map(|(split, rows)| (*split, *rows))).unwrap()
         };
         assert_eq!(tells("samples", &[("dev", 200), ("test", 1000)]), Some(true));
-        assert_eq!(tells("samples", &[("test", 1000), ("dev", 200)]), Some(true), "in whatever order");
+        assert_eq!(tells("samples", &[("test", 1000), ("dev", 200)]), Some(true), "the order does not matter");
         assert_eq!(tells("samples", &[("dev", 200)]), Some(false));
         assert_eq!(tells("samples", &[("test", 1200)]), Some(false));
         assert_eq!((tells("scenes", &[("train", 3)]), tells("roles", &[])), (Some(true), None));
-        let once = rereport(&told, "samples", &splits(&[("test", 1200)]), section).unwrap().expect("a place");
+        let once = rereport(&told, "samples", &splits(&[("test", 1200)]), section).unwrap().expect("the block exists");
         let again = rereport(&once, "samples", &splits(&[("dev", 200), ("test", 1000)]), section).unwrap();
         assert_eq!(again, Some(told));
         assert_eq!(rereport(&html, "roles", &[], "").unwrap(), None);

@@ -1,4 +1,5 @@
-//! What the report counts, and which conversations it shows, gathered while rows go by. It holds counts and ids, no rows.
+//! Counts for the report, and the choice of conversations to show, collected while rows are written. Holds counts and
+//! ids, no rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,49 +8,49 @@ use rand::Rng as _;
 use crate::schema::{Character, CharacterType, Conversation, Language, Sample, Scene, Turn};
 use crate::seed::seeded;
 
-/// So many conversations are shown.
+/// The number of conversations that are shown.
 const SHOWN: usize = 10;
 
-/// Counts by σ, from 1 to 5.
+/// The numbers of turns with σ = 1 to 5.
 pub(super) type Scores = [u64; 5];
 
-/// What the report counts. Every row of the data set is handed in once, in any order.
+/// The counts of the report. Every row of the data set must be added once, in any order.
 #[derive(Debug, Default)]
 pub struct Figures {
     seed: u64,
-    /// By id.
+    /// By character id.
     pub(super) characters: BTreeMap<String, OfCharacter>,
-    /// By the source model's name.
+    /// By name of the source model.
     pub(super) sources: BTreeMap<String, OfSource>,
-    /// σ of judged turns by the dimension that the judge found.
+    /// σ of judged turns, by the dimension that the judge named.
     pub(super) dimensions: BTreeMap<String, Scores>,
     pub(super) languages: BTreeMap<Language, OfLanguage>,
-    /// Conversations by how many turns they have.
+    /// Conversations by number of turns.
     pub(super) lengths: BTreeMap<u64, u64>,
-    /// Conversations by their rating.
+    /// Conversations by quality rating.
     pub(super) qualities: BTreeMap<&'static str, u64>,
-    /// Conversations by why they ended.
+    /// Conversations by the reason for their end.
     pub(super) ends: BTreeMap<&'static str, u64>,
     pub(super) orders: Orders,
-    /// Faults of what stayed in test turns, by name.
+    /// Faults of the kept replies of test turns, by name.
     pub(super) faults: BTreeMap<String, u64>,
-    /// By the name of the further judge.
+    /// By name of the extra judge.
     pub(super) judges: BTreeMap<String, Agreement>,
-    /// References that were put right by hand, by the samples' ids.
+    /// References that were edited by hand, by sample id.
     pub(super) edits: BTreeMap<String, Edited>,
     choices: BTreeMap<(Language, String), Vec<Choice>>,
 }
 
-/// A reference that was put right by hand.
+/// A reference that was edited by hand.
 #[derive(Debug)]
 pub(super) struct Edited {
-    /// Why.
+    /// The reason for the edit.
     pub(super) reason: String,
-    /// What it says now.
+    /// The new text.
     pub(super) reference: String,
 }
 
-/// What a test character has played.
+/// The counts of a test character.
 #[derive(Debug, Default)]
 pub(super) struct OfCharacter {
     pub(super) name: String,
@@ -60,11 +61,11 @@ pub(super) struct OfCharacter {
     pub(super) turns: u64,
     /// Samples by dimension.
     pub(super) samples: BTreeMap<String, u64>,
-    /// Test turns by the dimension aimed at.
+    /// Test turns by target dimension.
     pub(super) targets: BTreeMap<String, u64>,
 }
 
-/// What a source model has played.
+/// The counts of a source model.
 #[derive(Debug, Default)]
 pub(super) struct OfSource {
     pub(super) conversations: u64,
@@ -73,7 +74,7 @@ pub(super) struct OfSource {
     pub(super) samples: u64,
 }
 
-/// What there is of a language.
+/// The counts of a language.
 #[derive(Debug, Default)]
 pub(super) struct OfLanguage {
     pub(super) characters: u64,
@@ -81,12 +82,12 @@ pub(super) struct OfLanguage {
     pub(super) conversations: u64,
     pub(super) kept: u64,
     pub(super) turns: u64,
-    /// σ of judged turns of conversations that passed every filter.
+    /// σ of judged turns in conversations that passed every filter.
     pub(super) kept_scores: Scores,
     pub(super) samples: BTreeMap<String, u64>,
-    /// Scenes by tenths of their grounding; those by hand have none.
+    /// Scenes by tenths of their grounding; custom scenes have none.
     pub(super) grounding: [u64; 10],
-    /// Lines of scenes by how they were found in the book.
+    /// Utterances of scenes by how they were found in the book.
     pub(super) lines: BTreeMap<&'static str, u64>,
 }
 
@@ -97,28 +98,28 @@ pub(super) struct Orders {
     pub(super) base_first: Scores,
     /// Turns that were judged in both orders.
     pub(super) both: u64,
-    /// Those of them where both orders give the same σ.
+    /// Turns with the same σ in both orders.
     pub(super) same: u64,
-    /// Those where one order prefers the source and the other the base.
+    /// Turns where one order prefers the source and the other the base.
     pub(super) opposite: u64,
-    /// Turns with two equal replies, which nobody judged.
+    /// Turns with two equal replies, which were not judged.
     pub(super) equal: u64,
 }
 
-/// How a further judge agrees with the first.
+/// The agreement of an extra judge with the main judge.
 #[derive(Debug, Default)]
 pub struct Agreement {
-    /// Turns that both have judged.
+    /// The number of turns that both judged.
     pub turns: u64,
-    /// Those for which both found the same dimension.
+    /// The number of turns for which both named the same dimension.
     pub same_dimension: u64,
-    /// Those by σ of the first, then σ of the further judge.
+    /// The number of turns by σ of the main judge, then σ of the extra judge.
     pub scores: [Scores; 5],
 }
 
 impl Agreement {
-    /// Returns Cohen's kappa of σ with quadratic weights: 1 where they agree in all, 0 where no more than by chance. None
-    /// where chance alone would make them agree, as when one of them always says the same and so does the other.
+    /// Returns Cohen's kappa of σ with quadratic weights: 1 for full agreement, 0 for no more agreement than by chance.
+    /// Returns `None` if chance agreement is already complete, as when both judges always give the same σ.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
     pub fn kappa(&self) -> Option<f64> {
@@ -140,20 +141,20 @@ impl Agreement {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Choice {
     is_left_out: bool,
-    /// Drawn by the seed and the id.
+    /// A random number from the seed and the id.
     lot: u64,
     id: String,
     dimensions: BTreeSet<String>,
 }
 
 impl Figures {
-    /// Begins with nothing. The seed decides which conversations are shown.
+    /// Creates empty counts. The seed determines which conversations are shown.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { seed, ..Self::default() }
     }
 
-    /// Counts a scene.
+    /// Adds a scene.
     pub fn scene(&mut self, scene: &Scene) {
         let language = self.languages.entry(scene.language).or_default();
         language.scenes += 1;
@@ -165,7 +166,7 @@ impl Figures {
         }
     }
 
-    /// Counts a test character.
+    /// Adds a test character.
     pub fn character(&mut self, character: &Character) {
         self.languages.entry(character.language).or_default().characters += 1;
         let own = self.characters.entry(character.id.clone()).or_default();
@@ -173,7 +174,7 @@ impl Figures {
         (own.language, own.kind) = (Some(character.language), Some(character.kind));
     }
 
-    /// Counts a sample.
+    /// Adds a sample.
     pub fn sample(&mut self, sample: &Sample) {
         let add = |counts: &mut BTreeMap<String, u64>| *counts.entry(sample.dimension.clone()).or_default() += 1;
         add(&mut self.languages.entry(sample.language).or_default().samples);
@@ -185,7 +186,7 @@ impl Figures {
         }
     }
 
-    /// Counts a conversation with its turns.
+    /// Adds a conversation and its turns.
     pub fn conversation(&mut self, conversation: &Conversation) {
         let kept = u64::from(conversation.kept);
         *self.lengths.entry(conversation.turns.len() as u64).or_default() += 1;
@@ -234,7 +235,7 @@ impl Figures {
         }
     }
 
-    /// Keeps a conversation in mind, if it may still be one of those that are shown.
+    /// Adds a conversation to the candidates for the report.
     fn choose(&mut self, conversation: &Conversation, dimensions: BTreeSet<String>) {
         let lot = seeded(self.seed, &["report", &conversation.id]).next_u64();
         let choice = Choice { is_left_out: !conversation.kept, lot, id: conversation.id.clone(), dimensions };
@@ -244,8 +245,9 @@ impl Figures {
         choices.truncate(SHOWN);
     }
 
-    /// Returns the ids of the conversations that are shown: ten, in turn by language and by character, each the one with most
-    /// dimensions that were not shown yet in its language; those that passed the filters go before.
+    /// Returns the ids of the ten conversations to show. Languages and characters take turns. For each character, the
+    /// conversation with the most dimensions not yet shown in its language is taken; conversations that passed the
+    /// filters come first.
     #[must_use]
     pub fn shown(&self) -> Vec<String> {
         let mut queues: BTreeMap<Language, Queue<'_>> = BTreeMap::new();
@@ -270,14 +272,14 @@ impl Figures {
         shown
     }
 
-    /// Returns how further judges agree with the first, by name.
+    /// Returns the agreement of the extra judges with the main judge, by name.
     #[must_use]
     pub const fn judges(&self) -> &BTreeMap<String, Agreement> {
         &self.judges
     }
 }
 
-/// The choices of one language, by character, and what has been shown of it.
+/// The candidates of one language by character, and the dimensions already shown.
 #[derive(Debug, Default)]
 struct Queue<'a> {
     characters: Vec<Vec<&'a Choice>>,
@@ -293,7 +295,8 @@ impl Queue<'_> {
         let new = |choice: &Choice| {
             choice.dimensions.iter().filter(|dimension| !self.dimensions.contains(dimension.as_str())).count()
         };
-        // Of equals the last maximum would win; the first is the one that the lot prefers.
+        // `max_by_key` returns the last of several maxima. In reverse order that is the one with the smallest random
+        // number.
         let best = (0..choices.len()).rev().max_by_key(|&at| (!choices[at].is_left_out, new(choices[at])))?;
         let choice = choices.remove(best);
         self.dimensions.extend(choice.dimensions.iter().map(String::as_str));
@@ -322,7 +325,7 @@ impl Orders {
     }
 }
 
-/// Counts a σ; what is none is not counted.
+/// Counts a σ; values outside 1 to 5 are ignored.
 fn add(scores: &mut Scores, score: u8) {
     if let Some(count) = scores.get_mut(place(score)) {
         *count += 1;
@@ -333,13 +336,13 @@ fn place(score: u8) -> usize {
     usize::from(score).wrapping_sub(1)
 }
 
-/// Returns which tenth a share falls in; 1 falls in the last.
+/// Returns the tenth of a share, 0 to 9; a share of 1 is in the last one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share is in 0..=1")]
 fn tenth(share: f64) -> usize {
     ((share.clamp(0.0, 1.0) * 10.0) as usize).min(9)
 }
 
-/// Returns the mean σ; none without any.
+/// Returns the mean σ, or `None` if there are none.
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
 pub(super) fn mean(scores: &Scores) -> Option<f64> {
     let count: u64 = scores.iter().sum();
@@ -355,7 +358,7 @@ mod tests {
     fn conversation(id: &str, language: Language, dimension: &str, kept: bool) -> Conversation {
         let mut conversation = records().conversations.remove(0);
         conversation.id = id.to_owned();
-        conversation.character_id = id.split('/').next().expect("an id has parts").to_owned();
+        conversation.character_id = id.split('/').next().expect("`split` returns at least one part").to_owned();
         (conversation.language, conversation.kept) = (language, kept);
         for turn in conversation.turns.iter_mut().filter(|turn| turn.dimension.is_some()) {
             turn.dimension = Some(dimension.to_owned());
@@ -386,14 +389,14 @@ mod tests {
         assert_eq!(ids.len(), SHOWN);
         assert_eq!(ids.iter().filter(|id| id.starts_with("en")).count(), 5, "{ids:?}");
         let characters: BTreeSet<&str> = ids.iter().filter_map(|id| id.split('/').next()).collect();
-        assert_eq!(characters.len(), 8, "every character is there: {ids:?}");
-        assert!(ids.iter().all(|id| !id.ends_with("/0")), "none that was left out: {ids:?}");
+        assert_eq!(characters.len(), 8, "every character is shown: {ids:?}");
+        assert!(ids.iter().all(|id| !id.ends_with("/0")), "no rejected conversation is shown: {ids:?}");
         let dimension =
             |id: &String| all.iter().find(|one| one.id == *id).and_then(|one| one.turns[1].dimension.clone());
         let first: BTreeSet<_> = ids.iter().filter(|id| id.starts_with("zh")).take(3).map(dimension).collect();
-        assert_eq!(first.len(), 3, "every dimension comes soon: {ids:?}");
+        assert_eq!(first.len(), 3, "new dimensions come first: {ids:?}");
         all.reverse();
-        assert_eq!(shown(7, &all), ids, "the order in which they come changes nothing");
+        assert_eq!(shown(7, &all), ids, "the order of the input does not matter");
         assert_ne!(shown(8, &all), ids);
     }
 
@@ -448,9 +451,9 @@ mod tests {
         };
         assert_eq!(agreement(&[(1, 1, 5), (3, 3, 2), (5, 5, 1)]), Some(1.0));
         assert_eq!(agreement(&[(1, 1, 4), (1, 5, 4), (5, 1, 4), (5, 5, 4)]), Some(0.0));
-        // By hand: 2 seen, and by chance (weights × rows × columns ÷ 10) 74.2.
+        // Computed by hand: 2 observed; by chance (weights × rows × columns ÷ 10) 74.2.
         assert_eq!(agreement(&[(1, 1, 4), (1, 2, 1), (4, 5, 1), (5, 5, 4)]), Some(0.973));
-        assert_eq!(agreement(&[(3, 3, 9)]), None, "chance alone");
+        assert_eq!(agreement(&[(3, 3, 9)]), None, "both always give the same σ");
         assert_eq!(agreement(&[]), None);
     }
 

@@ -1,4 +1,4 @@
-//! What people changed in a data set by hand, as the report lists it.
+//! The list of manual changes to a data set in the report.
 
 use serde::Serialize;
 
@@ -6,14 +6,14 @@ use super::Report;
 use super::shown::line;
 use crate::schema::Reject;
 
-/// So many vetoes are listed, and so many edits.
+/// The maximum number of removals, and of edits, that are listed.
 const LISTED: usize = 50;
-/// So much of an id is shown.
+/// The maximum length of an id.
 const ID: usize = 80;
-/// So much of a text is shown.
+/// The maximum length of a text.
 const TEXT: usize = 200;
 
-/// What was taken out and put right.
+/// The rows that were removed and the references that were edited.
 #[derive(Debug, Serialize)]
 pub(super) struct ByHand {
     vetoed: usize,
@@ -28,7 +28,7 @@ pub(super) struct ByHand {
 struct Changed {
     id: String,
     reason: String,
-    /// What stands there now; empty where nothing does.
+    /// The new text; empty for a removal.
     text: String,
 }
 

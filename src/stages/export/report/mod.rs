@@ -1,6 +1,8 @@
-//! `report.html`: what a run made, for people to look at. One file that opens from disk and needs nothing else: no script, no
-//! font, no picture from elsewhere. Like the card it tells nothing that a second run from the same journal would tell
-//! otherwise; unlike the card it tells what the run cost.
+//! `report.html`: an overview of a run. It is a single file that opens from disk and loads nothing else: no scripts,
+//! fonts or images.
+//!
+//! Like the card it is the same when the run is replayed from its journal; unlike the card it includes the cost of the
+//! run.
 
 mod bill;
 mod divisions;
@@ -28,51 +30,51 @@ use crate::prompt::block_lines;
 use crate::schema::Reject;
 use page::Page;
 
-/// What the report tells of.
+/// The input of the report.
 #[derive(Debug)]
 pub struct Report<'a> {
     /// The table `[export]`.
     pub params: &'a Params,
-    /// What the card tells of the run too.
+    /// The facts about the run that the card also shows.
     pub about: &'a About,
-    /// What may be shown of the books' own words.
+    /// The limits on quoting the books.
     pub rights: &'a Rights,
     /// The tables of the data set.
     pub tables: &'a [Table],
-    /// What was counted in their rows.
+    /// The counts over their rows.
     pub figures: &'a Figures,
-    /// How many chunks there are of the books.
+    /// The number of chunks of the books.
     pub chunks: u64,
-    /// What was left out, sorted.
+    /// The rejects, sorted.
     pub rejects: &'a [Reject],
-    /// How many lanes ended before a dimension had its τ counts, by dimension.
+    /// The number of lanes that ended before a dimension was counted τ times, by dimension.
     pub short: &'a BTreeMap<String, u64>,
-    /// How many lanes had τ counts of a dimension and no sample of it, by dimension.
+    /// The number of lanes that counted a dimension τ times without a sample of it, by dimension.
     pub barren: &'a BTreeMap<String, u64>,
-    /// Calls by the conversations for each sample, the tokens billed for them, and the prompt tokens among these that extend an earlier
-    /// prompt; none without samples.
+    /// The averages per sample over the calls of conversations: the number of calls, the billed tokens, and the prompt
+    /// tokens among them that extend an earlier prompt. `None` if there are no samples.
     pub each_sample: Option<[f64; 3]>,
-    /// The conversations to read.
+    /// The conversations to show.
     pub readings: &'a [Reading],
 }
 
-/// Writes the report.
+/// Returns the report as HTML.
 #[must_use]
 pub fn report(report: &Report<'_>) -> String {
     static PAGE: LazyLock<Environment<'static>> = LazyLock::new(environment);
     let page = Value::from(Serde(Page::new(report)));
-    PAGE.get_template("page").and_then(|template| template.render(page)).expect("the page renders whatever it tells of")
+    PAGE.get_template("page").and_then(|template| template.render(page)).expect("the template is embedded and tested")
 }
 
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_syntax(block_lines());
-    // Whatever a book, a model or a pipeline file says is text, never markup.
+    // Texts from books, models and pipeline files are escaped.
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.add_filter("count", |count: u64| thousands(count));
     environment.add_global("style", Value::from_safe_string(include_str!("page.css").to_owned()));
-    environment.add_template("page", include_str!("page.html.jinja")).expect("the template parses");
+    environment.add_template("page", include_str!("page.html.jinja")).expect("the template is embedded and tested");
     environment
 }
 
@@ -85,7 +87,7 @@ mod tests {
     const HOSTILE: &str =
         "</style><script>alert('1')</script><img src=x onerror=alert(2)>\"'`\u{202e}\u{2066}\0{{ 7*7 }}";
 
-    /// Writes the report of the fixture, after a change of its records.
+    /// Returns the report of the fixture after a change to its records.
     fn written(change: impl FnOnce(&mut super::super::fixture::Records)) -> String {
         let mut records = records();
         change(&mut records);
@@ -120,13 +122,13 @@ mod tests {
     }
 
     fn reading(records: &super::super::fixture::Records, id: &str, figures: &Figures) -> Reading {
-        let conversation = records.conversations.iter().find(|one| one.id == id).expect("it was counted");
+        let conversation = records.conversations.iter().find(|one| one.id == id).expect("the id is from these records");
         let scene = records.scenes.iter().find(|scene| scene.id == conversation.scene_id);
         let character = records.characters.iter().find(|one| one.id == conversation.character_id);
         Reading::new(conversation, scene, character, &Rights::new(&Params::default(), 0), figures)
     }
 
-    /// Reads HTML as a browser does and returns the names of its elements and of their attributes.
+    /// Parses HTML as a browser does. Returns the names of its elements and of their attributes, with their counts.
     fn markup(html: &str) -> (BTreeMap<String, usize>, BTreeMap<String, usize>) {
         let (mut elements, mut attributes) = (BTreeMap::new(), BTreeMap::new());
         for token in html5gum::Tokenizer::new(html) {
@@ -155,9 +157,9 @@ mod tests {
             "no_dialogue",
             "$0.50",
             "3.7",
-            "1500 tokens for each sample, 1201 of them cacheable",
+            "1500 tokens per sample, 1201 of them cacheable",
             "times, by dimension: 1 <bdi>FR</bdi>.",
-            "brought no sample of it, by dimension: 2 <bdi>PA</bdi>.",
+            "times without a sample of it, by dimension: 2 <bdi>PA</bdi>.",
             "offline:plain",
             "<article lang=\"zh\"",
             "（收伞）路上遇见故人。",
@@ -168,7 +170,7 @@ mod tests {
         ] {
             assert!(html.contains(part), "no `{part}` in:\n{html}");
         }
-        assert_eq!(html, written(|_| ()), "the same run has the same report");
+        assert_eq!(html, written(|_| ()), "the report is reproducible");
     }
 
     #[test]
@@ -176,8 +178,14 @@ mod tests {
         let changed = |vetoes: usize| {
             written(|records| {
                 let talk = &records.conversations[0];
-                let turn = talk.turns.iter().find(|turn| turn.dimension.is_some()).expect("one was judged");
-                let sample = records.samples.iter_mut().find(|sample| sample.edited.is_some()).expect("one is edited");
+                let turn = talk.turns.iter().find(|turn| turn.dimension.is_some()).expect(
+                    "the conversation has a \
+                    judged turn",
+                );
+                let sample = records.samples.iter_mut().find(|sample| sample.edited.is_some()).expect(
+                    "the fixture \
+                    has an edit",
+                );
                 sample.id = format!("{}#{}", talk.id, turn.index);
                 sample.reference = format!("（收伞）路上遇见旧友。{}", "雨".repeat(300));
                 for n in 0..vetoes {
@@ -187,17 +195,17 @@ mod tests {
         };
         let html = changed(1);
         for part in [
-            "1 row was taken out and 1 reference edited",
-            "<bdi>红线&#x2f;vivid&#x2f;0</bdi></code></td><td>taken out</td><td class=\"text\"><bdi>not &lt;ours&gt;</bdi>",
+            "1 row was removed and 1 reference edited",
+            "<bdi>红线&#x2f;vivid&#x2f;0</bdi></code></td><td>removed</td><td class=\"text\"><bdi>not &lt;ours&gt;</bdi>",
             "now <bdi>（收伞）路上遇见旧友。",
             "雨…</bdi>",
             "edited: <bdi>原句有错字</bdi>",
-            "edited by hand, the reference now",
+            "edited by hand, current reference",
         ] {
             assert!(html.contains(part), "no `{part}` in:\n{html}");
         }
         let html = changed(60);
-        assert!(html.contains("60 rows were taken out") && html.contains("And 10 more taken out"), "{html}");
+        assert!(html.contains("60 rows were removed") && html.contains("10 more removed rows"), "{html}");
         markup(&html);
     }
 
@@ -267,7 +275,7 @@ mod tests {
         assert_eq!(
             attributes.keys().collect::<Vec<_>>(),
             tame.1.keys().collect::<Vec<_>>(),
-            "no attribute that the page does not have anyway"
+            "user text adds no attributes"
         );
         assert_eq!(elements.keys().collect::<Vec<_>>(), tame.0.keys().collect::<Vec<_>>());
     }
@@ -279,7 +287,7 @@ mod tests {
                 let (text, name) = (letter.repeat(6_000), letter.repeat(200));
                 let one: Conversation = records.conversations[0].clone();
                 let role = records.characters[0].clone();
-                let scene = records.scenes.iter_mut().find(|scene| scene.id == one.scene_id).expect("its scene");
+                let scene = records.scenes.iter_mut().find(|scene| scene.id == one.scene_id).expect("the scene exists");
                 scene.situation.clone_from(&text);
                 scene.characters = vec![scene.characters[0].clone(); 2_000];
                 scene.characters.iter_mut().for_each(|member| member.name.clone_from(&name));
@@ -297,7 +305,7 @@ mod tests {
                     let judged = talk.turns[1].clone();
                     talk.turns = vec![judged; 300];
                     for (at, turn) in (0..).zip(&mut talk.turns) {
-                        // In some talks every turn is long, in others there are many that say next to nothing.
+                        // In some conversations every turn is long, in others there are many very short ones.
                         let said = if n % 2 == 0 && at < 20 { &text } else { "" };
                         turn.index = at;
                         turn.dimension = Some(format!("{at}{name}"));
@@ -320,12 +328,12 @@ mod tests {
             assert!(html.len() < 4_000_000, "{} bytes of {letter}", html.len());
             assert_eq!(html.matches("<article ").count(), 10, "{letter}");
             for talk in html.split("<article ").skip(1) {
-                assert!(talk.matches("class=\"turn test\"").count() >= 2, "the talk can be read: {letter}");
-                assert!(talk.contains("more turns are in") && talk.contains("more characters, in the data set"));
-                assert!(talk.contains("Why it was rated so"), "{letter}");
+                assert!(talk.matches("class=\"turn test\"").count() >= 2, "the conversation is readable: {letter}");
+                assert!(talk.contains("more turns are in") && talk.contains("more characters in the data set"));
+                assert!(talk.contains("Reason for the rating"), "{letter}");
                 assert!(talk.contains("more entries are in"), "{letter}");
             }
-            assert!(html.contains("more dimensions are counted in the last column alone"), "{letter}");
+            assert!(html.contains("more dimensions are only included in the last column"), "{letter}");
             markup(&html);
         }
     }

@@ -1,4 +1,4 @@
-//! What the page shows, in the order in which it stands there: everything that the template prints, in words and plots.
+//! The values that the template of the page prints, in the order of the page.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,19 +15,19 @@ use super::{About, Report, Rights};
 use crate::schema::{Language, Reject, RoleTally};
 use crate::stages::export::amounts::{dollars, percent, thousands};
 
-/// So many rows of a table of characters, sources or reasons are shown.
+/// The maximum number of rows in a table of characters, sources or reasons.
 const ROWS: usize = 100;
-/// So many bars of a plot are drawn.
+/// The maximum number of bars in a plot.
 const BARS: usize = 24;
-/// So many dimensions have a column.
+/// The maximum number of dimensions with a column.
 const COLUMNS: usize = 30;
-/// So much of a name is shown.
+/// The maximum length of a name.
 const NAME: usize = 60;
-/// So much of what was left out is shown in all, and of each entry.
+/// The maximum length of all details of rejects, and of one of them.
 const DETAILS: usize = 60_000;
 const DETAIL: usize = 1_000;
 
-/// All that the page tells.
+/// The data of the template.
 #[derive(Debug, Serialize)]
 pub(super) struct Page<'a> {
     name: String,
@@ -92,7 +92,7 @@ struct Tile {
     note: String,
 }
 
-/// What a stage made, and what it left out.
+/// The output and the rejects of a stage.
 #[derive(Debug, Serialize)]
 struct Step {
     stage: &'static str,
@@ -134,7 +134,7 @@ struct BalanceRow {
     all: u64,
 }
 
-/// A count, and how dark its ground is, 0 to 100.
+/// A count, and the intensity of its background, 0 to 100.
 #[derive(Debug, Serialize)]
 struct Cell {
     count: u64,
@@ -160,7 +160,7 @@ struct ScoreRow {
     mean: String,
 }
 
-/// What the order in which a judge sees two replies does to σ.
+/// The effect on σ of the order in which a judge sees two replies.
 #[derive(Debug, Serialize)]
 struct OrdersTold {
     rows: Vec<ScoreRow>,
@@ -299,7 +299,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Returns the codes of the dimensions in the order of their table; what stands in no table comes last.
+/// Returns the codes of the dimensions in the order of their table; codes that are not in it come last.
 fn codes(about: &About, figures: &Figures) -> Vec<String> {
     let mut codes: Vec<String> = about.dimensions.iter().map(|dimension| dimension.code.clone()).collect();
     let known: BTreeSet<&String> = about.dimensions.iter().map(|dimension| &dimension.code).collect();
@@ -340,7 +340,7 @@ fn tiles(report: &Report<'_>) -> Vec<Tile> {
         all.calls,
         "calls",
         match report.each_sample {
-            Some([calls, ..]) => format!("{calls:.1} for each sample, by the conversations"),
+            Some([calls, ..]) => format!("{calls:.1} per sample in conversations"),
             None => String::new(),
         },
     ));
@@ -350,13 +350,13 @@ fn tiles(report: &Report<'_>) -> Vec<Tile> {
     let note = format!("{} of prompts cacheable{estimated}", percent(all.cacheable, all.prompt));
     tiles.push(tile(tokens, "tokens billed", note));
     let each = report.each_sample.map_or(String::new(), |[_, billed, cacheable]| {
-        format!("{billed:.0} tokens for each sample, {cacheable:.0} of them cacheable")
+        format!("{billed:.0} tokens per sample, {cacheable:.0} of them cacheable")
     });
     tiles.push(Tile { value: dollars(all.usd), label: "cost", note: each });
     tiles
 }
 
-/// Names the parts that no language model plays.
+/// Returns the parts of the cast that the offline engine fills.
 fn offline(about: &About) -> impl Iterator<Item = String> {
     let offline = about.parts.iter().filter(|part| part.model.starts_with("offline:"));
     offline.map(|part| format!("{} ({})", line(&part.part, NAME), line(&part.model, NAME)))
@@ -413,31 +413,31 @@ fn steps(report: &Report<'_>) -> Vec<Step> {
     steps
 }
 
-/// Draws what became of the test turns.
+/// Draws how many test turns became samples.
 fn turns(figures: &Figures, sample: u8) -> Option<String> {
     let sum = |of: &dyn Fn(&OfLanguage) -> u64| figures.languages.values().map(of).sum::<u64>();
     let better = |own: &OfLanguage| own.kept_scores.iter().take(sample.into()).sum::<u64>();
     let rows = [
         ("judged".to_owned(), vec![sum(&|own| own.turns)]),
-        ("talk kept".to_owned(), vec![sum(&|own| own.kept_scores.iter().sum())]),
+        ("conversation kept".to_owned(), vec![sum(&|own| own.kept_scores.iter().sum())]),
         (format!("σ ≤ {sample}"), vec![sum(&better)]),
         ("samples".to_owned(), vec![sum(&|own| own.samples.values().sum())]),
     ];
     (rows[0].1[0] > 0).then(|| plots::stacks(&rows, AMOUNT, false))
 }
 
-/// Draws what became of the questions to roles.
+/// Draws how many questions to roles were kept.
 fn questions(roles: &BTreeMap<Language, RoleTally>) -> Option<String> {
     let sum = |of: fn(&RoleTally) -> u64| roles.values().map(of).sum::<u64>();
     let made = sum(|tally| tally.candidates);
     let passed = made.saturating_sub(sum(|tally| tally.filtered));
     let kept = passed.saturating_sub(sum(|tally| tally.removed));
-    let rows = [("questions", made), ("passed", passed), ("no duplicate", kept)];
+    let rows = [("questions", made), ("passed", passed), ("deduplicated", kept)];
     let rows: Vec<(String, Vec<u64>)> = rows.map(|(name, count)| (name.to_owned(), vec![count])).into();
     (made > 0).then(|| plots::stacks(&rows, AMOUNT, false))
 }
 
-/// Gathers what was left out by stage and reason, each with its first entry.
+/// Counts rejects by stage and reason, each with its first entry.
 fn left_out(rejects: &[Reject], rights: &Rights) -> (Vec<LeftOut>, usize) {
     let mut reasons: BTreeMap<(&str, &str), (u64, &Reject)> = BTreeMap::new();
     for reject in rejects {
@@ -523,10 +523,13 @@ impl OrdersTold {
         let lean = mean(&orders.base_first).zip(mean(&orders.source_first)).map(|(base, source)| base - source);
         let lean = match lean {
             None => String::new(),
-            Some(lean) if lean.abs() < 0.1 => "The place makes no difference that shows in the means.".to_owned(),
+            Some(lean) if lean.abs() < 0.1 => "The order makes no visible difference to the mean.".to_owned(),
             Some(lean) => {
                 let place = if lean > 0.0 { "first" } else { "second" };
-                format!("Whoever is shown {place} gains {:.2} of σ by it, in the mean.", lean.abs() / 2.0)
+                format!(
+                    "On average the reply that is shown {place} gains {:.2} of σ by its position.",
+                    lean.abs() / 2.0
+                )
             }
         };
         Self {
@@ -561,7 +564,7 @@ impl Grounding {
             language: language.code(),
             scenes,
             lines: own.lines.iter().map(|(name, count)| (*name, *count)).collect(),
-            plot: plots::columns(&bars, "per cent of a scene's lines that the book has", "scenes"),
+            plot: plots::columns(&bars, "per cent of a scene's utterances found in the book", "scenes"),
         })
     }
 }
@@ -596,7 +599,7 @@ fn token_plot(charges: &[Charge]) -> Option<String> {
     (!rows.is_empty()).then(|| plots::stacks(&rows, TOKENS, false))
 }
 
-/// Draws how many turns conversations have; many lengths are put together.
+/// Draws the distribution of the number of turns; many different lengths are grouped.
 fn lengths(lengths: &BTreeMap<u64, u64>) -> Option<String> {
     let (first, last) = (*lengths.keys().next()?, *lengths.keys().next_back()?);
     let step = (last - first + 1).div_ceil(BARS as u64);
@@ -604,7 +607,7 @@ fn lengths(lengths: &BTreeMap<u64, u64>) -> Option<String> {
         .step_by(usize::try_from(step).unwrap_or(usize::MAX))
         .map(|from| (from.to_string(), lengths.range(from..from + step).map(|(_, count)| count).sum()))
         .collect();
-    let axis = if step == 1 { "turns".to_owned() } else { format!("turns, from the number on, in steps of {step}") };
+    let axis = if step == 1 { "turns".to_owned() } else { format!("turns, in groups of {step}") };
     Some(plots::columns(&bars, &axis, "conversations"))
 }
 

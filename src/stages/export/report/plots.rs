@@ -1,5 +1,5 @@
-//! The report's plots as SVG. Text stays text and colours are few, so that the page's style sheet can change them for dark
-//! and for print; the scales of colour can be told apart by readers who do not see red or green.
+//! The plots of the report as SVG. Text is kept as text and the colours are few, so that the style sheet of the page
+//! can change them for dark mode and print. The colour scales are safe for red-green colour blindness.
 
 use plotters::coord::ranged1d::{IntoSegmentedCoord as _, SegmentValue};
 use plotters::prelude::*;
@@ -7,18 +7,18 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::shown::line;
 
-/// Lines of text; the style sheet gives it the page's own colour.
+/// Text; the style sheet replaces it by the page's text colour.
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
-/// Text on pale bars, whatever the page's colour.
+/// Text on light bars, in any colour scheme.
 const ON_PALE: RGBColor = RGBColor(0x11, 0x11, 0x11);
-/// Text on dark bars, whatever the page's colour.
+/// Text on dark bars, in any colour scheme.
 const ON_DARK: RGBColor = RGBColor(0xFE, 0xFE, 0xFE);
 /// Axes.
 const RULE: RGBColor = RGBColor(0xBB, 0xBB, 0xBB);
-/// What stands alone.
+/// Bars of a single series.
 const ONE: RGBColor = RGBColor(0x00, 0x72, 0xB2);
 
-/// The colours of a stack, in order, and whether text on each has to be pale.
+/// The colours of a stacked bar in order, and whether text on each must be light.
 pub(super) type Palette = &'static [(RGBColor, bool)];
 
 /// σ from 1 to 5: green-blue for the source, brown for the base.
@@ -29,7 +29,7 @@ pub(super) const SCORES: Palette = &[
     (RGBColor(0xDF, 0xC2, 0x7D), false),
     (RGBColor(0xA6, 0x61, 0x1A), true),
 ];
-/// Prompt tokens that a cache could serve, other ones, completion tokens.
+/// Cacheable prompt tokens, other prompt tokens, completion tokens.
 pub(super) const TOKENS: Palette =
     &[(RGBColor(0x56, 0xB4, 0xE9), false), (RGBColor(0x00, 0x72, 0xB2), true), (RGBColor(0xE6, 0x9F, 0x00), false)];
 /// A single amount.
@@ -39,10 +39,10 @@ const WIDTH: u32 = 480;
 const LABELS: i32 = 118;
 const TOTALS: i32 = 64;
 const ROW: i32 = 28;
-/// So many cells of a label are shown; a Chinese character takes two.
+/// The maximum width of a label in character cells; a Chinese character takes two.
 const CELLS: usize = 15;
 
-/// Draws upright bars over a named axis.
+/// Draws vertical bars over a labelled axis.
 pub(super) fn columns(bars: &[(String, u64)], axis: &str, of: &str) -> String {
     let mut svg = String::new();
     let draw = |svg: &mut String| {
@@ -83,11 +83,11 @@ pub(super) fn columns(bars: &[(String, u64)], axis: &str, of: &str) -> String {
         }))?;
         root.present()
     };
-    draw(&mut svg).expect("drawing into a string does not fail");
+    draw(&mut svg).expect("drawing into a string cannot fail");
     svg
 }
 
-/// Draws a bar for each row, in parts; each bar as long as its sum, or all alike.
+/// Draws a stacked horizontal bar per row. The length of a bar is its sum, or the full width if `are_shares`.
 pub(super) fn stacks(rows: &[(String, Vec<u64>)], palette: Palette, are_shares: bool) -> String {
     let count = i32::try_from(rows.len()).unwrap_or(i32::MAX / ROW);
     let height = u32::try_from(count * ROW + 4).unwrap_or(ROW.unsigned_abs());
@@ -121,11 +121,11 @@ pub(super) fn stacks(rows: &[(String, Vec<u64>)], palette: Palette, are_shares: 
         }
         root.present()
     };
-    draw(&mut svg).expect("drawing into a string does not fail");
+    draw(&mut svg).expect("drawing into a string cannot fail");
     svg
 }
 
-/// Returns how far along a bar a part of the whole reaches.
+/// Returns the x coordinate for a part of the whole.
 fn along(part: u64, whole: u64) -> i32 {
     let room = i64::from(WIDTH) - i64::from(LABELS + TOTALS);
     let reached = i128::from(room) * i128::from(part) / i128::from(whole.max(1));
@@ -140,7 +140,7 @@ fn at(style: &TextStyle<'static>, place: HPos) -> TextStyle<'static> {
     style.pos(Pos::new(place, VPos::Center))
 }
 
-/// Cuts a label to what there is room for.
+/// Cuts a label to the available width.
 fn short(label: &str) -> String {
     let mut cells = 0;
     let fits = |c: &char| {

@@ -1,4 +1,4 @@
-//! A conversation as the report shows it: every turn, at test turns with both replies and what the judges say.
+//! A conversation for the report: every turn, and for test turns both replies and the judges' verdicts.
 
 use std::collections::BTreeSet;
 
@@ -9,24 +9,24 @@ use super::shown::{Room, Shown, line};
 use crate::schema::{Attribute, Candidate, Character, Conversation, Scene, Turn, TurnKind, Visibility};
 use crate::stages::export::Rights;
 
-/// So much of a conversation is shown, in units.
+/// The maximum length of a conversation, in units of [`shown`](super::shown).
 const ROOM: usize = 60_000;
-/// So much of that goes to the profile of the test character, and as much to the names of the cast.
+/// The maximum part of it for the profile of the test character, and for the names of the cast.
 const PROFILE: usize = ROOM / 4;
-/// So much of a name is shown.
+/// The maximum length of a name.
 const NAME: usize = 80;
-/// So much of a reason is shown.
+/// The maximum length of a reason.
 const REASON: usize = 200;
-/// So many dimensions of a conversation are named, and so many faults of a turn.
+/// The maximum number of dimensions of a conversation, and of faults of a turn.
 const NAMED: usize = 30;
-/// What a turn takes beside its texts: the elements that it stands in.
+/// The size of a turn's markup.
 const TURN: usize = 350;
-/// So much of the further verdicts on a turn is shown.
+/// The maximum length of the extra verdicts on a turn.
 const VERDICTS: usize = 8_000;
-/// What an entry of a profile or a further verdict takes beside its texts.
+/// The size of the markup of a profile entry or an extra verdict.
 const ENTRY: usize = 120;
 
-/// A conversation to read.
+/// A conversation in the report.
 #[derive(Debug, Serialize)]
 pub struct Reading {
     language: &'static str,
@@ -39,10 +39,10 @@ pub struct Reading {
     book: String,
     situation: Shown,
     profile: Vec<Trait>,
-    /// How many entries of the profile there was no room for.
+    /// The number of profile entries that did not fit.
     profile_more: usize,
     cast: Vec<String>,
-    /// How many of the cast there was no room for.
+    /// The number of cast members that did not fit.
     cast_more: usize,
     dimensions: Vec<String>,
     quality: Option<&'static str>,
@@ -50,11 +50,11 @@ pub struct Reading {
     is_kept: bool,
     ended_by: &'static str,
     turns: Vec<ReadTurn>,
-    /// How many turns there was no room for.
+    /// The number of turns that did not fit.
     more: usize,
 }
 
-/// What is known of the test character.
+/// A profile entry of the test character.
 #[derive(Debug, Serialize)]
 struct Trait {
     key: String,
@@ -70,12 +70,12 @@ struct ReadTurn {
     content: Shown,
     target: Option<String>,
     faults: Vec<String>,
-    /// What was judged; none in turns of scene characters.
+    /// The verdict; `None` in turns of scene characters.
     judged: Option<Judged>,
     edited: Option<ReadEdit>,
 }
 
-/// What people made of the reference of a turn that is a sample.
+/// A manual edit of the reference of a turn that is a sample.
 #[derive(Debug, Serialize)]
 struct ReadEdit {
     reason: String,
@@ -86,11 +86,11 @@ struct ReadEdit {
 struct Judged {
     dimension: String,
     score: u8,
-    /// Each candidate's reply, the source's first.
+    /// The replies of the source and the base model, in this order.
     candidates: [ReadCandidate; 2],
     rationale: Shown,
     verdicts: Vec<ReadVerdict>,
-    /// How many verdicts there was no room for.
+    /// The number of verdicts that did not fit.
     verdicts_more: usize,
 }
 
@@ -111,8 +111,7 @@ struct ReadVerdict {
 }
 
 impl Reading {
-    /// Makes a conversation ready to be shown, with what is known of its scene and test character, and no more of the books'
-    /// own words than may leave.
+    /// Prepares a conversation with its scene and test character. Quotations from the books are limited by `rights`.
     #[must_use]
     pub fn new(
         conversation: &Conversation,
@@ -173,7 +172,7 @@ impl Reading {
             cast,
             dimensions: named(dimensions.into_iter()),
             quality: conversation.quality.map(crate::schema::Quality::name),
-            // However long the talk is, why it was rated so is told.
+            // The reason for the rating is shown even if the conversation does not fit.
             quality_rationale: Room::new(ROOM, rights)
                 .show(conversation.quality_rationale.as_deref().unwrap_or_default()),
             is_kept: conversation.kept,
@@ -224,7 +223,7 @@ impl ReadTurn {
             index: turn.index,
             speaker: room.line(&turn.speaker, NAME),
             is_test: turn.kind == TurnKind::Test,
-            // What stays at a test turn is one of the candidates.
+            // The content of a judged turn is one of the replies.
             content: if judged.is_some() { Shown::default() } else { room.show(&turn.content) },
             target: turn.target.as_deref().map(|target| room.line(target, NAME)),
             faults: named(turn.faults.iter().map(String::as_str))
@@ -236,7 +235,7 @@ impl ReadTurn {
     }
 }
 
-/// Returns the first of some names, and a mark where there are more.
+/// Returns the first names, followed by `…` if there are more.
 fn named<'a>(mut names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut first: Vec<String> = names.by_ref().take(NAMED).map(name).collect();
     if names.next().is_some() {

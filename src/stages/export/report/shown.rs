@@ -1,5 +1,4 @@
-//! Texts as the report shows them: nothing in them steers the page, and none is without end. Markup is made harmless by the
-//! template, which escapes all that it is given.
+//! Texts for the report: control characters are made visible and the length is limited. The template escapes markup.
 
 use std::fmt::Write as _;
 
@@ -7,48 +6,48 @@ use serde::Serialize;
 
 use crate::stages::export::Rights;
 
-// What a text takes on the page is counted in units: a code point is one, or more where it is written out in more than three bytes,
-// as `<`, `&` and what steers are. So a bound on units is one on bytes.
+// Lengths are counted in units: one per code point, or more if it is written in more than three bytes of HTML, such as
+// `<`, `&` and escaped control characters. So a limit on units also limits the bytes.
 
-/// So many units of a text stand open; the rest is folded.
+/// The maximum length of the visible part of a text; the rest is collapsed.
 const OPEN: usize = 700;
-/// So many units of a text are shown at all.
+/// The maximum length of a text.
 const WHOLE: usize = 4_000;
-/// What a text takes beside its words: the elements that it stands in.
+/// The size of a text's markup.
 const AROUND: usize = 80;
 
-/// A text in two parts.
+/// A text in a visible and a collapsed part.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Shown {
-    /// What stands open.
+    /// The visible part.
     open: String,
-    /// What is folded; empty where all is open.
+    /// The collapsed part; may be empty.
     folded: String,
-    /// How many code points more the text has than are shown.
+    /// The number of code points that are cut.
     more: usize,
 }
 
-/// How much can still be shown, in units.
+/// The remaining space, in units.
 #[derive(Debug)]
 pub(super) struct Room<'a> {
     left: usize,
-    /// How much of one text.
+    /// The maximum length of one text.
     each: usize,
     rights: &'a Rights,
 }
 
 impl<'a> Room<'a> {
-    /// Begins with so much room; of the books' own words is shown what may leave.
+    /// Creates a space of `left` units. Quotations from the books are limited by `rights`.
     pub(super) const fn new(left: usize, rights: &'a Rights) -> Self {
         Self { left, each: WHOLE, rights }
     }
 
-    /// Shows no more than so much of each text.
+    /// Sets the maximum length of one text.
     pub(super) const fn each(self, each: usize) -> Self {
         Self { each, ..self }
     }
 
-    /// Takes a part of the room for something, and gives back what of it is left.
+    /// Lets `fill` use at most `most` units; unused units are returned.
     pub(super) fn part<T>(&mut self, most: usize, fill: impl FnOnce(&mut Self) -> T) -> T {
         let most = most.min(self.left);
         let mut part = Self { left: most, ..*self };
@@ -57,24 +56,24 @@ impl<'a> Room<'a> {
         filled
     }
 
-    /// Says whether nothing more can be shown.
+    /// Returns whether no space is left.
     pub(super) const fn is_spent(&self) -> bool {
         self.left == 0
     }
 
-    /// Takes away what something takes that is shown whole.
+    /// Subtracts the size of something that is always shown.
     pub(super) const fn take(&mut self, units: usize) {
         self.left = self.left.saturating_sub(units);
     }
 
-    /// Returns a short text on one line, and takes its length away.
+    /// Returns a short text on one line and subtracts its length.
     pub(super) fn line(&mut self, text: &str, most: usize) -> String {
         let line = line(text, most);
         self.take(line.chars().map(units).sum());
         line
     }
 
-    /// Returns a text as it is shown, and takes its length away.
+    /// Returns a text for display and subtracts its length.
     pub(super) fn show(&mut self, text: &str) -> Shown {
         if text.is_empty() {
             return Shown::default();
@@ -86,7 +85,7 @@ impl<'a> Room<'a> {
     }
 }
 
-/// Returns what a code point takes.
+/// Returns the size of a code point.
 fn units(c: char) -> usize {
     let bytes = match c {
         '<' | '>' => 4,
@@ -98,7 +97,7 @@ fn units(c: char) -> usize {
     bytes.div_ceil(3)
 }
 
-/// Divides a text where it has taken so many units, which are returned too.
+/// Splits a text after at most `most` units. Also returns the number of units used.
 fn divided(text: &str, most: usize) -> (&str, &str, usize) {
     let mut used = 0;
     for (at, c) in text.char_indices() {
@@ -110,14 +109,14 @@ fn divided(text: &str, most: usize) -> (&str, &str, usize) {
     (text, "", used)
 }
 
-/// Returns a text as it is shown, and how many units that takes.
+/// Returns a text for display and its length in units.
 fn shown(text: &str, most: usize) -> (Shown, usize) {
     let (open, rest, first) = divided(text, OPEN.min(most));
     let (folded, rest, second) = divided(rest, most.saturating_sub(OPEN));
     (Shown { open: plain(open), folded: plain(folded), more: rest.chars().count() }, first + second)
 }
 
-/// Returns a short text, such as a name: one line, cut after so many units.
+/// Returns a short text such as a name on one line, cut after `most` units.
 pub(super) fn line(text: &str, most: usize) -> String {
     let (line, rest, _) = divided(text, most);
     let mut line = plain(line).replace(['\n', '\t'], " ");
@@ -127,13 +126,14 @@ pub(super) fn line(text: &str, most: usize) -> String {
     line
 }
 
-/// Says whether a character steers what stands around it: controls, and those that turn the direction of what follows.
+/// Returns whether a character affects how the surrounding text is displayed: control characters and bidirectional
+/// overrides.
 const fn steers(c: char) -> bool {
     matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Returns a text in which what steers is written out, as `[U+202E]`: control characters, and those that turn the direction
-/// of what follows. Marks of direction that Arabic and Hebrew are written with stay.
+/// Writes control characters and bidirectional overrides as `[U+202E]`. The direction marks of Arabic and Hebrew are
+/// kept.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
@@ -144,7 +144,7 @@ fn plain(text: &str) -> String {
             c if steers(c) => {
                 let _ = write!(plain, "[U+{:04X}]", u32::from(c));
             }
-            // What is no character is a fault in HTML.
+            // Noncharacters are errors in HTML.
             c if u32::from(c) & 0xFFFE == 0xFFFE || matches!(c, '\u{fdd0}'..='\u{fdef}') => plain.push('\u{fffd}'),
             c => plain.push(c),
         }
@@ -221,6 +221,6 @@ mod tests {
         });
         assert_eq!(room.left, 700);
         room.part(300, |part| part.take(10));
-        assert_eq!(room.left, 690, "what a part does not use is not gone");
+        assert_eq!(room.left, 690, "unused units are returned");
     }
 }

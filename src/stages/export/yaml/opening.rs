@@ -1,30 +1,30 @@
-//! Which lines of a front matter belong to a value that an earlier line began: those of a text in quotes and of a list in brackets may
-//! begin in any column. Reads no value, and faults nothing.
+//! Detects which lines of a front matter continue a value of an earlier line. The continuation of a quoted text or a
+//! bracketed list may start in any column. This parses no values and reports no errors.
 
 use super::{is_nothing, key};
 
-/// What the lines so far have begun.
+/// The constructs that are open after the lines so far.
 #[derive(Debug, Default)]
 pub(super) struct Opening {
-    /// How many brackets and braces are open.
+    /// The number of open brackets and braces.
     depth: usize,
-    /// The quote that is open.
+    /// The open quotation mark.
     quote: Option<char>,
-    /// What stood last before a blank, within brackets.
+    /// The last character that is not whitespace, within brackets.
     last: Option<char>,
     /// The column of the last key or dash.
     owner: usize,
-    /// Whether its value has begun: what stands further in is a part of it.
+    /// Whether its value has started, so that lines that are indented further belong to it.
     has_value: bool,
 }
 
 impl Opening {
-    /// Says whether the next line goes on, whatever it begins with.
+    /// Returns whether the next line continues a value, whatever it starts with.
     pub(super) const fn is_open(&self) -> bool {
         self.depth > 0 || self.quote.is_some()
     }
 
-    /// Takes the next line.
+    /// Processes the next line.
     pub(super) fn take(&mut self, line: &str) {
         if self.is_open() {
             return self.scan(line);
@@ -42,7 +42,7 @@ impl Opening {
             self.owner = column(text);
             text = rest;
         }
-        // An anchor or a tag is no value yet.
+        // An anchor or a tag precedes the value.
         while text.starts_with(['&', '!']) {
             text = text.split_once(' ').map_or("", |(_, rest)| rest.trim_start_matches(' '));
         }
@@ -53,7 +53,7 @@ impl Opening {
         }
     }
 
-    /// Passes over a text in quotes or brackets to its end, or to that of the line.
+    /// Skips quoted or bracketed text up to its end or the end of the line.
     fn scan(&mut self, text: &str) {
         let mut chars = text.chars().peekable();
         let mut before = ' ';
@@ -64,7 +64,7 @@ impl Opening {
                 (Some(quote), _) if c == quote => self.quote = None,
                 (Some(_), _) => continue,
                 (None, '#') if before.is_whitespace() => return,
-                // Within a word it is an apostrophe.
+                // Inside a word it is an apostrophe.
                 (None, '"' | '\'') if self.last.is_none_or(|last| "[{,:".contains(last)) => self.quote = Some(c),
                 (None, '[' | '{') => self.depth += 1,
                 (None, ']' | '}') => self.depth -= 1,
