@@ -1,5 +1,5 @@
-//! Group chats on the whole road: the same rows at any concurrency and beside further lanes, one's own dimensions, a
-//! judge with a bias, a director who cannot spell, and what a sample costs.
+//! Group chats on the whole road: the same rows at any concurrency and beside further lanes, one's own dimensions, a judge with
+//! a bias, a director who cannot spell, and what a sample costs.
 
 use std::collections::BTreeMap;
 use std::path::Path;

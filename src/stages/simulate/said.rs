@@ -13,8 +13,8 @@ const LONG: usize = 16;
 /// characters. Set phrases are shorter.
 const ANOTHERS: usize = 32;
 
-/// The least weight of an utterance that its speaker says once: four words or five Chinese characters. Anything
-/// shorter, `Yes.` or `我知道。`, is said a second time by anybody in twenty turns; a third time it is a tic.
+/// Minimum weight of an utterance that its speaker does not repeat as a whole: 4 words or 5 Chinese characters. Shorter
+/// ones, such as `Yes.` or `我知道。`, may occur twice in twenty turns; the third time counts as a repetition.
 const SHORT: usize = 10;
 
 /// Index of what has been said in a conversation.
