@@ -212,7 +212,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_score_is_turned_back_with_the_order() {
-        let table = dimensions(None).expect("well formed");
+        let table = dimensions(None).expect("the table is embedded and tested");
         for language in Language::ALL {
             let mut orders = [0, 0];
             for turn in 0..64 {
@@ -235,7 +235,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_judge_who_likes_a_place_is_no_judge_in_both_orders() {
-        let table = dimensions(None).expect("well formed");
+        let table = dimensions(None).expect("the table is embedded and tested");
         let params = Params { both_orders: true, ..Params::default() };
         for language in Language::ALL {
             // This judge always prefers the first reply.
@@ -257,7 +257,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_threshold_keeps_the_source() {
-        let table = dimensions(None).expect("well formed");
+        let table = dimensions(None).expect("the table is embedded and tested");
         let judge = judge(Some(&answer("CA", 3)));
         for (keep_source, kept) in [(3, Candidate::Source), (2, Candidate::Base)] {
             let params = Params { keep_source, ..Params::default() };
@@ -268,7 +268,7 @@ mod tests {
 
     #[tokio::test]
     async fn equal_replies_need_no_judge() {
-        let table = dimensions(None).expect("well formed");
+        let table = dimensions(None).expect("the table is embedded and tested");
         for language in Language::ALL {
             let equal = Pair { base: "SOURCE", ..pair(language) };
             let selection = select(&judge(None), &Params::default(), &table, equal, "d").await.expect("no call");
@@ -287,7 +287,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_answer_outside_of_the_table_is_no_answer() {
-        let table = dimensions(None).expect("well formed");
+        let table = dimensions(None).expect("the table is embedded and tested");
         for (text, fault) in [(answer("XX", 2), "dimension"), (answer("CR", 0), "score"), (answer("CR", 6), "score")] {
             let error = select(&judge(Some(&text)), &Params::default(), &table, pair(Language::En), "d").await;
             let error = error.expect_err("the answer violates the schema");
@@ -333,7 +333,7 @@ mod tests {
             base: &text("Let us go.", "走吧。"),
             target: Some("RR"),
         };
-        let table = dimensions(None).expect("well formed");
+        let table = dimensions(None).expect("the table is embedded and tested");
         let ask = pair.ask(params, &table[..2], true);
         let messages = ask.messages(&prompts()).expect("renders");
         let show = |message: &Message| format!("[{}]\n{}", message.role.name(), message.content);
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn the_judges_schema_names_the_dimensions() {
-        let table = dimensions(None).expect("well formed");
+        let table = dimensions(None).expect("the table is embedded and tested");
         let crate::llm::Shape::Json(schema) = pair(Language::En).ask(&Params::default(), &table, true).shape() else {
             panic!("a judgement is JSON");
         };

@@ -373,7 +373,7 @@ mod tests {
         scene.characters[2].aliases.push("tess".to_owned());
         let setting = Setting::new(&scene, &tess, &params).expect("a scene character remains");
         assert_eq!(names(&setting), ["Tess", "Bob"]);
-        let prompt = serde_json::to_string(&setting.scene_reply(1, &[], None)).expect("plain data");
+        let prompt = serde_json::to_string(&setting.scene_reply(1, &[], None)).expect("asks serialize to JSON");
         assert!(!prompt.contains("guest") && !prompt.contains("Maid"), "{prompt}");
         scene.characters.remove(1);
         assert!(Setting::new(&scene, &tess, &params).is_none(), "no one to talk to");
@@ -421,19 +421,23 @@ mod tests {
             tess.profile.push(attribute("manner", &format!("Tess-manner. {said}"), Visibility::Private));
             let setting = Setting::new(&scene, &tess, &Params { max_cast: 1, ..Params::default() });
             let setting = setting.expect("a scene character remains");
-            let dimension = &crate::stages::select::dimensions(None).expect("well formed")[0];
+            let dimension = &crate::stages::select::dimensions(None).expect("the table is embedded and tested")[0];
             let pair = setting.pair(&[], ("one", "two"), None);
             let judge = pair.ask(&select::Params::default(), std::slice::from_ref(dimension), true);
             let asks = [
-                serde_json::to_string(&setting.test_reply(&[], Some(dimension))).expect("plain data"),
-                serde_json::to_string(&judge).expect("plain data"),
-                serde_json::to_string(&setting.direct(&[], &[0, 1], true, 3)).expect("plain data"),
+                serde_json::to_string(&setting.test_reply(&[], Some(dimension))).expect("asks serialize to JSON"),
+                serde_json::to_string(&judge).expect("asks serialize to JSON"),
+                serde_json::to_string(&setting.direct(&[], &[0, 1], true, 3)).expect("asks serialize to JSON"),
             ];
             for ask in &asks {
                 assert!(!ask.contains(said) && !ask.contains(other), "{language}: {ask}");
             }
             assert!(asks[..2].iter().all(|ask| ask.contains("Tess-line") && ask.contains("Tess-manner")), "{asks:?}");
-            assert!(serde_json::to_string(&setting.scene_reply(1, &[], None)).expect("plain data").contains(other));
+            assert!(
+                serde_json::to_string(&setting.scene_reply(1, &[], None))
+                    .expect("asks serialize to JSON")
+                    .contains(other)
+            );
         }
     }
 
@@ -491,7 +495,7 @@ mod tests {
     fn the_eliciting_names_the_test_character() {
         let (scene, tess) = (scene(Language::Zh, "book@0", &["Ann"]), character(Language::Zh));
         let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
-        for dimension in crate::stages::select::dimensions(None).expect("well formed") {
+        for dimension in crate::stages::select::dimensions(None).expect("the table is embedded and tested") {
             let eliciting = setting.scene_reply(1, &[], Some(&dimension)).eliciting.expect("the ask has a target");
             assert!(eliciting.contains("Tess") && !eliciting.contains('{'), "{eliciting}");
         }
@@ -531,12 +535,13 @@ mod tests {
             let tess = character(language);
             let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
             let history = [Line { speaker: "Ann".to_owned(), content: "said-before".to_owned(), is_test: false }];
-            let dimension = &crate::stages::select::dimensions(None).expect("well formed")[0];
+            let dimension = &crate::stages::select::dimensions(None).expect("the table is embedded and tested")[0];
             let asks = [
-                serde_json::to_string(&setting.test_reply(&history, Some(dimension))).expect("plain data"),
-                serde_json::to_string(&setting.direct(&history, &[0, 1], true, 3)).expect("plain data"),
-                serde_json::to_string(&setting.rate(&history)).expect("plain data"),
-                serde_json::to_string(&setting.scene_reply(1, &history, Some(dimension))).expect("plain data"),
+                serde_json::to_string(&setting.test_reply(&history, Some(dimension))).expect("asks serialize to JSON"),
+                serde_json::to_string(&setting.direct(&history, &[0, 1], true, 3)).expect("asks serialize to JSON"),
+                serde_json::to_string(&setting.rate(&history)).expect("asks serialize to JSON"),
+                serde_json::to_string(&setting.scene_reply(1, &history, Some(dimension)))
+                    .expect("asks serialize to JSON"),
             ];
             let known = |kinds: &[&str], of: &[&str]| -> Vec<String> {
                 of.iter().flat_map(|name| kinds.iter().map(move |kind| format!("{name}-{kind}"))).collect()
@@ -584,7 +589,7 @@ mod tests {
                 shown.sort_unstable();
                 assert_eq!(shown, sorted(expected), "{language}: {messages:#?}");
             };
-            let dimension = &crate::stages::select::dimensions(None).expect("well formed")[0];
+            let dimension = &crate::stages::select::dimensions(None).expect("the table is embedded and tested")[0];
             let guest = setting.test_reply(&history, Some(dimension)).messages(&prompts).expect("renders");
             assert!(guest.last().expect("a last message").content.contains(dimension.strategy.get(language)));
             check(

@@ -167,5 +167,5 @@ impl<'a, S: Scenes> Turns<'a, S> {
 }
 
 /// Detail of a lane without suitable scenes.
-const NO_SCENE: &str = "no suitable scene: it must be in the character's language, have another character, and be from another book \
-     unless `simulate.own_book = true`";
+const NO_SCENE: &str = "no suitable scene: it must be in the character's language, have another character, and be from \
+                        another book unless `simulate.own_book = true`";
