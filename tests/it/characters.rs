@@ -319,8 +319,8 @@ fn what_is_no_character_is_told_with_its_place() {
     std::fs::write(run.path().join("broken.charx"), b"PK\x03\x04nothing").unwrap();
     for (arguments, told) in [
         (&["bad.json"][..], &["bad.json:3:26", "`data.description` is a number", "a string"][..]),
-        (&["bare.png"], &["bare.png", "holds no character card", "`ccv3` or `chara`"]),
-        (&["broken.charx"], &["broken.charx", "cannot be read", "`card.json` at its root"]),
+        (&["bare.png"], &["bare.png", "contains no character card", "`ccv3` or `chara`"]),
+        (&["broken.charx"], &["broken.charx", "failed to read", "`card.json` at its root"]),
         (&["gone.png"], &["gone.png"]),
         (&["Nobody", "--pool", "none"], &["none", "`--pool DIR`"]),
     ] {
@@ -397,7 +397,7 @@ fn portraits_beside_cards_are_passed_over_with_a_note() {
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let (code, errors) = synthesized("\"people\"");
-    assert!(code == Some(2) && errors.contains("ivo.png") && errors.contains("holds no character card"), "{errors}");
+    assert!(code == Some(2) && errors.contains("ivo.png") && errors.contains("contains no character card"), "{errors}");
     let ivo = json!({"char_name": "Ivo", "system_prompt": "Ivo sells salt from a cart.", "initial_message": "Salt?"});
     std::fs::write(people.join("ivo.json"), ivo.to_string()).expect("a file");
     for established in ["\"people\"", "\"people/*\""] {
@@ -411,7 +411,7 @@ fn portraits_beside_cards_are_passed_over_with_a_note() {
     // What is named by itself is meant, and what is broken is no portrait.
     for established in ["[\"people\", \"people/ivo.png\"]", "[\"people/*.json\", \"people/*.png\"]"] {
         let (code, errors) = synthesized(established);
-        assert!(code == Some(2) && errors.contains("holds no character card"), "{established}: {errors}");
+        assert!(code == Some(2) && errors.contains("contains no character card"), "{established}: {errors}");
     }
     std::fs::write(people.join("mara.png"), &portrait[..12]).expect("a broken picture");
     let (code, errors) = synthesized("\"people\"");

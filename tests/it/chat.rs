@@ -369,7 +369,7 @@ async fn a_director_who_cannot_spell_stops_no_conversation() {
     assert_eq!(left["turn_faults"], json!(counted));
     assert!(server.bodies().iter().all(|body| !body.to_string().contains("It rained")), "nobody hears what was cut");
     let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/simulate.jsonl")).expect("rejects");
-    assert!(rejects.contains("/director\"") && rejects.contains("drawn by lot"), "{rejects}");
+    assert!(rejects.contains("/director\"") && rejects.contains("drawn at random"), "{rejects}");
     assert!(table(&run, "samples", "test").height() > 0, "conversations go on, and are kept");
     let tables = run.tables();
     run.build(&["--replay"], 0);

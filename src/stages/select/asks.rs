@@ -1,4 +1,4 @@
-//! What the judge is asked.
+//! The ask of the judge.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use crate::llm::{Ask, Offline, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, CastMember, Language, Line, Message};
 
-/// A dimension as the judge sees it.
+/// A dimension as shown to the judge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Criterion {
     /// Its code.
@@ -22,22 +22,22 @@ pub struct Criterion {
     pub definition: String,
 }
 
-/// Which dimension fits the context, and which of two replies is better on it?
+/// Asks the judge which dimension fits the context, and which of two replies is better on it (FURINA 3.4).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Judge {
     /// The language of the prompt.
     pub language: Language,
     /// The test character's name.
     pub name: String,
-    /// The test character's profile, whole.
+    /// The test character's full profile.
     pub profile: Vec<Attribute>,
-    /// Lines that the test character is known for.
+    /// Example lines of the test character.
     pub lines: Vec<String>,
-    /// The others present, with public attributes only.
+    /// The other characters present, with public attributes only.
     pub others: Vec<CastMember>,
     /// The situation.
     pub situation: String,
-    /// What was said before.
+    /// The conversation so far.
     pub history: Vec<Line>,
     /// The dimensions to choose from.
     pub criteria: Vec<Criterion>,
@@ -45,7 +45,7 @@ pub struct Judge {
     pub first: String,
     /// The reply shown second.
     pub second: String,
-    /// The code of the dimension that was aimed at, where the judge is told.
+    /// Code of the target dimension, if the judge is given it.
     pub hint: Option<String>,
 }
 

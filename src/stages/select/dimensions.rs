@@ -1,4 +1,4 @@
-//! The table of dimensions: the five of the paper, or the user's own. Reads text; opens no file.
+//! The table of dimensions: the five of the paper, or a custom one.
 
 use serde::Deserialize;
 
@@ -15,9 +15,11 @@ struct Table {
     dimensions: Vec<Dimension>,
 }
 
-/// Reads a table of dimensions (`[[dimension]]` in TOML), or returns the five of the paper (4.1) when there is none.
+/// Parses a table of dimensions (`[[dimension]]` in TOML). Without a text, returns the five of the paper (4.1).
 ///
-/// A table has at least one dimension, each with a code of its own and no empty text; faults point into the text.
+/// # Errors
+///
+/// If the TOML is invalid, or the table is empty, has duplicate codes or has empty texts. Errors have a position.
 pub fn dimensions(text: Option<&str>) -> Result<Vec<Dimension>, toml::de::Error> {
     toml::from_str::<Table>(text.unwrap_or(FURINA)).map(|table| table.dimensions)
 }
@@ -36,7 +38,7 @@ fn checked<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Dime
 
 fn fault(dimensions: &[Dimension]) -> Option<String> {
     if dimensions.is_empty() {
-        return Some("a table of dimensions needs at least one".to_owned());
+        return Some("the table of dimensions is empty; add at least one `[[dimension]]`".to_owned());
     }
     for (index, dimension) in dimensions.iter().enumerate() {
         let code = &dimension.code;
@@ -54,7 +56,7 @@ fn fault(dimensions: &[Dimension]) -> Option<String> {
                 ("strategy", &dimension.strategy),
             ] {
                 if text.get(language).trim().is_empty() {
-                    return Some(format!("`{field}.{language}` of the dimension `{code}` is empty"));
+                    return Some(format!("`{field}.{language}` of dimension `{code}` is empty"));
                 }
             }
         }
@@ -68,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_shipped_table_has_the_five() {
-        let dimensions = dimensions(None).expect("the shipped table is well formed");
+        let dimensions = dimensions(None).expect("the table is embedded and tested");
         let codes: Vec<_> = dimensions.iter().map(|dimension| dimension.code.as_str()).collect();
         assert_eq!(codes, ["CR", "FR", "RR", "CA", "PA"]);
         for dimension in &dimensions {
@@ -94,7 +96,7 @@ mod tests {
             (String::new(), "missing field `dimension`"),
             (row("X", "s") + &row("x", "s"), "two dimensions have the code `x`"),
             (row(" ", "s"), "dimension 1 has no code"),
-            (row("X", ""), "`strategy.en` of the dimension `X` is empty"),
+            (row("X", ""), "`strategy.en` of dimension `X` is empty"),
             (row("X", "s") + "colour = 1", "unknown field `colour`"),
         ] {
             let error = dimensions(Some(&text)).expect_err(expected).to_string();

@@ -1,6 +1,6 @@
-//! The stage `select`: at a turn of the test character, which of two replies is better, and on which dimension.
+//! The stage `select`: a judge decides which of two replies of the test character is better, and on which dimension.
 //!
-//! It judges two given replies and says which stays; it makes no reply and keeps no history.
+//! The replies are given; the caller generates them and keeps the history.
 
 mod asks;
 mod dimensions;
@@ -24,18 +24,18 @@ pub const PROMPTS: &[(&str, &str)] = &[
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// A TOML file of dimensions in place of the five of the paper (4.1).
+    /// Path of a TOML file with dimensions that replace the five of the paper (4.1).
     pub dimensions: Option<String>,
-    /// The largest σ at which the source reply stays in the history. The paper's figure (3.4): 3.
+    /// Maximum σ, from 1 to 5, at which the source reply is kept in the history. The paper (3.4) uses 3.
     #[schemars(range(min = 1, max = 5))]
     pub keep_source: u8,
-    /// The largest σ at which a turn becomes a sample. The paper's figure (3.4 and Appendix H): 2.
+    /// Maximum σ, from 1 to 5, at which a turn becomes a sample. The paper (3.4 and Appendix H) uses 2.
     #[schemars(range(min = 1, max = 5))]
     pub sample: u8,
-    /// Whether the judge is told the dimension that was aimed at.
+    /// Whether the prompt of the judge contains the target dimension.
     pub hint: bool,
-    /// Whether the judge compares twice, with the replies in either order: σ is then the mean, and what lies between two
-    /// grades the one nearer to a tie. Else one order is drawn by lot.
+    /// Whether the judge compares twice, once in each order of the replies. σ is then the mean, rounded towards the tie
+    /// (3). If false, one order is drawn at random.
     pub both_orders: bool,
 }
 

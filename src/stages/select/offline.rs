@@ -1,7 +1,7 @@
-//! The offline judge: which dimension the context calls for, and which reply shows more of it, by what can be counted.
+//! The offline judge: chooses the dimension that the context calls for and compares the replies on it by counts.
 //!
-//! It sees the two texts and never where they come from: exchanging them turns the score round and changes nothing else. The
-//! generator decides between dimensions that fit nearly alike, and nothing more.
+//! It does not know which reply is which: swapping them mirrors the score and changes nothing else. The random
+//! generator only decides between dimensions that fit about equally well.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -15,7 +15,7 @@ use crate::schema::{ByLanguage, Language};
 use crate::text::{Sign, asks, content_words, float, likeness, pairs, plain, sentences, signs, spoken};
 
 static PHRASES: LazyLock<ByLanguage<Phrases>> =
-    LazyLock::new(|| toml::from_str(include_str!("offline.toml")).expect("the embedded sentences parse"));
+    LazyLock::new(|| toml::from_str(include_str!("offline.toml")).expect("`offline.toml` is embedded and tested"));
 
 /// The judge's sentences in a language.
 #[derive(Debug, Clone, Deserialize)]
@@ -33,14 +33,14 @@ impl Phrases {
     }
 }
 
-/// How far apart context scores may lie and still change places by chance, in standard deviations.
+/// Maximum difference of context scores that chance can overcome, in standard deviations.
 const NEAR: f64 = 2.0;
-/// Below this difference of two replies they are alike.
+/// Below this difference two replies are equally good.
 const ALIKE: f64 = 0.12;
-/// From this difference on, one is much better.
+/// From this difference on, one reply is much better.
 const MUCH: f64 = 0.6;
 
-/// Picks the dimension that the context calls for, then compares the two replies on it.
+/// Chooses the dimension that the context calls for, then compares the two replies on it.
 pub(super) fn judge(ask: &Judge, offline: &mut Offline<'_>) -> Judgement {
     let phrases = PHRASES.get(ask.language);
     let context = Context::new(ask);
@@ -50,7 +50,7 @@ pub(super) fn judge(ask: &Judge, offline: &mut Offline<'_>) -> Judgement {
     });
     let code = called.max_by(|a, b| a.0.total_cmp(&b.0)).map_or("", |(_, code)| code);
     let quote = context.last.map(|last| excerpt(last, ask.language));
-    // Where nothing in the context speaks for the dimension, no reason is made up.
+    // Without evidence for the dimension in the context, give a neutral reason.
     let reason = if context.calls_for(code) > 0.3 { code } else { "other" };
     let dimension_reason = match quote {
         Some(quote) => Phrases::of(&phrases.context, reason).replace("{quote}", &quote),
@@ -65,7 +65,7 @@ pub(super) fn judge(ask: &Judge, offline: &mut Offline<'_>) -> Judgement {
     }
 }
 
-/// Converts a difference to σ: 1 where the first is much better, 3 where they are alike, 5 where the second is.
+/// Converts a difference to σ: 1 if the first is much better, 3 for a tie, 5 if the second is much better.
 fn score(difference: f64) -> u8 {
     match difference {
         d if d >= MUCH => 1,
@@ -76,12 +76,12 @@ fn score(difference: f64) -> u8 {
     }
 }
 
-/// Says what was counted, and what else told.
+/// Describes the counts and the other criteria that made a difference.
 fn compare(phrases: &Phrases, name: &str, code: &str, first: &Measure, second: &Measure) -> String {
     let text = &phrases.comparison;
     let measure = Phrases::of(&phrases.measure, code);
     let mut told = vec![if first.shown + second.shown == 0 {
-        // The classifier of a Chinese count goes with the count.
+        // The Chinese measure word 处 needs a number before it.
         text["neither"].replace("{measure}", measure.trim_start_matches('处'))
     } else {
         text["counts"]
@@ -105,7 +105,7 @@ fn compare(phrases: &Phrases, name: &str, code: &str, first: &Measure, second: &
     told.join(if plain(&text["alike"]).is_ascii() { " " } else { "" })
 }
 
-/// Returns the last words of a line in quotation marks.
+/// Returns the end of a line, in quotation marks.
 fn excerpt(line: &str, language: Language) -> String {
     let last = sentences(line).last().copied().unwrap_or(line).to_owned();
     let most = if language == Language::En { 60 } else { 24 };
@@ -123,27 +123,27 @@ fn excerpt(line: &str, language: Language) -> String {
     format!("“…{cut}”")
 }
 
-/// What was said before the replies, laid out for counting.
+/// The context of the replies, prepared for counting.
 struct Context<'a> {
     ask: &'a Judge,
     last: Option<&'a str>,
-    /// Words of the last three lines, newest first.
+    /// Content words of each of the last three lines, newest first.
     recent: Vec<BTreeSet<String>>,
-    /// Words of everything before the last line, and of the situation.
+    /// Content words of all lines before the last, and of the situation.
     earlier: BTreeSet<String>,
 }
 
-/// What was counted for a reply.
+/// The measurements of a reply.
 struct Measure {
     /// How often it shows the dimension.
     shown: usize,
-    /// The same between 0 and 1.
+    /// `shown` scaled to 0 to 1.
     depth: f64,
-    /// How well it fits what was said, 0 to 1.
+    /// How well it fits the context, 0 to 1.
     fit: f64,
-    /// How near it is to the character's known lines, 0 to 1.
+    /// Similarity to the character's example lines, 0 to 1.
     own: f64,
-    /// How near it is to a line that was said before, 0 to 1.
+    /// Similarity to an earlier line of the conversation, 0 to 1.
     again: f64,
 }
 
@@ -168,7 +168,7 @@ impl<'a> Context<'a> {
         float(signs(text, self.ask.language, sign))
     }
 
-    /// Returns how much the context calls for a dimension, in standard deviations from what is usual in a talk.
+    /// Returns how much the context calls for a dimension, in standard deviations from the mean over conversations.
     fn calls_for(&self, code: &str) -> f64 {
         let Some(last) = self.last else { return f64::from(u8::from(code == "CA")) };
         let asked = f64::from(u8::from(asks(last)));
@@ -216,7 +216,7 @@ impl<'a> Context<'a> {
         Measure { shown, depth: weigh(float(shown)), fit, own: self.own(speech), again: history.fold(0.0, f64::max) }
     }
 
-    /// Counts what shows a dimension in a reply.
+    /// Counts the evidence for a dimension in a reply.
     fn shown(&self, speech: &str, words: &BTreeSet<String>, code: &str) -> usize {
         let count = |sign| signs(speech, self.ask.language, sign);
         let taken = || {
@@ -238,7 +238,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the greatest share of pairs of letters that a reply has in common with one known line, of the shorter.
+    /// Returns the maximum overlap in character pairs with an example line, relative to the shorter text.
     fn own(&self, speech: &str) -> f64 {
         let reply: BTreeSet<_> = pairs(&plain(speech)).into_iter().collect();
         let share = |line: &String| {
@@ -249,8 +249,9 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the mean and the standard deviation of a context score, as counted over talks of the shipped characters in scenes
-/// of the shipped books. They make the scores comparable, so that no dimension wins by having the longer list of words.
+/// Returns mean and standard deviation of a context score, measured on conversations of the shipped characters in
+/// scenes of the shipped books. Standardizing makes the dimensions comparable even though their word lists differ in
+/// length.
 const fn usual(code: &str, language: Language) -> (f64, f64) {
     match (language, code.as_bytes()) {
         (Language::En, b"CR") => (0.6, 0.6),
@@ -265,7 +266,7 @@ const fn usual(code: &str, language: Language) -> (f64, f64) {
     }
 }
 
-/// Whether somebody is called by name, whole or in part.
+/// Returns whether a text contains a name or a part of it.
 fn calls(text: &str, name: &str) -> bool {
     text.contains(name)
         || name.split_whitespace().any(|part| {
@@ -275,7 +276,7 @@ fn calls(text: &str, name: &str) -> bool {
         })
 }
 
-/// Returns a length in words, where two Han characters count as one.
+/// Returns the length of a text in words; two Han characters count as one word.
 fn size(text: &str) -> usize {
     let han = text.chars().filter(|c| crate::text::is_han(*c)).count();
     text.split_whitespace().filter(|word| !word.chars().any(crate::text::is_han)).count() + han.div_ceil(2)

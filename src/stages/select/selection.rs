@@ -1,4 +1,4 @@
-//! One selection: source reply against base reply.
+//! Compares a source reply with a base reply and selects the one to keep.
 
 use rand::RngExt as _;
 
@@ -8,55 +8,55 @@ use crate::llm::{AskError, Model};
 use crate::schema::{Attribute, Candidate, CastMember, Dimension, Language, Line};
 use crate::seed::seeded;
 
-/// Two replies and what a judge needs to tell them apart.
+/// Two replies and the context that a judge needs to compare them.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair<'a> {
     /// The language of the conversation.
     pub language: Language,
     /// The test character's name.
     pub name: &'a str,
-    /// The test character's profile, whole.
+    /// The test character's full profile.
     pub profile: &'a [Attribute],
-    /// Lines that the test character is known for.
+    /// Example lines of the test character.
     pub lines: &'a [String],
-    /// The others present, with public attributes only.
+    /// The other characters present, with public attributes only.
     pub others: &'a [CastMember],
     /// The situation.
     pub situation: &'a str,
-    /// What was said before.
+    /// The conversation so far.
     pub history: &'a [Line],
     /// The source model's reply.
     pub source: &'a str,
     /// The base model's reply.
     pub base: &'a str,
-    /// The code of the dimension that was aimed at.
+    /// Code of the target dimension.
     pub target: Option<&'a str>,
 }
 
-/// What the judge found.
+/// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// The code of the dimension that the moment calls for.
+    /// Code of the dimension that the context calls for.
     pub dimension: String,
-    /// σ, 1 (source much better) to 5 (base much better).
+    /// σ, from 1 (source much better) to 5 (base much better).
     pub score: u8,
-    /// The judge's reasons, after a line that says which reply was which.
+    /// The judge's reasons, preceded by a line that identifies the two replies.
     pub rationale: String,
-    /// Which reply stays in the history.
+    /// The reply that is kept in the history.
     pub kept: Candidate,
-    /// σ where the source reply was shown first; none where it never was.
+    /// σ with the source reply shown first; none if that order was not asked.
     pub score_source_first: Option<u8>,
-    /// σ where the base reply was shown first; none where it never was.
+    /// σ with the base reply shown first; none if that order was not asked.
     pub score_base_first: Option<u8>,
 }
 
-/// Judges two replies (FURINA 3.4): the dimension that fits the context, then σ on it.
+/// Compares two replies (FURINA 3.4): chooses the dimension that fits the context, then rates σ on it.
 ///
-/// Which reply is shown first is a matter of the draw, so that a judge's liking for the first or second place evens out;
-/// σ is turned back. Two equal replies are a tie by definition: σ = 3 without a call, on the target or else on a dimension
-/// by lot, since a tie becomes no sample and its dimension says nothing about either model.
+/// The order of the replies is drawn at random per draw, so that position bias of the judge averages out; σ is mapped
+/// back. Two equal replies are a tie: σ = 3 without a call, on the target dimension, or on a random one without a
+/// target, since ties do not become samples.
 ///
-/// With `both_orders` the judge is asked once more, in the other order and on the dimension that it has named.
+/// With `both_orders` the judge is asked again in the other order, on the dimension that it chose first.
 pub async fn select(
     judge: &Model,
     params: &Params,
@@ -92,7 +92,7 @@ pub async fn select(
     if params.both_orders {
         let named: Vec<Dimension> =
             dimensions.iter().filter(|dimension| dimension.code == judgement.dimension).cloned().collect();
-        // A target that is no longer on offer must not be asked for.
+        // The target may not be among the remaining dimensions, so it is not given as a hint.
         let unhinted = Params { hint: false, ..params.clone() };
         let again = judge.ask(&pair.ask(&unhinted, &named, !source_first), &format!("{draw}-swapped")).await?;
         let other = turned(!source_first, again.score);
@@ -104,14 +104,14 @@ pub async fn select(
     Ok(Selection { dimension, score, rationale, kept, score_source_first, score_base_first })
 }
 
-/// Returns the mean of two σ; between two grades it is the one nearer to 3, since the two orders do not agree on more.
+/// Returns the mean of two σ, rounded towards 3, because the two orders agree on no more than that.
 const fn mean(one: u8, other: u8) -> u8 {
     let sum = one + other;
     if sum < 6 { sum.div_ceil(2) } else { sum / 2 }
 }
 
 impl Pair<'_> {
-    /// Returns what the judge is asked.
+    /// Builds the ask for the judge.
     #[must_use]
     pub fn ask(&self, params: &Params, dimensions: &[Dimension], source_first: bool) -> Judge {
         let (first, second) = if source_first { (self.source, self.base) } else { (self.base, self.source) };
@@ -138,7 +138,7 @@ impl Pair<'_> {
     }
 }
 
-/// The judge's reasons speak of reply 1 and reply 2; a reader of the row needs to know which was which.
+/// Returns the judge's reasons, preceded by a line that identifies reply 1 and reply 2.
 fn rationale(language: Language, source_first: bool, judgement: &Judgement) -> String {
     let Judgement { dimension_reason, comparison, .. } = judgement;
     let order = match (language, source_first) {
@@ -163,7 +163,7 @@ mod tests {
     use crate::schema::{Message, Visibility};
     use crate::stages::select::dimensions;
 
-    /// Answers every question with one text, or knows nothing.
+    /// A journal that answers every call with one text, or with none.
     struct Scripted(Option<String>);
 
     impl Journal for Scripted {
@@ -179,10 +179,10 @@ mod tests {
     }
 
     fn prompts() -> Prompts {
-        Prompts::new(crate::stages::prompts(), &BTreeMap::new()).expect("the shipped templates parse")
+        Prompts::new(crate::stages::prompts(), &BTreeMap::new()).expect("templates are embedded and tested")
     }
 
-    /// A judge who says one thing; without an answer every call is an error.
+    /// Returns a judge that always gives this answer; without one every call is an error.
     fn judge(answer: Option<&str>) -> Model {
         let journal = Arc::new(Scripted(answer.map(str::to_owned)));
         let desk = Arc::new(Desk::new(7, prompts(), journal, Budget::default(), true));
@@ -212,7 +212,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_score_is_turned_back_with_the_order() {
-        let table = dimensions(None).expect("well formed");
+        let table = dimensions(None).expect("the table is embedded and tested");
         for language in Language::ALL {
             let mut orders = [0, 0];
             for turn in 0..64 {
@@ -221,30 +221,34 @@ mod tests {
                 let selection =
                     select(&judge, &Params::default(), &table, pair(language), &draw).await.expect("judged");
                 assert_eq!(selection.dimension, "CA");
-                let first = selection.rationale.lines().next().expect("a line on the order");
+                let first = selection.rationale.lines().next().expect("the first line identifies the replies");
                 let source_first =
                     ["(Reply 1: source. Reply 2: base.)", "（回复一：来源模型。回复二：基准模型。）"].contains(&first);
-                // Reply 1 is better: the source where it was first, else the base.
+                // Reply 1 is better: the source reply if it came first, else the base reply.
                 let expected = if source_first { (2, Candidate::Source) } else { (4, Candidate::Base) };
                 assert_eq!((selection.score, selection.kept), expected, "{first}");
                 orders[usize::from(source_first)] += 1;
             }
-            assert!(orders.iter().all(|&count| count > 16), "either order comes up: {orders:?}");
+            assert!(orders.iter().all(|&count| count > 16), "both orders occur: {orders:?}");
         }
     }
 
     #[tokio::test]
     async fn a_judge_who_likes_a_place_is_no_judge_in_both_orders() {
-        let table = dimensions(None).expect("well formed");
+        let table = dimensions(None).expect("the table is embedded and tested");
         let params = Params { both_orders: true, ..Params::default() };
         for language in Language::ALL {
-            // Whichever stands first is better to this judge.
+            // This judge always prefers the first reply.
             let judge = judge(Some(&answer("CA", 1)));
             let selection = select(&judge, &params, &table, pair(language), "d").await.expect("judged");
             assert_eq!((selection.score, selection.dimension.as_str()), (3, "CA"));
             let orders = (selection.score_source_first, selection.score_base_first);
-            assert_eq!(orders, (Some(1), Some(5)), "what it said in either order is kept");
-            assert_eq!(selection.rationale.matches("reply 1 and reply 2").count(), 2, "both reasons are kept");
+            assert_eq!(orders, (Some(1), Some(5)), "the scores of both orders are recorded");
+            assert_eq!(
+                selection.rationale.matches("reply 1 and reply 2").count(),
+                2,
+                "the reasons of both orders are recorded"
+            );
         }
         for (one, other, expected) in [(1, 1, 1), (1, 2, 2), (2, 3, 3), (1, 5, 3), (3, 4, 3), (4, 5, 4), (5, 5, 5)] {
             assert_eq!((mean(one, other), mean(other, one)), (expected, expected), "{one} {other}");
@@ -253,7 +257,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_threshold_keeps_the_source() {
-        let table = dimensions(None).expect("well formed");
+        let table = dimensions(None).expect("the table is embedded and tested");
         let judge = judge(Some(&answer("CA", 3)));
         for (keep_source, kept) in [(3, Candidate::Source), (2, Candidate::Base)] {
             let params = Params { keep_source, ..Params::default() };
@@ -264,7 +268,7 @@ mod tests {
 
     #[tokio::test]
     async fn equal_replies_need_no_judge() {
-        let table = dimensions(None).expect("well formed");
+        let table = dimensions(None).expect("the table is embedded and tested");
         for language in Language::ALL {
             let equal = Pair { base: "SOURCE", ..pair(language) };
             let selection = select(&judge(None), &Params::default(), &table, equal, "d").await.expect("no call");
@@ -283,10 +287,10 @@ mod tests {
 
     #[tokio::test]
     async fn an_answer_outside_of_the_table_is_no_answer() {
-        let table = dimensions(None).expect("well formed");
+        let table = dimensions(None).expect("the table is embedded and tested");
         for (text, fault) in [(answer("XX", 2), "dimension"), (answer("CR", 0), "score"), (answer("CR", 6), "score")] {
             let error = select(&judge(Some(&text)), &Params::default(), &table, pair(Language::En), "d").await;
-            let error = error.expect_err("out of the schema");
+            let error = error.expect_err("the answer violates the schema");
             assert_eq!(error.reason(), "bad_reply");
             assert!(error.to_string().contains(fault), "{error}");
         }
@@ -329,7 +333,7 @@ mod tests {
             base: &text("Let us go.", "走吧。"),
             target: Some("RR"),
         };
-        let table = dimensions(None).expect("well formed");
+        let table = dimensions(None).expect("the table is embedded and tested");
         let ask = pair.ask(params, &table[..2], true);
         let messages = ask.messages(&prompts()).expect("renders");
         let show = |message: &Message| format!("[{}]\n{}", message.role.name(), message.content);
@@ -344,7 +348,7 @@ mod tests {
 
     #[test]
     fn the_judges_schema_names_the_dimensions() {
-        let table = dimensions(None).expect("well formed");
+        let table = dimensions(None).expect("the table is embedded and tested");
         let crate::llm::Shape::Json(schema) = pair(Language::En).ask(&Params::default(), &table, true).shape() else {
             panic!("a judgement is JSON");
         };

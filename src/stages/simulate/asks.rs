@@ -1,4 +1,4 @@
-//! What the director, the characters and the reviewer of a whole conversation are asked.
+//! The asks of the director, the characters and the conversation rater.
 
 use std::sync::LazyLock;
 
@@ -14,22 +14,22 @@ use crate::llm::{Ask, Offline, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, CastMember, Language, Line, Message, Motivation, Quality, slug};
 
-/// Who speaks next, or is this the end?
+/// Asks the director who speaks next, or whether the conversation ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Direct {
     /// The language of the prompt.
     pub language: Language,
     /// The situation.
     pub situation: String,
-    /// Everyone present, with public attributes only; the test character is the first.
+    /// Everyone present, test character first, with public attributes only.
     pub cast: Vec<CastMember>,
-    /// What was said before.
+    /// The conversation so far.
     pub history: Vec<Line>,
-    /// Who may speak next: names of the cast, in the cast's order.
+    /// Names of the characters who may speak next, in cast order.
     pub choices: Vec<String>,
     /// Whether the conversation may end here.
     pub may_end: bool,
-    /// How many turns are left at most.
+    /// Maximum number of turns left.
     pub turns_left: u32,
 }
 
@@ -43,91 +43,95 @@ pub struct Direction {
 }
 
 impl Direction {
-    /// The word that ends a conversation.
+    /// The value of `next` that ends the conversation.
     pub const END: &'static str = "END";
 }
 
-/// What those in a scene are called, for who reads a reply: no prompt shows it, and no key of the journal has it.
+/// Names and aliases in a scene, used to parse replies. Not part of any prompt or journal key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Called {
-    /// What whoever speaks is called, its name in the history first.
+    /// Names of the speaker; the first is the one used in the history.
     pub own: Vec<String>,
-    /// What everybody else is called who is present or in the scene.
+    /// Names of everyone else who is present or named in the scene.
     pub others: Vec<String>,
 }
 
-/// What does a scene character say next? (FURINA 3.3: background, own profile, public attributes of all others, history,
-/// motivations, original dialogue; I(d) of Appendix C.)
+/// Asks a scene character for its next reply.
+///
+/// Inputs as in FURINA 3.3: background, own profile, public attributes of all others, history, motivations, original
+/// dialogue; plus I(d) of Appendix C.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SceneReply {
     /// The language of the prompt.
     pub language: Language,
-    /// The world.
+    /// The worldview.
     pub worldview: String,
     /// The situation.
     pub situation: String,
-    /// Who speaks.
+    /// Name of the speaker.
     pub name: String,
-    /// Its profile, whole.
+    /// Full profile of the speaker, private attributes included.
     pub profile: Vec<Attribute>,
-    /// The others present, with public attributes only.
+    /// The other characters present, with public attributes only.
     pub others: Vec<CastMember>,
-    /// What the characters of the scene want.
+    /// Motivations of the scene characters present.
     pub motivations: Vec<Motivation>,
-    /// The dialogue of the scene as in the book.
+    /// The original dialogue of the scene, as in the book.
     pub dialogue: Vec<Line>,
-    /// What was said before.
+    /// The conversation so far.
     pub history: Vec<Line>,
-    /// The code of the dimension that is aimed at.
+    /// Code of the target dimension.
     pub dimension: Option<String>,
-    /// I(d) of that dimension.
+    /// I(d), the eliciting instruction of the target dimension.
     pub eliciting: Option<String>,
-    /// The most sentences of a reply.
+    /// Maximum number of sentences of the reply.
     pub max_sentences: u32,
-    /// What those in the scene are called.
+    /// Names and aliases in the scene.
     #[serde(skip)]
     pub called: Called,
 }
 
-/// What does the test character say next? (FURINA 3.3: background, own profile, public attributes of the others, history;
-/// S(d) of Appendix C. No motivation, no original dialogue, no private attribute of anyone else.)
+/// Asks the test character for its next reply.
+///
+/// Inputs as in FURINA 3.3: background, own profile, public attributes of the others, history; plus S(d) of Appendix C.
+/// It contains no motivations, no original dialogue and no private attributes of others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TestReply {
     /// The language of the prompt.
     pub language: Language,
-    /// The world.
+    /// The worldview.
     pub worldview: String,
     /// The situation.
     pub situation: String,
-    /// Who speaks.
+    /// Name of the speaker.
     pub name: String,
-    /// Its profile, whole.
+    /// Full profile of the speaker, private attributes included.
     pub profile: Vec<Attribute>,
-    /// Lines that it has said elsewhere, as examples of its way of speaking.
+    /// Utterances of the character from elsewhere, as examples of its speech style.
     pub lines: Vec<String>,
-    /// The others present, with public attributes only.
+    /// The other characters present, with public attributes only.
     pub others: Vec<CastMember>,
-    /// What was said before.
+    /// The conversation so far.
     pub history: Vec<Line>,
-    /// The code of the dimension that is aimed at.
+    /// Code of the target dimension.
     pub dimension: Option<String>,
-    /// S(d) of that dimension.
+    /// S(d), the strategy instruction of the target dimension.
     pub strategy: Option<String>,
-    /// The most sentences of a reply.
+    /// Maximum number of sentences of the reply.
     pub max_sentences: u32,
-    /// What those in the scene are called.
+    /// Names and aliases in the scene.
     #[serde(skip)]
     pub called: Called,
 }
 
-/// How good is a whole conversation? (FURINA, Appendix G: interaction, coherence, progression.)
+/// Asks for a quality rating of a whole conversation (FURINA, Appendix G: interaction, coherence, progression).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rate {
     /// The language of the prompt.
     pub language: Language,
     /// The situation.
     pub situation: String,
-    /// Everyone present.
+    /// Names of everyone present.
     pub cast: Vec<String>,
     /// The conversation.
     pub history: Vec<Line>,
@@ -147,12 +151,12 @@ pub struct Rating {
 }
 
 impl Direct {
-    /// Returns who is meant by what a director answered, or [`Direction::END`].
+    /// Resolves the director's answer to one of the choices or [`Direction::END`]. None if it matches none of them.
     #[must_use]
     pub fn chosen(&self, next: &str) -> Option<&str> {
         let allowed = self.allowed();
         let is_meant = |member: &CastMember| slug(&member.name) == slug(next) && !allowed.contains(&&*member.name);
-        // Who is there and may not speak now is no misspelling of a namesake.
+        // A member of the cast who may not speak now must not be matched to a choice with a similar name.
         if !allowed.contains(&next) && self.cast.iter().any(is_meant) {
             return None;
         }
@@ -252,13 +256,13 @@ impl Ask for Rate {
 }
 
 impl Called {
-    /// Calls a function with them as a reply is held against them.
+    /// Calls `then` with these names as [`Speakers`].
     pub(super) fn with_speakers<T>(&self, then: impl FnOnce(Speakers<'_>) -> T) -> T {
         let [own, others] = [&self.own, &self.others].map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
         then(Speakers { own: &own, others: &others })
     }
 
-    /// Refuses a reply of which nothing is left in form; every other fault is mended or named on the turn.
+    /// Rejects a reply of which nothing is left after cleaning. All other faults are fixed or recorded on the turn.
     fn says_something(&self, language: Language, name: &str, answer: &str) -> Result<(), String> {
         let nothing = self.with_speakers(|speakers| {
             Format { language, speakers, max_sentences: u32::MAX, artificial: true }.leaves_nothing(answer)
@@ -273,7 +277,7 @@ mod tests {
     use crate::schema::Visibility;
     use crate::stages::simulate::fixtures::{attribute, prompts};
 
-    /// Both languages' texts for one thing.
+    /// Test texts in both languages.
     struct Texts(Language);
 
     impl Texts {
@@ -419,13 +423,13 @@ mod tests {
         for (language, expected) in [(Language::En, "Not heard yet: Bob."), (Language::Zh, "还没开过口的：鲍勃。")]
         {
             let direct = Texts(language).direct();
-            assert!(!rendered(&direct).contains(&expected[..6]), "everyone has spoken");
+            assert!(!rendered(&direct).contains(&expected[..6]), "everyone has spoken, so nobody is listed");
             let first = Direct { history: direct.history[..1].to_vec(), ..direct };
             assert!(rendered(&first).contains(expected));
         }
     }
 
-    /// The first turn of a scene without a world, a target, an example, a motivation or an original line.
+    /// The first turn of a scene without a worldview, target, examples, motivations or original dialogue.
     #[test]
     fn what_is_absent_leaves_no_trace() {
         for language in Language::ALL {
@@ -454,7 +458,7 @@ mod tests {
         }
     }
 
-    /// Each prompt of a speaker extends its earlier ones but for the block of the turn, whatever the target.
+    /// Each prompt of a speaker extends its previous one except for the final turn block, for any target.
     #[test]
     fn a_speakers_prompts_extend_one_another() {
         for language in Language::ALL {

@@ -1,4 +1,4 @@
-//! One group chat, from the first turn to the last. It rates and filters nothing.
+//! Plays one conversation from the first turn to the last. Rating and filtering happen elsewhere.
 
 use futures::future::join;
 use rand::RngExt as _;
@@ -14,19 +14,21 @@ use crate::schema::{Candidate, Conversation, Dimension, EndedBy, Line, Reject, T
 use crate::seed::seeded;
 use crate::stages::select::select;
 
-/// The director gave a name that only one of the choices could be meant by.
+/// Turn fault: the director's answer was not a choice verbatim, but matched exactly one.
 const MATCHED: &str = "director:matched";
-/// The director named nobody who could speak, as often as it was asked, and a lot decided.
+/// Turn fault and reject reason: no attempt of the director named a character who may speak, so the speaker was drawn
+/// at random.
 pub const BY_LOT: &str = "director:by_lot";
 
-/// What stands before a fault of the reply that did not stay.
+/// Prefix of the faults of the reply that was not kept.
 const LOST: &str = "lost:";
 
-/// Plays a conversation. `plan` has the target of each stretch up to a test turn; a stretch beyond it is normal
-/// conversation. Every draw is named by the conversation's id and the turn.
+/// Plays a conversation.
 ///
-/// Puts a reject into `rejects` for each turn whose speaker was drawn by lot, also when the conversation fails later: nothing is
-/// lost with it but the director's say.
+/// `plan` holds one target for each run of turns up to and including a test turn; turns after the last entry are normal
+/// conversation. Draws consist of the conversation id and the turn index.
+///
+/// Adds a reject to `rejects` for each turn whose speaker was drawn at random, even if the conversation fails later.
 pub(super) async fn play(
     stage: &Stage<'_>,
     setting: &Setting<'_>,
@@ -78,28 +80,28 @@ pub(super) async fn play(
     })
 }
 
-/// What everyone present has heard.
+/// The conversation so far, as every participant knows it.
 #[derive(Debug, Default)]
 struct Heard {
     history: Vec<Line>,
-    /// The same by its sentences.
+    /// Index of `history` for repetition checks.
     said: Said,
 }
 
-/// Returns a turn as everyone present hears it.
+/// Converts a turn to a history line.
 pub(super) fn line(turn: &Turn) -> Line {
     Line { speaker: turn.speaker.clone(), content: turn.content.clone(), is_test: turn.kind == TurnKind::Test }
 }
 
-/// Who speaks next, and how that came about where it was not plain.
+/// The next speaker, with a fault and a reject if the director's answer was not used verbatim.
 struct Next {
     member: usize,
     note: Option<&'static str>,
     reject: Option<Reject>,
 }
 
-/// Returns who speaks next, or none at the end. Asks the director only where the rules leave a choice; where it names nobody
-/// who could be meant, as often as it is asked, a lot decides.
+/// Returns the next speaker, or none at the end of the conversation. Asks the director only if the turn-taking rules
+/// leave a choice. If no attempt of the director names a valid choice, the speaker is drawn at random.
 async fn next(
     stage: &Stage<'_>,
     setting: &Setting<'_>,
@@ -119,18 +121,18 @@ async fn next(
         Ok(Direction { next, .. }) => next,
         Err(error @ AskError::BadReply { .. }) => {
             let lot = seeded(stage.seed, &["simulate", "speaker", &draw]).random_range(0..choices.len());
-            let detail = format!("{}; who speaks was drawn by lot", error.detail());
+            let detail = format!("{}; the speaker was drawn at random", error.detail());
             let reject = Reject::new("simulate", draw, BY_LOT, detail);
             return Ok(Some(Next { member: choices[lot], note: Some(BY_LOT), reject: Some(reject) }));
         }
         Err(error) => return Err(error),
     };
-    let chosen = ask.chosen(&next).expect("an answer that means nobody is none");
+    let chosen = ask.chosen(&next).expect("answers that match no choice are rejected as bad replies");
     if may_end && chosen == Direction::END {
         return Ok(None);
     }
     let member = choices.into_iter().find(|&member| setting.name(member) == chosen);
-    let member = member.expect("the choices are members of the cast");
+    let member = member.expect("choices are members of the cast");
     let note = (chosen != next).then_some(MATCHED);
     Ok(Some(Next { member, note, reject: None }))
 }
@@ -166,7 +168,8 @@ async fn scene_turn(
     })
 }
 
-/// Source and base answer the same prompt side by side; the judge says which stays (FURINA 3.4).
+/// Plays a turn of the test character: source and base model answer the same prompt concurrently, and the judge decides
+/// which reply is kept (FURINA 3.4).
 async fn test_turn(
     stage: &Stage<'_>,
     setting: &Setting<'_>,
@@ -178,7 +181,7 @@ async fn test_turn(
 ) -> Result<Turn, AskError> {
     let ask = setting.test_reply(history, target);
     let (source_draw, base_draw) = (format!("{id}/{index}/source"), format!("{id}/{index}/base"));
-    // Both run to their end, so that an answer that is paid for is kept even if the other one fails.
+    // Both calls run to completion, so that a paid answer is journaled even if the other call fails.
     let replies = join(source.ask(&ask, &source_draw), stage.base.ask(&ask, &base_draw)).await;
     let (source_reply, base_reply) = both(replies)?;
     let clean = |raw: &str| setting.with_format(TEST, |format| format.clean(raw, said));
@@ -210,7 +213,7 @@ async fn test_turn(
     })
 }
 
-/// Returns both answers, or of two errors the one that ends the run.
+/// Returns both answers. Of two errors, one that ends the run takes precedence.
 fn both<T>(replies: (Result<T, AskError>, Result<T, AskError>)) -> Result<(T, T), AskError> {
     match replies {
         (Ok(one), Ok(other)) => Ok((one, other)),
@@ -227,18 +230,19 @@ mod tests {
     use crate::stages::simulate::filter::rate;
     use crate::stages::simulate::fixtures::{House, character, scene};
 
-    /// Plays one conversation, with what a model answers at a draw put in another's place.
+    /// Plays one conversation in which the recorded answer of one turn of this kind is replaced.
     async fn played(language: Language, draw: &str, answer: &str) -> (Conversation, Option<Reject>) {
         let house = House::new(std::sync::Arc::default(), false);
         let params = Params { min_turns: 6, max_turns: 8, test_every: 2, ..Params::default() };
         let (stage, scene, tess) =
             (house.stage(&params), scene(language, "book@0", &["Ann", "Bob"]), character(language));
-        let setting = Setting::new(&scene, &tess, &params).expect("somebody is there");
+        let setting = Setting::new(&scene, &tess, &params).expect("a scene character remains");
         let mut rejects = Vec::new();
         let id = || "tess/source/0".to_owned();
         let before = play(&stage, &setting, &house.source, id(), 0, &[], &mut rejects).await.expect("plays");
         let kind = if draw == "scene" { TurnKind::Scene } else { TurnKind::Test };
-        let turn = before.turns.iter().find(|turn| turn.kind == kind).expect("a turn of each kind").index;
+        let turn =
+            before.turns.iter().find(|turn| turn.kind == kind).expect("the conversation has turns of each kind").index;
         house.journal.change(&format!("{}/{turn}/{draw}", id()), |record| record.reply.text = answer.to_owned());
         let mut after = play(&stage, &setting, &house.source, id(), 0, &[], &mut rejects).await.expect("plays");
         let reject = rate(&stage, &setting, &mut after).await.expect("rates");
@@ -252,7 +256,11 @@ mod tests {
         {
             for (draw, candidate) in [("source", Candidate::Source), ("base", Candidate::Base)] {
                 let (conversation, _) = played(language, draw, answer).await;
-                let turn = conversation.turns.iter().find(|turn| turn.kind == TurnKind::Test).expect("a test turn");
+                let turn = conversation
+                    .turns
+                    .iter()
+                    .find(|turn| turn.kind == TurnKind::Test)
+                    .expect("the conversation has a test turn");
                 let fault = "speaks_for_others:mended";
                 let expected =
                     if turn.kept_reply == Some(candidate) { fault.to_owned() } else { format!("lost:{fault}") };
@@ -274,10 +282,10 @@ mod tests {
             (Language::Zh, "作为一个人工智能，我没有船。", "reveals_ai"),
         ] {
             let (conversation, reject) = played(language, "scene", answer).await;
-            let reject = reject.expect("it is dropped");
+            let reject = reject.expect("the conversation is dropped");
             assert_eq!((reject.id.as_str(), reject.reason), ("tess/source/0", format!("format:{fault}")), "{answer}");
             assert!(reject.detail.ends_with(&format!("`{answer}`")) && !conversation.kept, "{}", reject.detail);
-            assert_eq!(conversation.quality, None, "nobody is asked for what is settled");
+            assert_eq!(conversation.quality, None, "a dropped conversation is not rated");
         }
     }
 }

@@ -1,28 +1,28 @@
-//! Dynamically weighted random selection: which dimension a stretch of conversation aims at (FURINA, Appendix C).
+//! Dynamically weighted random selection (DWRS): picks target dimensions (FURINA, Appendix C).
 //!
-//! Pure: counts and a generator go in, targets come out. It asks nothing and knows no conversation.
+//! Pure functions of counts and a random generator.
 
 use rand::{Rng, RngExt as _};
 
 use crate::schema::Dimension;
 
-/// How often each dimension has been counted, in the order of the table of dimensions.
+/// The count of each dimension, in the order of the dimension table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counts(Vec<(String, u32)>);
 
 impl Counts {
-    /// Starts every dimension at 0.
+    /// Creates counts of 0 for all dimensions.
     #[must_use]
     pub fn new(dimensions: &[Dimension]) -> Self {
         Self(dimensions.iter().map(|dimension| (dimension.code.clone(), 0)).collect())
     }
 
-    /// Returns the dimensions' codes and counts.
+    /// Returns the code and count of each dimension.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
         self.0.iter().map(|(code, count)| (code.as_str(), *count))
     }
 
-    /// Counts a dimension once more. A code that is not of the table counts for nothing.
+    /// Adds 1 to the count of a dimension. Unknown codes are ignored.
     pub fn add(&mut self, code: &str) {
         if let Some((_, count)) = self.0.iter_mut().find(|(known, _)| known == code) {
             *count += 1;
@@ -35,19 +35,19 @@ impl Counts {
         self.iter().map(|(_, count)| count).sum()
     }
 
-    /// Says whether every dimension has been counted `tau` times (Algorithm 1's end).
+    /// Returns whether every count is at least `tau`, the stop condition of Algorithm 1.
     #[must_use]
     pub fn met(&self, tau: u32) -> bool {
         self.missing(tau) == 0
     }
 
-    /// Returns how many counts are missing until every dimension has `tau`.
+    /// Returns the sum over all dimensions of the counts missing to reach `tau`.
     #[must_use]
     pub fn missing(&self, tau: u32) -> u32 {
         self.iter().map(|(_, count)| tau.saturating_sub(count)).sum()
     }
 
-    /// Returns the counts of those dimensions alone of which `reached` has less than `tau`.
+    /// Returns these counts restricted to the dimensions whose count in `reached` is below `tau`.
     #[must_use]
     pub fn of_unmet(&self, reached: &Self, tau: u32) -> Self {
         let is_unmet = |code: &str| reached.iter().any(|(other, count)| other == code && count < tau);
@@ -69,22 +69,24 @@ impl Counts {
         weights.into_iter().map(|weight| f64::from(weight) / sum).collect()
     }
 
-    /// Picks a dimension of the highest probability, uniformly among equals (equation 6). Compares the whole-number
-    /// weights, which P rises with, so that no rounding parts equals.
+    /// Picks a dimension of the highest probability, uniformly among ties (equation 6).
+    ///
+    /// Compares the integer weights, in which P is monotonic, so that rounding cannot break ties.
     pub fn pick(&self, rng: &mut impl Rng) -> &str {
         let weights = self.weights();
-        let most = weights.iter().copied().max().expect("a table of dimensions is not empty");
+        let most = weights.iter().copied().max().expect("the dimension table is never empty");
         let equals: Vec<usize> = (0..weights.len()).filter(|&index| weights[index] == most).collect();
         &self.0[equals[rng.random_range(0..equals.len())]].0
     }
 
-    /// Plans the targets of conversations that play side by side, a generator each: one draw for each test turn that one of them can
-    /// have, none where it is normal conversation. Each target adds one to these counts; a caller hands in a copy and so gives
-    /// back what is not used.
+    /// Plans the targets of concurrent conversations, one generator per conversation. Each plan has `draws` entries,
+    /// one for each possible test turn; an entry is none for normal conversation (probability 1 − `emphasis`).
     ///
-    /// The first draws of all conversations come first, then the second ones. Since conversations use the beginnings of
-    /// their plans, what is used is about as even as what is planned. Which draws have a target is settled before the
-    /// first is picked, so that it does not depend on the counts.
+    /// Each target adds 1 to these counts. Callers pass a copy, so that unused targets are not counted.
+    ///
+    /// The first entries of all conversations are picked first, then the second ones, and so on. Conversations use a
+    /// prefix of their plan, so the used targets are about as balanced as the planned ones. Which entries have a target
+    /// is drawn before the first pick, so that it does not depend on the counts.
     pub fn plan<R: Rng>(&mut self, draws: u32, emphasis: f64, mut rngs: Vec<R>) -> Vec<Vec<Option<String>>> {
         let emphasis = emphasis.clamp(0.0, 1.0);
         let emphasised: Vec<Vec<bool>> =
@@ -144,8 +146,8 @@ mod tests {
         }
         let drawn: Vec<u32> =
             picked.iter().zip(counts.iter()).map(|((_, after), (_, before))| after - before).collect();
-        assert_eq!((drawn[0], drawn[3]), (0, 0), "only the least counted are drawn");
-        // Three standard deviations of a binomial of 3,000 draws at 1/3 are 77.
+        assert_eq!((drawn[0], drawn[3]), (0, 0), "only dimensions with the lowest count are picked");
+        // Three standard deviations of a binomial distribution with n = 3,000 and p = 1/3 are 77.
         for index in [1, 2, 4] {
             assert!(drawn[index].abs_diff(1000) < 80, "{drawn:?}");
         }
@@ -161,7 +163,7 @@ mod tests {
         assert_eq!((counts.missing(2), counts.met(2)), (0, true));
     }
 
-    /// What is aimed at need not be what counts: here the first dimension never does, however often it is aimed at.
+    /// A target need not be counted: here the first dimension never is, no matter how often it is targeted.
     #[test]
     fn a_dimension_that_never_counts_starves_no_other() {
         for wave in 1..5 {
@@ -178,7 +180,7 @@ mod tests {
                 played += wave;
                 let others: Vec<u32> = reached.iter().skip(1).map(|(_, count)| count).collect();
                 let (least, most) = (others.iter().min().unwrap(), others.iter().max().unwrap());
-                // Those that are there already leave their share to the rest.
+                // Dimensions that have reached τ are no longer targeted.
                 assert!(*most > 10 || most - least <= wave + 1, "{reached:?}");
                 assert!(played < 20, "{reached:?}");
             }
@@ -201,7 +203,7 @@ mod tests {
             let mut ahead = counts(&vec![0; dimensions]);
             let plans = ahead.plan(draws, 0.7, rngs(seed, "targets", 0..wave));
             prop_assert!(spread(&ahead) <= 1);
-            // Also when each conversation comes as far as the others.
+            // The same holds if all conversations use equally long prefixes.
             for used in 0..=draws as usize {
                 let mut even = counts(&vec![0; dimensions]);
                 plans.iter().flat_map(|plan| &plan[..used]).flatten().for_each(|target| even.add(target));
@@ -213,7 +215,7 @@ mod tests {
         fn any_prefix_of_a_plan_is_balanced(
             before in prop::collection::vec(0_u32..3, 5), draws in 1_u32..20, seed: u64
         ) {
-            // From even counts; a plan that makes up for uneven ones begins with those that are short.
+            // Starts from equal counts; with unequal counts, a plan starts with the lowest ones.
             let mut ahead = counts(&[before[0]; 5]);
             let plan = ahead.plan(draws, 1.0, rngs(seed, "prefix", 0..1)).remove(0);
             let mut used = counts(&[0; 5]);
@@ -236,7 +238,7 @@ mod tests {
 
         #[test]
         fn used_prefixes_reach_tau(tau in 1_u32..12, wave in 1_u32..6, used in 1_usize..8, seed: u64) {
-            // Conversations use prefixes of any length; what they leave is given back with the copy.
+            // Conversations use prefixes of any length; the unused rest is discarded with the copy.
             let mut real = counts(&[0; 5]);
             let mut played = 0;
             while !real.met(tau) {
@@ -252,7 +254,7 @@ mod tests {
             }
             let sum: u32 = real.iter().map(|(_, count)| count).sum();
             prop_assert!(sum >= 5 * tau);
-            // A wave leaves each dimension at most one prefix's share ahead per conversation.
+            // Per conversation, a batch puts each dimension ahead by at most one prefix's share.
             prop_assert!(spread(&real) <= 2 * wave + 1, "{real:?}");
         }
     }

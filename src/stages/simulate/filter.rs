@@ -1,4 +1,4 @@
-//! After the chat: a model rates the whole, and only a good one is kept (FURINA, Appendix G).
+//! Rates finished conversations and keeps only those of high quality (FURINA, Appendix G).
 
 use super::asks::Rating;
 use super::conversation::line;
@@ -8,11 +8,11 @@ use super::setting::Setting;
 use crate::llm::AskError;
 use crate::schema::{Conversation, Line, Quality, Reject};
 
-/// Rates a conversation that nothing has condemned before, and says whether it is kept; returns why not.
+/// Rates a conversation and sets `kept`. Returns the reject if it is dropped.
 ///
-/// A conversation in which anybody falls out of the part is dropped whole, like one that a provider's content block disturbed
-/// (Appendix N): who answers a refusal, or a line in another language, plays no scene any more.
-/// Without a rating it is dropped as well, with the rater's error as the reason.
+/// A conversation with a fault of [`DISTURBING`] is dropped without a rating, as the paper does for conversations
+/// disturbed by a provider's content filter (Appendix N): replies to a refusal, or to an utterance in another language,
+/// are no longer role play. If the rating fails, the conversation is dropped with the error's reason.
 pub(super) async fn rate(
     stage: &Stage<'_>,
     setting: &Setting<'_>,

@@ -1,4 +1,4 @@
-//! Scenes, characters and a journal in memory for the tests of this room.
+//! Scenes, characters and an in-memory journal for the tests of this module.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use crate::schema::{
 };
 use crate::stages::select;
 
-/// Keeps records by key. Each write gives way a number of times that its draw settles, so that calls end in mixed order.
+/// Records by key. Each write yields a number of times that depends on its draw, so that calls finish in mixed order.
 #[derive(Debug, Default)]
 pub(super) struct MemoryJournal {
     pub(super) records: Mutex<BTreeMap<String, Record>>,
@@ -42,10 +42,10 @@ impl MemoryJournal {
     /// Changes the record of a draw.
     pub(super) fn change(&self, draw: &str, change: impl FnOnce(&mut Record)) {
         let mut records = self.records.lock().unwrap();
-        change(records.values_mut().find(|record| record.draw == draw).expect("a record of this draw"));
+        change(records.values_mut().find(|record| record.draw == draw).expect("the journal has a record of this draw"));
     }
 
-    /// Returns the records in order of their draws.
+    /// Returns the records sorted by draw.
     pub(super) fn by_draw(&self) -> Vec<Record> {
         let mut records: Vec<Record> = self.records.lock().unwrap().values().cloned().collect();
         records.sort_by(|one, other| one.draw.cmp(&other.draw));
@@ -53,12 +53,12 @@ impl MemoryJournal {
     }
 }
 
-/// The shipped templates.
+/// Returns the embedded prompt templates.
 pub(super) fn prompts() -> Prompts {
-    Prompts::new(crate::stages::prompts(), &BTreeMap::new()).expect("the shipped templates parse")
+    Prompts::new(crate::stages::prompts(), &BTreeMap::new()).expect("templates are embedded and tested")
 }
 
-/// The cast of a run, all offline.
+/// The models of a run, all offline.
 pub(super) struct House {
     pub(super) journal: Arc<MemoryJournal>,
     pub(super) director: Model,
@@ -66,7 +66,7 @@ pub(super) struct House {
     pub(super) source: Model,
     pub(super) base: Model,
     pub(super) judge: Model,
-    /// Further judges, who sit in on no stage of their own accord.
+    /// Extra judges; not part of [`House::stage`] by default.
     pub(super) panel: Vec<Arc<Model>>,
     pub(super) dimensions: Vec<Dimension>,
     pub(super) select: select::Params,
@@ -88,7 +88,7 @@ impl House {
             base: model("base"),
             judge: model("judge"),
             panel: vec![Arc::new(model("second")), Arc::new(model("third"))],
-            dimensions: select::dimensions(None).expect("the shipped table is well formed"),
+            dimensions: select::dimensions(None).expect("the table is embedded and tested"),
             select: select::Params::default(),
             places: Places::new(3),
         }
@@ -115,7 +115,7 @@ pub(super) fn attribute(key: &str, value: &str, visibility: Visibility) -> Attri
     Attribute { key: key.to_owned(), value: value.to_owned(), visibility }
 }
 
-/// A scene whose every text is a marker: `<id>` and what it is.
+/// Returns a scene in which every text is a marker such as `Ann-public`.
 pub(super) fn scene(language: Language, id: &str, names: &[&str]) -> Scene {
     let profile = |name: &str| {
         vec![
@@ -158,7 +158,7 @@ pub(super) fn scene(language: Language, id: &str, names: &[&str]) -> Scene {
     }
 }
 
-/// A test character called `Tess`, whose texts are markers.
+/// Returns a test character named `Tess` whose texts are markers.
 pub(super) fn character(language: Language) -> Character {
     Character {
         id: "tess".to_owned(),
@@ -177,7 +177,7 @@ pub(super) fn character(language: Language) -> Character {
     }
 }
 
-/// A pool of scenes in a language.
+/// Returns this many scenes in a language.
 pub(super) fn pool(language: Language, scenes: u32) -> Vec<Arc<Scene>> {
     (0..scenes).map(|n| Arc::new(scene(language, &format!("book@{n}"), &["Ann", "Bob", "Cid"]))).collect()
 }

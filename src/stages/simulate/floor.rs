@@ -1,31 +1,31 @@
-//! Who may speak next: the rules that the director's choice stays within. Pure; it asks nothing.
+//! Turn-taking rules: who may speak next. The director chooses within them.
 
 use super::Params;
 
-/// The place of the test character in a cast.
+/// Index of the test character in a cast.
 pub(super) const TEST: usize = 0;
 
-/// The fewest turns of the test character before the director may end a conversation.
+/// Minimum number of test turns before the director may end a conversation.
 const TEST_TURNS: usize = 2;
 
-/// What the rules leave open.
+/// The result of the turn-taking rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Floor {
-    /// The rules decide: this member of the cast speaks, and no director is asked.
+    /// This participant speaks; the director is not asked.
     Given(usize),
     /// The director decides.
     Open {
-        /// The members of the cast who may speak, in the cast's order.
+        /// Indices of the participants who may speak, in cast order.
         choices: Vec<usize>,
         /// Whether the conversation may end here.
         may_end: bool,
     },
 }
 
-/// Returns who may speak after `spoken` (places in a cast of `cast` members, in order).
+/// Returns who may speak next in a cast of `cast` members, after the speakers `spoken` (cast indices, in order).
 ///
-/// The test character speaks at least every `test_every` turns and never twice in a row; nobody speaks thrice in a row;
-/// the end is open after `min_turns`, once the test character has spoken twice.
+/// The test character speaks at least once in `test_every` turns and never twice in a row. Nobody speaks three times in
+/// a row. The conversation may end after `min_turns` turns, once the test character has spoken twice.
 pub(super) fn floor(spoken: &[usize], cast: usize, params: &Params) -> Floor {
     let silent = spoken.iter().rev().take_while(|&&speaker| speaker != TEST).count();
     if spoken.last() != Some(&TEST) && silent + 1 >= params.test_every as usize {
@@ -60,20 +60,20 @@ mod tests {
         let params = Params { min_turns: 6, test_every: 4, ..Params::default() };
         for (spoken, cast, expected) in [
             (&[][..], 3, open(&[0, 1, 2], false)),
-            // Never twice in a row; with two present only the other is left.
+            // The test character never speaks twice in a row; with two participants only the other one is left.
             (&[0], 3, open(&[1, 2], false)),
             (&[0], 2, Floor::Given(1)),
-            // Nobody thrice in a row.
+            // Nobody speaks three times in a row.
             (&[0, 1, 1], 3, open(&[0, 2], false)),
             (&[0, 1, 1], 2, Floor::Given(0)),
-            // Every four turns, also from the start.
+            // The test character speaks every four turns, including the first four.
             (&[1, 2, 1], 3, Floor::Given(0)),
             (&[0, 1, 2, 1], 3, Floor::Given(0)),
-            // The end needs six turns and two of the test character's.
+            // The conversation may end after six turns, two of them of the test character.
             (&[0, 1, 2, 0, 1], 3, open(&[0, 1, 2], false)),
             (&[0, 1, 2, 0, 1, 2], 3, open(&[0, 1, 2], true)),
             (&[1, 2, 1, 0, 1, 2], 3, open(&[0, 1, 2], false)),
-            // One speaker and the end are still two choices.
+            // A single speaker and the end are still two choices.
             (&[0, 1, 0, 1, 1, 0], 2, open(&[1], true)),
         ] {
             assert_eq!(floor(spoken, cast, &params), expected, "{spoken:?}");

@@ -1,11 +1,11 @@
-//! A name in front of a piece of a reply, and what it looks like: a person, a thing, a number of a list. Pure; who is in the cast is
-//! not known here.
+//! Parses a speaker label (`Name:`) at the start of a sentence and classifies it by form: a person, a thing, a list
+//! number. The cast is not known here.
 
 use crate::text::{bare_name, is_han, is_mark, is_title, label, lead_word, name_words};
 
-/// What a page sets before a line.
+/// Markup characters that may precede a label.
 const DECORATION: [char; 9] = ['*', '_', '#', '>', '-', '—', '–', '•', ' '];
-/// Last words of what has a colon after it and is nobody.
+/// Last words of English phrases that often precede a colon and are not speakers.
 const NOBODY: [&str; 56] = [
     "thing",
     "things",
@@ -64,42 +64,42 @@ const NOBODY: [&str; 56] = [
     "choice",
     "motto",
 ];
-/// Characters of Chinese phrases that no form of address has.
+/// Chinese characters that occur in phrases, but not in names or forms of address.
 const PHRASE: &str =
     "我你您他她它们是的了着过说道问答想看听记有没不就也都还要会能可这那哪什怎为在把被让给请快别先再才只一句话";
-/// Last characters of Chinese words that have a colon after them and are nobody.
+/// Endings of Chinese words that often precede a colon and are not speakers.
 const NO_PERSON: [&str; 24] = [
     "时间", "地点", "原因", "理由", "结果", "条件", "规矩", "问题", "答案", "价钱", "目的", "办法", "方法", "证据",
     "凶器", "消息", "事实", "意思", "道理", "总之", "其实", "首先", "其次", "最后",
 ];
-/// Last characters of Chinese words for whoever does something.
+/// Last characters of Chinese words for roles and occupations.
 const ROLES: &str = "人者兵卒士客郎童婆翁僧尼官吏差役匠夫工女男民警伴员生徒贼匪盗";
 
-/// Words by which a list counts.
+/// Words that number the items of a list.
 const NUMBERS: [&str; 26] = [
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "first", "second", "third",
     "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "ii", "iii", "iv", "next", "last", "finally",
 ];
-/// What begins a Chinese form of address to several, whom no script lets speak.
+/// Prefixes of Chinese forms of address to a group, which are never speaker labels.
 const ALL_OF_YOU: [&str; 4] = ["各位", "诸位", "列位", "众位"];
 
-/// A piece that begins as if somebody were named.
+/// A possible speaker label at the start of a sentence.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Label<'t> {
-    /// Who seems to be named.
+    /// The possible name.
     pub name: &'t str,
-    /// An action in parentheses between name and colon.
+    /// An action in parentheses between name and colon; may be empty.
     pub action: &'t str,
-    /// What follows.
+    /// The text after the label.
     pub body: &'t str,
-    /// Whether brackets mark the name and nothing follows it.
+    /// Whether the name is in brackets without a colon after them.
     pub bare: bool,
-    /// Whether a letter follows the colon at once, as in what is no label at all unless the name is known.
+    /// Whether a letter follows the colon directly. Then it is a label only if the name is known.
     pub tight: bool,
 }
 
 impl<'t> Label<'t> {
-    /// Reads `Name:`, `Name (action):`, `[Name]` or `<Name>` off the front of a piece.
+    /// Parses `Name:`, `Name (action):`, `[Name]` or `<Name>` at the start of a sentence.
     pub(super) fn read(piece: &'t str) -> Option<Self> {
         let piece = piece.trim_start_matches(DECORATION);
         let bracketed = [('[', ']'), ('【', '】'), ('<', '>')].into_iter().find_map(|(open, close)| {
@@ -127,7 +127,7 @@ impl<'t> Label<'t> {
         fits.then_some(Self { name, action, body: body.trim_start_matches(['*', '_', ' ']), bare: false, tight })
     }
 
-    /// Reads a label that has something in front of it in the reply. What a quotation begins with is its own.
+    /// Parses a label that is not at the start of the reply. A colon within a quotation does not make a label.
     pub(super) fn read_later(piece: &'t str) -> Option<Self> {
         let is_of_a_quotation = piece
             .trim_start_matches(DECORATION)
@@ -137,7 +137,7 @@ impl<'t> Label<'t> {
         if is_of_a_quotation { None } else { Self::read(piece) }
     }
 
-    /// Says whether what follows begins as speech does in a script.
+    /// Returns whether the text after the label starts like speech in a script.
     pub(super) fn begins_speech(&self) -> bool {
         let body = self.body.trim_start();
         body.starts_with(char::is_uppercase)
@@ -146,23 +146,24 @@ impl<'t> Label<'t> {
             || self.is_set_off()
     }
 
-    /// Says whether an action stands before or after the colon. A quotation is no sign: a motto has one too.
+    /// Returns whether an action precedes or follows the colon. A quotation mark is not evidence: mottos are quoted
+    /// too.
     pub(super) fn is_set_off(&self) -> bool {
         !self.action.is_empty() || self.body.starts_with('(')
     }
 
-    /// Says whether the label could be anybody's of a script that names somebody more than once.
+    /// Returns whether the label could be a speaker label in a script.
     pub(super) fn is_of_a_script(&self) -> bool {
         !self.bare && !self.tight && self.begins_speech() && self.could_name()
     }
 
-    /// Says whether the label has the form of a name or a role.
+    /// Returns whether the label has the form of a name or role.
     fn could_name(&self) -> bool {
         let name = self.name;
         if name.chars().all(is_han) {
             let nobody = NO_PERSON.iter().any(|word| name.ends_with(word))
                 || ALL_OF_YOU.iter().any(|word| name.starts_with(word));
-            // The characters of 先生 and 道长 are a phrase's elsewhere.
+            // Titles such as 先生 and 道长 contain characters of `PHRASE`, so they are removed first.
             let is_phrase = bare_name(name).contains(|c| PHRASE.contains(c));
             return (2..=5).contains(&name.chars().count()) && !nobody && !is_phrase;
         }
@@ -177,7 +178,7 @@ impl<'t> Label<'t> {
             && !NOBODY.contains(&last.as_str())
     }
 
-    /// Says whether the label counts, as `Plan A`, `Rule One` and 第一 do.
+    /// Returns whether the label numbers a list item, such as `Plan A`, `Rule One` or 第一.
     fn is_of_a_list(&self) -> bool {
         if self.name.chars().all(is_han) {
             return self.name.starts_with(['第', '其']);
@@ -188,7 +189,7 @@ impl<'t> Label<'t> {
         })
     }
 
-    /// Says whether the label is a name or a role under a title, and somebody speaks after it.
+    /// Returns whether the label is a name or role with a title, followed by speech.
     pub(super) fn has_title(&self) -> bool {
         if !self.is_of_a_script() || self.is_of_a_list() {
             return false;
@@ -200,12 +201,13 @@ impl<'t> Label<'t> {
         words.next().is_some_and(|first| first == "The" || is_title(first)) && words.next().is_some()
     }
 
-    /// Says whether the label plainly lets somebody speak whom nobody has named. In a script that is anybody who is not counted.
+    /// Returns whether the label clearly introduces an unknown speaker. In a script (`scripted`) any label that does
+    /// not number a list item does.
     pub(super) fn is_stranger(&self, scripted: bool) -> bool {
         if !self.is_of_a_script() || self.is_of_a_list() {
             return false;
         }
-        // Two characters are too often a word such as 功夫 or a call such as 师兄.
+        // Labels of two characters are too often words such as 功夫 or forms of address such as 师兄.
         let role = || {
             let is_long = self.name.chars().all(is_han) && self.name.chars().nth(2).is_some();
             is_long && (self.name.ends_with(|c| ROLES.contains(c)) || self.has_title())
@@ -215,7 +217,7 @@ impl<'t> Label<'t> {
     }
 }
 
-/// Says whether a name is more than a form of address, so that a line can be told by it.
+/// Returns whether a name is more than a form of address and so can identify a speaker.
 pub(super) fn is_telling(name: &str) -> bool {
     if name.chars().all(is_han) {
         return !bare_name(name).is_empty();
@@ -273,7 +275,7 @@ mod tests {
             ("各位兄弟：动手。", false, false),
             ("他大哥：不。", false, false),
         ] {
-            let label = Label::read(piece).expect("it has a colon");
+            let label = Label::read(piece).expect("the text has a colon");
             assert_eq!((label.is_stranger(false), label.is_stranger(true)), (alone, scripted), "{piece}");
         }
     }

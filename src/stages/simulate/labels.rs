@@ -1,5 +1,6 @@
-//! Whom a reply lets speak: names in front of a line or a sentence, as a script has them. What is under the speaker's own name is
-//! its own; at anybody else's the reply ends. Pure.
+//! Speaker labels in a reply, as in a script: names in front of a line or sentence.
+//!
+//! Text under the speaker's own name is kept; at the label of anyone else the reply is truncated.
 
 use crate::schema::slug;
 use crate::text::{is_han, is_mark, is_name, sentences};
@@ -8,7 +9,7 @@ use super::label::Label;
 pub(super) use super::label::is_telling;
 use super::marks::split_action;
 
-/// Who is not in the cast and speaks when a model writes a whole script.
+/// Labels of narrators and chat roles that models use when they write a whole script.
 const NARRATORS: [&str; 21] = [
     "narrator",
     "narration",
@@ -32,44 +33,44 @@ const NARRATORS: [&str; 21] = [
     "画外音",
     "众人",
 ];
-/// The same, of words that are also things: they speak only on a line that is not the first.
+/// Further such labels that are also common nouns. They count only from the second line on.
 const LATER: [&str; 4] = ["human", "model", "scene", "player"];
-/// The same, of words that a character says of those who listen: they speak where a script is plain.
+/// Further such labels that characters also use for their listeners. They count only in an evident script.
 const LISTENERS: [&str; 4] = ["you", "all", "你", "您"];
-/// What a line begins with whose speaker goes through those present.
+/// Labels by which a speaker means itself, as in a list of those present.
 const ITSELF: [&str; 5] = ["me", "i", "us", "我", "我们"];
 
-/// Those whom a label can name.
+/// The known names that a label can refer to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Speakers<'a> {
-    /// What whoever speaks is called.
+    /// Names and aliases of the speaker.
     pub own: &'a [&'a str],
-    /// What everybody else is called who is present or in the scene.
+    /// Names and aliases of everyone else who is present or named in the scene.
     pub others: &'a [&'a str],
 }
 
-/// What a reply says under its speaker's own name.
+/// The part of a reply that belongs to its speaker.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Own {
-    /// Its parts, a line or less each, without names in front.
+    /// Its parts, each at most one line, without labels.
     pub lines: Vec<String>,
-    /// Whether the speaker's own name stood in front.
+    /// Whether the speaker's own label was removed.
     pub named: bool,
-    /// Whether it went on to speak or act for somebody else, and is cut there.
+    /// Whether the reply was truncated where it began to speak or act for someone else.
     pub cut: bool,
 }
 
-/// Where a label stands.
+/// Position of a label in the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Before anything was said.
+    /// At the start of the reply.
     Head,
-    /// On a line that is not the first.
+    /// At the start of a later line.
     Line {
-        /// Whether a blank line parts it from the one before.
+        /// Whether a blank line precedes it.
         apart: bool,
     },
-    /// After a sentence on the same line.
+    /// After another sentence on the same line.
     Within,
 }
 
@@ -80,14 +81,14 @@ enum Whose {
     Nobody,
 }
 
-/// What the lines of a reply show together.
+/// Evidence from all lines of a reply on whether it is a script.
 #[derive(Debug, Default)]
 struct Look<'t> {
-    /// Whether somebody is named who is known, or anybody twice, as in no list.
+    /// Whether a label names a known character or a narrator, or the same name occurs twice (which a list does not do).
     scripted: bool,
-    /// Who is named on more than one line.
+    /// Names that label more than one line.
     twice: Vec<&'t str>,
-    /// Whether a line begins with `Me:`, so that `You:` is spoken about.
+    /// Whether a line begins with `Me:`, in which case `You:` is not a speaker label.
     itself: bool,
 }
 
@@ -101,7 +102,7 @@ impl Own {
 }
 
 impl Speakers<'_> {
-    /// Reads what a reply says under its speaker's own name. Parentheses are plain.
+    /// Extracts the part of a reply that belongs to its speaker. Full-width parentheses must already be ASCII.
     pub(super) fn own(&self, reply: &str) -> Own {
         let mut own = Own::default();
         let lines = lines(reply);
@@ -155,7 +156,8 @@ impl Speakers<'_> {
             let lower = label.name.to_lowercase();
             let is = |names: &[&str]| names.iter().any(|known| is_name(label.name, known));
             let narrates = !label.bare && NARRATORS.contains(&lower.as_str());
-            // Many a model begins with its own name and goes on with a list.
+            // Models often begin with the speaker's own label and continue with a list, so the first line is no
+            // evidence.
             look.scripted |= is(self.others) || narrates || (number > 0 && is(self.own));
             look.itself |= ITSELF.contains(&lower.as_str());
             if label.is_of_a_script() {
@@ -190,7 +192,7 @@ impl Speakers<'_> {
         let lower = name.to_lowercase();
         let narrates = !label.bare && NARRATORS.contains(&lower.as_str());
         match place {
-            // `I trust one of them. Vosper: no.` names nobody who speaks.
+            // In `I trust one of them. Vosper: no.` the name is not a speaker label.
             Place::Within if !label.bare && !label.begins_speech() => Whose::Nobody,
             Place::Within if !name.starts_with(char::is_uppercase) && !name.starts_with(is_han) => Whose::Nobody,
             _ if whose != Whose::Nobody => whose,
@@ -204,14 +206,14 @@ impl Speakers<'_> {
                 let speaks = listens || later || again || label.is_stranger(look.scripted);
                 if speaks { Whose::Other } else { Whose::Nobody }
             }
-            // `Mrs. Dunn: listen!` calls her, and a cut here leaves nothing.
+            // `Mrs. Dunn: listen!` addresses her, and truncating at the start would leave nothing.
             Place::Head if label.has_title() && (!label.action.is_empty() || look.scripted) => Whose::Other,
             _ => Whose::Nobody,
         }
     }
 
-    /// Says whether a line is an action of somebody else: all of it stands in parentheses, and it begins with a name. What somebody
-    /// has, such as words that still sting, acts for nobody.
+    /// Returns whether a line is an action of someone else: it is entirely in parentheses and begins with another
+    /// character's name. A possessive (`Ann's words still sting`) does not count.
     fn is_act_of_another(&self, line: &str) -> bool {
         let line = line.trim_matches(['*', '_', ' ']);
         let (action, rest) = split_action(line);
@@ -237,7 +239,7 @@ impl Speakers<'_> {
     }
 }
 
-/// Compares names by letters and digits, an article aside.
+/// Compares names by letters and digits, ignoring a leading article.
 fn same(one: &str, other: &str) -> bool {
     let bare = |name: &str| {
         let slug = slug(name);
@@ -247,13 +249,13 @@ fn same(one: &str, other: &str) -> bool {
     one == other && one != "-"
 }
 
-/// Says whether a line is nothing but a name, as some scripts have it.
+/// Returns whether a line consists only of a name, as in some script formats.
 fn is_heading(line: &str, names: &[&str]) -> bool {
     let bare = line.trim_matches(['*', '_', '#', '[', ']', '【', '】', ' ']);
     !bare.is_empty() && !bare.ends_with(is_mark) && names.iter().any(|name| same(bare, name))
 }
 
-/// Returns the lines of a reply, each with whether a blank one stands before it.
+/// Returns the non-blank lines of a reply, each with whether a blank line precedes it.
 fn lines(reply: &str) -> Vec<(&str, bool)> {
     let (mut lines, mut apart) = (Vec::new(), false);
     for line in reply.lines().map(str::trim) {
@@ -269,7 +271,7 @@ fn lines(reply: &str) -> Vec<(&str, bool)> {
 fn pieces(line: &str) -> Vec<&str> {
     let (mut pieces, mut start, mut at) = (Vec::new(), 0, 0);
     for sentence in sentences(line) {
-        let begin = at + line[at..].find(sentence).expect("sentences are parts of their text, in order");
+        let begin = at + line[at..].find(sentence).expect("sentences are substrings of their text, in order");
         if at > 0 {
             pieces.push(&line[start..begin]);
             start = begin;
@@ -484,7 +486,8 @@ mod tests {
         ] {
             check(CHINESE, reply, lines, true, false);
         }
-        // Whoever shares a name is somebody else, but for the first to speak.
+        // A label that fits both the speaker and another character means the other one, except at the start of the
+        // reply.
         let keziah = Speakers { own: &["Keziah Marl"], others: &["Silas Marl"] };
         check(keziah, "Mrs. Marl: Good day.\nMr. Marl: Hm.", &["Good day."], true, true);
         check(keziah, "Silas Marl: Hm.", &[], false, true);

@@ -1,4 +1,5 @@
-//! A lane: one test character with one source model, from its first conversation to τ; and lanes that share τ.
+//! Plays a lane (test character × source model) in batches of conversations until every dimension count reaches τ; also
+//! several lanes that share counts.
 
 use std::sync::Arc;
 
@@ -20,90 +21,98 @@ use crate::schema::{Character, Conversation, Dimension, Reject, Sample, TurnKind
 use crate::seed::seeded;
 use crate::stages::select;
 
-/// What all lanes of a run share.
+/// Models, settings and limits that all lanes of a run share.
 #[derive(Debug, Clone, Copy)]
 pub struct Stage<'a> {
-    /// Who decides the next speaker.
+    /// The model that chooses the next speaker.
     pub director: &'a Model,
-    /// Who plays the scene characters.
+    /// The model that plays the scene characters.
     pub scene: &'a Model,
-    /// Whom every source is held against.
+    /// The base model, which every source model is compared with.
     pub base: &'a Model,
-    /// Who compares replies and rates conversations.
+    /// The judge: compares replies and rates conversations.
     pub judge: &'a Model,
-    /// Further judges, who are shown the same replies and change nothing.
+    /// Extra judges. They see the same replies; their verdicts are recorded and affect nothing else.
     pub judges: &'a [Arc<Model>],
     /// The table `[simulate]`.
     pub params: &'a Params,
     /// The table `[select]`.
     pub select: &'a select::Params,
-    /// The table of dimensions, at least one.
+    /// The dimensions, at least one.
     pub dimensions: &'a [Dimension],
     /// The run's seed.
     pub seed: u64,
-    /// The most conversations of each lane in this run (`--limit`). Those that are played are the first of a full run.
+    /// Maximum number of conversations per lane in this run (`--limit`). They are the first ones of a full run.
     pub limit: Option<u32>,
-    /// How many conversations are in memory at once, over all lanes.
+    /// Limits the number of conversations in memory at once, over all lanes.
     pub places: &'a Places,
 }
 
 impl Stage<'_> {
-    /// Returns a dimension of the table.
+    /// Finds a dimension by its code.
     pub(super) fn dimension(&self, code: &str) -> Option<&Dimension> {
         self.dimensions.iter().find(|dimension| dimension.code == code)
     }
 }
 
-/// What share of the counts so far, by conversation, is expected of the next: a wave that falls short by a count costs a lane
-/// another one, of a single conversation, while a conversation too many brings samples.
+/// Factor on the mean number of counts per conversation so far, used as the estimate for the next batch.
+///
+/// Below 1 because a batch that is one count short costs an additional batch of a single conversation, while one
+/// conversation too many still yields samples.
 const CAUTION: f64 = 0.8;
 
-/// How far a lane is.
+/// Progress of a lane, or of lanes that share counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Conversations that have ended, dropped ones included.
+    /// Finished conversations, including dropped ones.
     pub conversations: u32,
-    /// Counts reached, those over τ left out; moves between waves.
+    /// Counts reached, at most τ per dimension. Updated between batches.
     pub counted: u32,
-    /// Counts wanted: τ for each dimension.
+    /// Counts required: τ × number of dimensions.
     pub wanted: u32,
-    /// Whether nothing more is played.
+    /// Whether the lane has ended.
     pub has_ended: bool,
 }
 
-/// What comes of one conversation.
+/// The result of one conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Played {
-    /// The conversation, kept or not; none when it did not come to its end.
+    /// The conversation, kept or not. None if it failed before its end.
     pub conversation: Option<Conversation>,
-    /// Its samples, if it is kept.
+    /// Its samples; empty unless the conversation is kept.
     pub samples: Vec<Sample>,
-    /// What was dropped: the conversation, or turns of it.
+    /// Rejects for the conversation or for turns of it.
     pub rejects: Vec<Reject>,
 }
 
-/// How lanes that share counts ended; most often it is one lane.
+/// The final state of lanes that share counts (usually a single lane).
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaneEnd {
-    /// The counts at the end.
+    /// The final counts.
     pub counts: Counts,
-    /// The dimensions that have less than τ.
+    /// Codes of dimensions whose count is below τ.
     pub short: Vec<String>,
-    /// The dimensions that have τ counts and no sample.
+    /// Codes of dimensions that reached τ without yielding a sample.
     pub barren: Vec<String>,
-    /// The entries of lanes that fell short of τ, brought no sample of a dimension, or never played.
+    /// Rejects for lanes that ended below τ, yielded no sample of a dimension, or never played.
     pub rejects: Vec<Reject>,
 }
 
-/// Plays lanes that share counts, of one character and each of these sources, in waves until every dimension has τ counts, or
-/// their conversations or scenes run out. With several sources they take turns, conversation by conversation, each
-/// in its own order of scenes; which one is first depends on the character.
+/// Plays the lanes of one character and these source models, which share counts, in batches until every dimension count
+/// reaches τ or the conversations or scenes are used up.
 ///
-/// The conversations of a wave run side by side; their targets are planned before, on a copy of the counts, and the counts
-/// move after: how fast anything runs changes nothing. What comes of a conversation is handed to `keep` when it ends, in any
-/// order, and not held here. A conversation that fails is dropped with a reject and its unused targets are given back with
-/// the copy. Only an error that ends the run is returned, and only when every conversation of the wave has come to its own
-/// end, so that answers in flight are kept.
+/// Several sources take turns, conversation by conversation, each with its own order of scenes; which one starts
+/// depends on the character and the seed.
+///
+/// The conversations of a batch run concurrently. Their targets are planned beforehand on a copy of the counts, and the
+/// counts are updated afterwards, so timing cannot change the result. Each conversation is passed to `keep` when it
+/// finishes, in any order, and is not retained here. A failed conversation is dropped with a reject; its unused targets
+/// are discarded with the copy.
+///
+/// # Errors
+///
+/// Only errors that end the run, and only after every conversation of the batch has finished, so that answers in flight
+/// are journaled.
 pub async fn play_lanes<S: Scenes>(
     stage: &Stage<'_>,
     character: &Character,
@@ -118,8 +127,8 @@ pub async fn play_lanes<S: Scenes>(
     let mut tally = Tally::default();
     let mut ended = 0;
     progress(report(stage.params, &counts, ended));
-    // Where it is not targets that count, those are balanced by themselves among the dimensions below τ: one that is aimed at
-    // in vain would else take every further target.
+    // If something other than targets is counted, targets are balanced separately among the dimensions below τ.
+    // Otherwise a dimension that is targeted but never counted would take every further target.
     let mut aimed = Counts::new(stage.dimensions);
     for wave in 0.. {
         if counts.met(tau) || turns.are_over() {
@@ -127,7 +136,7 @@ pub async fn play_lanes<S: Scenes>(
         }
         let wanted = conversations_wanted(stage.params, &counts, ended);
         let mut places = stage.places.take(wanted, counts.missing(tau)).await;
-        // A scene is in memory for as long as its wave.
+        // A scene is in memory for the duration of its batch.
         let chosen = turns.next(wanted)?;
         let mut ahead = match stage.params.count {
             Count::Targeted => counts.clone(),
@@ -155,7 +164,8 @@ pub async fn play_lanes<S: Scenes>(
             .collect();
         drop(places);
         let (mut counted, mut tried) = (counts.clone(), aimed.clone());
-        // Of several errors the one of the first conversation is told, whichever came first.
+        // Of several errors, return that of the first conversation in order, so that the result does not depend on
+        // timing.
         let mut fault: Option<(usize, S::Error)> = None;
         while let Some((place, played)) = running.next().await {
             let kept = played.map_err(S::Error::from).and_then(|played| {
@@ -191,7 +201,7 @@ pub async fn play_lanes<S: Scenes>(
 }
 
 impl Played {
-    /// Moves the counts. In which order conversations do so makes no difference.
+    /// Adds this conversation to the counts. The order of conversations does not matter.
     fn count(&self, count: Count, counts: &mut Counts) {
         let turns = self.conversation.iter().flat_map(|conversation| &conversation.turns);
         let test_turns = turns.filter(|turn| turn.kind == TurnKind::Test);
@@ -206,7 +216,7 @@ impl Played {
     }
 }
 
-/// Plays, rates and samples one conversation. An error that does not end the run drops it.
+/// Plays, rates and samples one conversation. An error that does not end the run drops the conversation with a reject.
 async fn one(
     stage: &Stage<'_>,
     setting: &Setting<'_>,
@@ -231,28 +241,28 @@ async fn one(
     Ok(Played { conversation: Some(conversation), samples, rejects })
 }
 
-/// Returns how many conversations the next wave has: `wave`, but no more than what is missing calls for. Depends on the counts
-/// alone and on how many conversations they are of.
+/// Returns the size of the next batch: at most `wave`, and no more than the missing counts require. Depends only on the
+/// counts and on the number of finished conversations.
 ///
-/// A lane's own conversations tell best how much the next one brings. Before the first, it is as few targeted test turns as
-/// `test_every` and `emphasis` lead to expect.
+/// The yield of one conversation is estimated from the lane's finished conversations. For the first batch it is the
+/// minimum number of targeted test turns to expect from `max_turns`, `test_every` and `emphasis`.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "never negative, and a cast holds to the bounds"
+    reason = "the value is never negative, and float-to-int casts saturate"
 )]
 fn conversations_wanted(params: &Params, counts: &Counts, ended: u32) -> u32 {
     let each = match ended {
         0 => (f64::from(params.max_turns / params.test_every.max(1)) * params.emphasis).max(1.0),
         _ => f64::from(counts.total()) / f64::from(ended) * CAUTION,
     };
-    // Where nothing was counted there is no end to it.
+    // If nothing has been counted yet, this is infinite; the clamp below limits it.
     let wanted = f64::from(counts.missing(params.tau)) / each;
     (wanted.ceil() as u32).clamp(1, params.wave.max(1))
 }
 
 fn report(params: &Params, counts: &Counts, conversations: u32) -> Progress {
-    let wanted = params.tau * u32::try_from(counts.iter().count()).expect("few dimensions");
+    let wanted = params.tau * u32::try_from(counts.iter().count()).expect("the number of dimensions fits in u32");
     Progress { conversations, counted: wanted - counts.missing(params.tau), wanted, has_ended: false }
 }
 
@@ -272,7 +282,7 @@ mod tests {
         Params { tau: 4, wave: 3, min_turns: 6, max_turns: 12, test_every: 3, ..Params::default() }
     }
 
-    /// Everything that a lane yields, in order of its conversations.
+    /// Everything that a lane produces, in conversation order.
     #[derive(Debug, Clone, PartialEq)]
     struct LanePlayed {
         conversations: Vec<Conversation>,
@@ -310,7 +320,7 @@ mod tests {
     }
 
     async fn lane(house: &House, stage: &Stage<'_>, language: Language, scenes: &[Arc<Scene>]) -> LanePlayed {
-        played(house, stage, language, scenes, &|_| {}).await.expect("the lane ends")
+        played(house, stage, language, scenes, &|_| {}).await.expect("the lane finishes")
     }
 
     fn house() -> House {
@@ -340,7 +350,8 @@ mod tests {
             let stage = house.stage(&params);
             let reports = Mutex::new(Vec::new());
             let report = |progress: Progress| reports.lock().unwrap().push(progress);
-            let played = played(&house, &stage, language, &pool(language, 40), &report).await.expect("the lane ends");
+            let played =
+                played(&house, &stage, language, &pool(language, 40), &report).await.expect("the lane finishes");
             assert!(played.counts.met(4), "{:?}", played.counts);
             let fell_short = |reject: &Reject| reject.id == "tess/source" && reject.reason != "no_sample";
             assert!(!played.rejects.iter().any(fell_short), "{:?}", played.rejects);
@@ -352,7 +363,7 @@ mod tests {
         }
     }
 
-    /// What is planned but not played is given back: counts are the targets of the test turns that took place, no more.
+    /// Planned but unused targets are not counted: counts equal the targets of the test turns that took place.
     #[tokio::test]
     async fn counts_are_what_was_played() {
         for (count, language) in
@@ -371,7 +382,7 @@ mod tests {
                 Count::Accepted => played.samples.iter().map(|sample| sample.dimension.clone()).collect(),
             };
             for code in codes {
-                *expected.get_mut(&code).expect("a code of the table") += 1;
+                *expected.get_mut(&code).expect("targets are codes of the dimension table") += 1;
             }
             assert_eq!(by_code(&played.counts), expected, "{count:?}");
         }
@@ -384,13 +395,13 @@ mod tests {
             let played = lane(&house, &house.stage(&params), Language::En, &pool(Language::En, 60)).await;
             let counts: Vec<u32> = played.counts.iter().map(|(_, count)| count).collect();
             let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
-            // Within one but for the conversations of a wave not being equally long.
+            // Counts differ by at most one, plus what follows from conversations of a batch having different lengths.
             let most_apart = if wave == 1 { 1 } else { 3 };
             assert!(most - least <= most_apart, "wave {wave}: {counts:?}");
         }
     }
 
-    /// Sources that share counts play in turn; those that are not needed say so.
+    /// Sources that share counts take turns; unused sources are reported as rejects.
     #[tokio::test]
     async fn sources_that_share_counts_take_turns() {
         let (house, params) = (house(), Params { tau: 3, wave: 3, ..params() });
@@ -406,7 +417,8 @@ mod tests {
                 };
                 let shelf = Shelf::new(&pool(language, 40));
                 let stage = house.stage(&params);
-                let end = play_lanes(&stage, &character, &sources, &shelf, &keep, &|_| {}).await.expect("it ends");
+                let end =
+                    play_lanes(&stage, &character, &sources, &shelf, &keep, &|_| {}).await.expect("the lanes finish");
                 assert!(end.counts.met(3) && end.short.is_empty(), "{end:?}");
                 let kept = kept.into_inner().unwrap();
                 let mut counts: BTreeMap<&str, usize> = sources.iter().map(|source| (source.name(), 0)).collect();
@@ -416,7 +428,7 @@ mod tests {
                 }
                 let (least, most) = (counts.values().min().unwrap(), counts.values().max().unwrap());
                 assert!(most - least <= 1, "{counts:?}");
-                // What a source plays is numbered from 0, whoever plays between.
+                // The conversations of each source are numbered from 0, regardless of the other sources.
                 let ids: Vec<&String> = kept.iter().map(|(_, id)| id).collect();
                 assert!(
                     sources
@@ -436,7 +448,7 @@ mod tests {
                     first.insert(idle.join(" ").replace(name, ""), name);
                 }
             }
-            assert_ne!(first.len(), 1, "not the same sources are left out each time: {first:?}");
+            assert_ne!(first.len(), 1, "the first source varies with the character: {first:?}");
         }
     }
 
@@ -450,7 +462,7 @@ mod tests {
             assert_eq!(conversation.ended_by == EndedBy::MaxTurns, length == params.max_turns);
             let mut target = &conversation.turns[0].target;
             for (turn, next) in conversation.turns.iter().zip(conversation.turns.iter().skip(1)) {
-                assert_eq!(&turn.target, target, "a target holds until the next test turn");
+                assert_eq!(&turn.target, target, "a target stays the same until the next test turn");
                 if turn.kind == TurnKind::Test {
                     target = &next.target;
                 }
@@ -513,7 +525,7 @@ mod tests {
         }
     }
 
-    /// Two runs whose calls end in another order, over a pool in another order, are equal.
+    /// Runs give equal results if calls finish in a different order and the pool is in a different order.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn order_of_events_changes_nothing() {
         for language in Language::ALL {
@@ -529,7 +541,7 @@ mod tests {
                 let lane = lane(&house, &house.stage(&params), language, &scenes).await;
                 played.push((lane, house.journal.by_draw().into_iter().map(timeless).collect::<Vec<_>>()));
             }
-            assert!(played[0].0.conversations.len() > 3, "more than one wave");
+            assert!(played[0].0.conversations.len() > 3, "more than one batch");
             assert_eq!(played[0], played[1]);
             assert_eq!(played[0], played[2]);
         }
@@ -545,7 +557,7 @@ mod tests {
             let places = Places::new(most);
             let stage = Stage { places: &places, ..house.stage(&params) };
             assert_eq!(lane(&house, &stage, Language::Zh, &scenes).await, all, "{most}");
-            assert_eq!(places.free(), most.max(1), "every place is given back");
+            assert_eq!(places.free(), most.max(1), "all permits are returned");
         }
     }
 
@@ -558,7 +570,7 @@ mod tests {
         let (house, params) = (house(), params());
         lane(&house, &house.stage(&params), Language::En, &pool(Language::En, 30)).await;
         let draws: Vec<String> = house.journal.by_draw().into_iter().map(|record| record.draw).collect();
-        assert!(draws.windows(2).all(|pair| pair[0] != pair[1]), "a draw names one call");
+        assert!(draws.windows(2).all(|pair| pair[0] != pair[1]), "draws are unique per call");
         for draw in ["tess/source/0/rate", "tess/source/0/0/director"] {
             assert!(draws.iter().any(|known| known == draw), "{draw}");
         }
@@ -576,7 +588,7 @@ mod tests {
             let stage = Stage { limit: Some(limit), ..house.stage(&params) };
             let limited = lane(&house, &stage, Language::En, &scenes).await;
             assert_eq!(limited.conversations, full.conversations[..limit as usize]);
-            let last = limited.rejects.last().expect("the lane fell short");
+            let last = limited.rejects.last().expect("the lane ended below τ");
             assert_eq!((last.id.as_str(), last.reason.as_str()), ("tess/source", "conversations_exhausted"));
             assert!(last.detail.contains(" of 20"), "{}", last.detail);
         }
@@ -618,10 +630,10 @@ mod tests {
         });
         let after = lane(&house, &house.stage(&params), Language::En, &scenes).await;
         assert_eq!(after.conversations[0], before.conversations[0]);
-        assert_eq!(after.conversations[1], before.conversations[2], "the wave plays on");
+        assert_eq!(after.conversations[1], before.conversations[2], "the rest of the batch is played");
         let rejects: Vec<_> = after.rejects.iter().filter(|reject| reject.reason == "content_filter").collect();
         assert_eq!(rejects.iter().map(|reject| reject.id.as_str()).collect::<Vec<_>>(), ["tess/source/1"]);
-        assert!(after.counts.met(4), "others make up for it");
+        assert!(after.counts.met(4), "other conversations provide the missing counts");
     }
 
     #[tokio::test]
@@ -631,7 +643,7 @@ mod tests {
         let play = || lane(&house, &stage, Language::En, &scenes);
         play().await;
         house.journal.change("tess/source/1/0/director", |record| record.reply.text = "whoever".to_owned());
-        // What follows is asked anew, and no reply of the base comes through.
+        // The later calls are repeated with the changed history; then every base reply is blocked.
         play().await;
         for record in house.journal.records.lock().unwrap().values_mut() {
             if record.draw.starts_with("tess/source/1/") && record.draw.ends_with("/base") {
@@ -666,7 +678,7 @@ mod tests {
         assert!(played.samples.iter().all(|sample| !dropped.contains(&sample.conversation_id.as_str())));
     }
 
-    /// Sets a key of the answer in every record of a draw.
+    /// Sets a key of the answer in all records of a draw.
     fn set(journal: &MemoryJournal, draw: &str, key: &str, value: impl Into<serde_json::Value>) {
         let value = value.into();
         for record in journal.records.lock().unwrap().values_mut().filter(|record| record.draw == draw) {
@@ -692,9 +704,10 @@ mod tests {
                 let play = || lane(&house, &stage, Language::En, &scenes);
                 let before = play().await;
                 let mut turns = before.conversations[0].turns.iter();
-                let turn = turns.rfind(|turn| turn.kind == TurnKind::Test).expect("a test turn").index;
+                let turn =
+                    turns.rfind(|turn| turn.kind == TurnKind::Test).expect("every conversation has a test turn").index;
                 house.journal.change(&format!("{ID}/{turn}/source"), |record| record.reply.text = reply.to_owned());
-                // What follows is asked anew, and the answers are set as they come.
+                // The later calls are repeated with the changed history; their answers are set in turn.
                 play().await;
                 set(&house.journal, &format!("{ID}/{turn}/judge"), "score", score);
                 play().await;
@@ -717,7 +730,7 @@ mod tests {
                 assert!(played.samples.iter().all(|sample| sample.reference != reply));
             }
         }
-        assert_eq!(tried, [2, 2], "one score keeps the source's reply, the other the base's");
+        assert_eq!(tried, [2, 2], "one score keeps the source reply, the other the base reply");
     }
 
     #[tokio::test]
@@ -730,7 +743,9 @@ mod tests {
         assert_eq!(lane(&replay, &replay.stage(&params), Language::En, &scenes).await, full);
         replay.journal.records.lock().unwrap().retain(|_, record| record.draw != "tess/source/1/rate");
         let stage = replay.stage(&params);
-        let error = played(&replay, &stage, Language::En, &scenes, &|_| {}).await.expect_err("a call is gone");
+        let error = played(&replay, &stage, Language::En, &scenes, &|_| {})
+            .await
+            .expect_err("a call is missing from the journal");
         assert!(matches!(&error, AskError::Missing { draw, .. } if draw == "tess/source/1/rate"), "{error}");
     }
 
@@ -743,13 +758,21 @@ mod tests {
         for dimension in &house.dimensions {
             (0..9).for_each(|_| counts.add(&dimension.code));
         }
-        assert_eq!(conversations_wanted(&params, &counts, 0), 2, "five are missing, four are expected of one");
+        assert_eq!(
+            conversations_wanted(&params, &counts, 0),
+            2,
+            "five counts are missing and one conversation is expected to yield four"
+        );
         let normal = Params { emphasis: 0.0, ..params.clone() };
         assert_eq!(conversations_wanted(&normal, &counts, 0), 5);
-        // What conversations have brought so far tells more: 45 of so many.
+        // With finished conversations, their mean yield decides: 45 counts over `ended` conversations.
         for (ended, wanted) in [(4, 1), (7, 1), (8, 2), (30, 5), (60, 8)] {
             assert_eq!(conversations_wanted(&params, &counts, ended), wanted, "{ended}");
         }
-        assert_eq!(conversations_wanted(&params, &Counts::new(&house.dimensions), 8), 8, "nothing came of eight");
+        assert_eq!(
+            conversations_wanted(&params, &Counts::new(&house.dimensions), 8),
+            8,
+            "eight conversations yielded no count"
+        );
     }
 }

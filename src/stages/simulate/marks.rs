@@ -1,14 +1,15 @@
-//! The marks of a reply: what wraps it, what marks an action, what quotes it. Pure; what a mark stands for is settled here, whether it
-//! is a fault in `reply`.
+//! Markup in a reply: wrappers, template tokens, notes, action marks and quotation marks.
+//!
+//! This module recognizes and removes them; `reply` decides which ones are faults.
 
 use serde_json::Value;
 
 use crate::text::{is_closer, is_han, is_mark};
 
-/// What a model's template leaves in its answer; two of them only begin.
+/// Chat template tokens that models leave in their answers. The last two are prefixes of tokens.
 const TOKENS: [&str; 10] =
     ["</s>", "<s>", "<eos>", "<bos>", "<end_of_turn>", "<start_of_turn>", "[/INST]", "[INST]", "<|", "<｜"];
-/// Keys under which models give their words when they answer in JSON.
+/// Keys under which models put their reply when they answer in JSON.
 const KEYS: [&str; 14] = [
     "reply",
     "speech",
@@ -25,17 +26,17 @@ const KEYS: [&str; 14] = [
     "内容",
     "对白",
 ];
-/// What a note to the reader begins with, in lower case, before a colon, a dash, a full stop or the end of its brackets.
+/// Beginnings of notes to the reader, in lower case; a colon, dash, full stop or closing bracket must follow.
 const NOTES: [&str; 9] = ["out of character", "note", "author's note", "注", "备注", "作者注", "出戏", "戏外", "说明"];
-/// Characters that begin a word of one or two that is stressed in Chinese and does nothing; 点头 and 拱手 do.
+/// First characters of emphasized Chinese words of one or two characters that are not actions, unlike 点头 and 拱手.
 const STRESSED: &str = "你我他她它您咱谁这那";
 
-/// Takes a reply out of code fences, a tag or JSON. None if it is in none.
+/// Extracts a reply from code fences, a tag or JSON. None if it is not wrapped.
 pub(super) fn unwrapped(text: &str) -> Option<String> {
     let text = text.trim();
     if text.contains("```") {
         let lines = text.lines().filter_map(|line| match line.trim().strip_prefix("```") {
-            // What follows an opening fence is the name of a language.
+            // The text after an opening fence is the name of a language.
             Some(rest) => rest.strip_suffix("```"),
             None => Some(line),
         });
@@ -62,12 +63,12 @@ pub(super) fn unwrapped(text: &str) -> Option<String> {
     Some(action.map_or_else(|| said.to_owned(), |action| format!("({}) {said}", action.trim_matches(['(', ')', '*']))))
 }
 
-/// Says whether a text is code, or data, and no speech.
+/// Returns whether a text still looks like code or JSON.
 pub(super) fn is_wrapped(text: &str) -> bool {
     text.contains("```") || (text.starts_with('{') && text.ends_with('}'))
 }
 
-/// Returns a text up to the first token of a model's template, without those in front. None if it has none.
+/// Removes leading chat template tokens and everything from the next token on. None if there are no tokens.
 pub(super) fn without_tokens(text: &str) -> Option<&str> {
     let (mut rest, mut found) = (text, false);
     loop {
@@ -88,7 +89,7 @@ pub(super) fn without_tokens(text: &str) -> Option<&str> {
     }
 }
 
-/// Returns a text without the notes in brackets that speak to the reader. None if it has none. Parentheses are plain.
+/// Removes bracketed notes to the reader. None if there are none. Full-width parentheses must already be ASCII.
 pub(super) fn without_notes(text: &str) -> Option<String> {
     let (mut bare, mut rest, mut found) = (String::new(), text, false);
     while let Some(open) = rest.find(['(', '[', '【']) {
@@ -106,7 +107,7 @@ pub(super) fn without_notes(text: &str) -> Option<String> {
         }
         found = true;
         bare.push_str(rest[..open].trim_end_matches([' ', '\t']));
-        // What is not closed ends with its line, as the next may be the reply.
+        // An unclosed note ends with its line, as the reply may follow on the next one.
         let end = inside.find(close).or_else(|| inside.find('\n')).unwrap_or(inside.len());
         rest = inside[end..].trim_start_matches(close);
     }
@@ -114,26 +115,26 @@ pub(super) fn without_notes(text: &str) -> Option<String> {
     found.then_some(bare)
 }
 
-/// Says whether what stands in brackets speaks to the reader: `out of character for him` and 出戏园子 are of the scene.
+/// Returns whether the text in brackets is a note to the reader. `out of character for him` and 出戏园子 are not.
 fn is_note(inside: &str) -> bool {
     let inside = inside.trim_start().to_lowercase().replace('’', "'");
     let ends = |rest: &str| rest.trim_start().starts_with([':', '：', '-', '–', '—', '.', '。', ')', ']', '】']);
     inside.starts_with("ooc") || NOTES.iter().any(|word| inside.strip_prefix(word).is_some_and(ends))
 }
 
-/// Says whether a line is drawn across the page.
+/// Returns whether a line is a horizontal rule.
 pub(super) fn is_rule(line: &str) -> bool {
     let marks: Vec<char> = line.chars().filter(|c| !c.is_whitespace()).collect();
     marks.len() > 2 && matches!(marks[0], '-' | '*' | '_' | '=' | '~' | '—') && marks.iter().all(|c| *c == marks[0])
 }
 
-/// Turns `*action*`, `_action_`, `[action]` and `【action】` at the start of a sentence into `(action)` and drops emphasis marks
-/// elsewhere. Two stars are emphasis wherever they stand.
+/// Converts `*action*`, `_action_`, `[action]` and `【action】` at the start of a sentence to `(action)` and removes
+/// emphasis marks elsewhere. Double asterisks are always emphasis. Also returns whether an action was converted.
 pub(super) fn actions(text: &str) -> (String, bool) {
     let text = text.replace("**", "").replace("__", "");
     let (mut result, mut rest, mut found) = (String::with_capacity(text.len()), text.as_str(), false);
     while let Some(open) = rest.find(['*', '_', '[', '【']) {
-        let mark = rest[open..].chars().next().expect("a mark is found");
+        let mark = rest[open..].chars().next().expect("`find` returned the position of a mark");
         let close = match mark {
             '[' => ']',
             '【' => '】',
@@ -173,8 +174,8 @@ pub(super) fn actions(text: &str) -> (String, bool) {
     (result, found)
 }
 
-/// Says whether what stands in marks at the head of a sentence is a word of it: `*You* did this.` An action begins small or ends
-/// its sentence.
+/// Returns whether the marked text at the start of a sentence is an emphasized word, as in `*You* did this.` An action
+/// begins in lower case or ends its sentence.
 fn is_stressed(inside: &str, after: &str) -> bool {
     if inside.chars().all(is_han) {
         let is_word = inside.starts_with(|c| STRESSED.contains(c)) || inside.ends_with(['不', '没']);
@@ -184,7 +185,7 @@ fn is_stressed(inside: &str, after: &str) -> bool {
     inside.starts_with(char::is_uppercase) && !inside.ends_with(is_mark) && goes_on
 }
 
-/// Splits a leading action in parentheses from the speech.
+/// Splits a text into a leading action in parentheses (may be empty) and the rest.
 pub(super) fn split_action(text: &str) -> (&str, &str) {
     let mut depth = 0_u32;
     for (byte, c) in text.char_indices() {
@@ -203,7 +204,8 @@ pub(super) fn split_action(text: &str) -> (&str, &str) {
     ("", text.trim())
 }
 
-/// Returns what stands in quotation marks that surround the whole, or has one of them alone at an end.
+/// Removes a pair of quotation marks around the whole text, or a single unpaired one at either end. None if there is
+/// neither.
 pub(super) fn unquoted(text: &str) -> Option<&str> {
     [('“', '”'), ('"', '"'), ('「', '」'), ('『', '』')].into_iter().find_map(|(open, close)| {
         let whole = text.strip_prefix(open).and_then(|text| text.strip_suffix(close));
@@ -216,7 +218,7 @@ pub(super) fn unquoted(text: &str) -> Option<&str> {
     })
 }
 
-/// Says whether every parenthesis is closed and opened.
+/// Returns whether all parentheses are balanced.
 pub(super) fn balanced(text: &str) -> bool {
     let mut depth = 0_i32;
     for c in text.chars() {
@@ -228,7 +230,7 @@ pub(super) fn balanced(text: &str) -> bool {
     depth == 0
 }
 
-/// Returns a text with blanks in place of what stands in parentheses, byte for byte.
+/// Replaces text in parentheses, and the parentheses, by spaces; byte offsets stay the same.
 pub(super) fn speech(text: &str) -> String {
     let mut depth = 0_u32;
     let mut speech = String::with_capacity(text.len());

@@ -1,7 +1,7 @@
 //! The stage `simulate`: a test character joins the cast of a scene in a group chat.
 //!
-//! [`play_lanes`] plays a lane to its end, or lanes that share counts. It sees no file and no progress bar, and what it plays depends on the lane's
-//! ids, its counts and the pool alone.
+//! [`play_lanes`] plays one lane, or several lanes that share counts, until their targets are met. It reads no file and
+//! shows no progress; its output depends only on the lane ids, the counts, the seed and the scene pool.
 
 mod asks;
 mod conversation;
@@ -54,25 +54,25 @@ pub const PROMPTS: &[(&str, &str)] = &[
     ("simulate/rate.zh", include_str!("prompts/rate.zh.jinja")),
 ];
 
-/// What moves the counts that DWRS reads.
+/// Which events increase the counts that the dimension sampling (DWRS) balances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Count {
-    /// Each test turn counts for the dimension aimed at (Algorithm 1).
+    /// Each test turn counts for its target dimension (FURINA, Algorithm 1).
     Targeted,
-    /// Each test turn counts for the dimension that the judge found.
+    /// Each test turn counts for the dimension that the judge chose.
     Judged,
-    /// Each accepted sample counts for the dimension that the judge found.
+    /// Each accepted sample counts for the dimension that the judge chose.
     Accepted,
 }
 
-/// What shares one set of counts.
+/// Which lanes share one set of counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// A test character with one source model.
+    /// Each lane (test character × source model) has its own counts.
     Lane,
-    /// A test character with all source models, one lane after the other.
+    /// All lanes of a test character share counts; their source models take turns, conversation by conversation.
     Character,
 }
 
@@ -80,47 +80,50 @@ pub enum Scope {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// τ: a lane ends when every dimension has been counted this often. The paper's figure (4.2): 10.
+    /// τ: a lane ends when the count of every dimension has reached this value. The paper (4.2) uses 10.
     #[schemars(range(min = 1))]
     pub tau: u32,
-    /// How likely a stretch up to the next test turn aims at a dimension, 0 to 1; else it is normal conversation (3.3
-    /// mixes the two and names no figure).
+    /// Probability, 0 to 1, that the turns up to and including the next test turn target a dimension; otherwise they
+    /// are normal conversation. The paper (3.3) mixes the two and gives no figure.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub emphasis: f64,
-    /// What moves the counts. Algorithm 1 counts targets.
+    /// Which events increase the counts. Algorithm 1 of the paper counts targets.
     pub count: Count,
-    /// What shares one set of counts. The paper's τ is per test character and source model.
+    /// Which lanes share one set of counts. In the paper τ applies to each test character and source model.
     pub scope: Scope,
-    /// Conversations of a lane that are planned and played together; counts move between waves.
+    /// Maximum number of conversations of a lane that are planned and played concurrently as one batch. Counts are
+    /// updated between batches.
     #[schemars(range(min = 1))]
     pub wave: u32,
-    /// The fewest turns of a conversation.
+    /// Minimum number of turns of a conversation.
     #[schemars(range(min = 2))]
     pub min_turns: u32,
-    /// The most turns of a conversation. The paper's mean is 19.8 (Table 11).
+    /// Maximum number of turns of a conversation. The paper's mean is 19.8 (Table 11).
     #[schemars(range(min = 2))]
     pub max_turns: u32,
-    /// The test character gets a turn at least every so many turns.
+    /// The test character speaks at least once in this many consecutive turns.
     #[schemars(range(min = 2))]
     pub test_every: u32,
-    /// The most conversations of a lane.
+    /// Maximum number of conversations of a lane.
     #[schemars(range(min = 1))]
     pub max_conversations: u32,
-    /// The most characters of a scene that take part beside the test character; those with most lines stay.
+    /// Maximum number of scene characters that join the test character. Those with the most utterances in the scene are
+    /// kept.
     #[schemars(range(min = 1))]
     pub max_cast: u32,
-    /// The books whose scenes lanes play, by slug or pattern (`["emma", "red-*"]`); all when empty. Lanes whose books are named keep
-    /// every row when others are added; else a further book of a lane's language is played by it too.
+    /// Books whose scenes lanes play, by slug or glob pattern (`["emma", "red-*"]`). If empty, all books; then adding a
+    /// book in a lane's language changes that lane's rows. With the books listed, adding further books changes no row.
     pub books: Vec<String>,
-    /// Whether a character may meet scenes of its own book. Silent, only one that was picked out of the pool may, and only
-    /// where no other book that lanes play has a scene of its language.
+    /// Whether a character plays scenes of its own book. If unset, only characters picked from the scene pool do, and
+    /// only if no other book that lanes play has a scene in the character's language.
     pub own_book: Option<bool>,
-    /// Whether a lane plays the scenes that people wrote for the pool before those of books.
+    /// Whether a lane plays custom scenes (written by hand for the pool) before scenes of books.
     pub custom_first: bool,
-    /// The most sentences of a reply; more is a format fault (the paper's replies have one or two).
+    /// Maximum number of sentences of a reply. A longer reply is truncated and gets the fault `too_many_sentences`.
+    /// Replies in the paper have one or two sentences.
     #[schemars(range(min = 1))]
     pub max_sentences: u32,
-    /// How many of the test character's lines its prompt shows.
+    /// Maximum number of the test character's example lines that its prompt shows.
     pub example_lines: u32,
 }
 

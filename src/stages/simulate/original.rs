@@ -1,5 +1,4 @@
-//! What a scene's dialogue says word for word, so that it can be kept from whoever is not to see it. Pure; it knows nothing of
-//! who that is.
+//! Finds verbatim quotations of a scene's dialogue, so that they can be hidden from participants who must not see it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,26 +6,28 @@ use super::marks::speech;
 use crate::schema::{Attribute, Scene};
 use crate::text::{is_han, plain, sentences, stretches};
 
-/// The least of a line that tells the dialogue: twelve letters or six Chinese characters. Less is anybody's.
+/// Minimum length of a match in an example line: 12 letters or 6 Chinese characters. Shorter phrases are common.
 const LINE: usize = 12;
-/// The least of an attribute that does. It is more, as dropping a line costs one example of many and this a trait.
+/// Minimum length of a match in an attribute: 20 letters or 10 Chinese characters. It is higher than [`LINE`] because
+/// removing an attribute costs a trait, while removing a line costs one of many examples.
 const TRAIT: usize = 20;
-/// How many letters a sentence is found by; [`LINE`] has no fewer.
+/// Number of characters by which sentences are indexed; at most `LINE / 2`, so that every indexed sentence has them.
 const OPENING: usize = 6;
 
-/// The dialogue of a scene as in the book, marks, case and white space aside.
+/// The original dialogue of a scene, ignoring punctuation, case and white space.
 #[derive(Debug, Default)]
 pub(super) struct Original {
-    /// Every speech.
+    /// All speeches.
     speeches: BTreeSet<String>,
-    /// The same on lines of their own.
+    /// All speeches, one per line.
     text: String,
-    /// Every sentence of some length by how it begins, so that looking for all of them takes one walk.
+    /// Sentences of at least [`LINE`] by their first [`OPENING`] characters, so that one pass over a text finds them
+    /// all.
     sentences: BTreeMap<String, Vec<String>>,
 }
 
 impl Original {
-    /// Reads the dialogue of a scene.
+    /// Indexes the dialogue of a scene.
     pub(super) fn new(scene: &Scene) -> Self {
         let mut original = Self::default();
         for said in scene.dialogue.iter().filter_map(|utterance| utterance.speech.as_deref()) {
@@ -43,7 +44,7 @@ impl Original {
         original
     }
 
-    /// Says whether a line is a speech of the dialogue, has a sentence of it or stands in it.
+    /// Returns whether a line is a speech of the dialogue, contains one of its sentences or is contained in it.
     pub(super) fn has(&self, line: &str) -> bool {
         let spoken = speech(line);
         let whole = plain(&spoken);
@@ -53,12 +54,12 @@ impl Original {
             || parts.into_iter().any(|part| length(&part) >= LINE && self.text.contains(&part))
     }
 
-    /// Returns an attribute without the sentences that quote the dialogue; none when nothing is left.
+    /// Returns an attribute without the sentences that quote the dialogue. None if nothing is left.
     pub(super) fn kept_from(&self, attribute: &Attribute) -> Option<Attribute> {
         let value = &attribute.value;
         let (mut kept, mut all) = (String::new(), 0);
         for (sentence, stretch) in stretches(value) {
-            // A name in quotation marks may be a whole speech too, and is anybody's.
+            // Short quotations, such as a name, may equal a whole speech by chance.
             let told = |quotation: &str| length(&plain(quotation)) >= LINE && self.has(quotation);
             let quotes = self.is_told_by(&plain(sentence), TRAIT) || quotations(sentence).any(told);
             if !quotes {
@@ -73,7 +74,7 @@ impl Original {
         (!kept.is_empty()).then(|| Attribute { value: kept.to_owned(), ..attribute.clone() })
     }
 
-    /// Says whether a plain text has a sentence of the dialogue that is at least so long.
+    /// Returns whether a normalized text contains a sentence of the dialogue of at least this length.
     fn is_told_by(&self, text: &str, least: usize) -> bool {
         if self.sentences.is_empty() {
             return false;
@@ -88,12 +89,12 @@ impl Original {
     }
 }
 
-/// Returns how much a plain text tells: a letter or digit, or half a Chinese character.
+/// Returns the length of a normalized text: 1 per letter or digit, 2 per Chinese character.
 fn length(plain: &str) -> usize {
     plain.chars().map(|c| if is_han(c) { 2 } else { 1 }).sum()
 }
 
-/// Returns what stands in quotation marks.
+/// Returns the texts in quotation marks.
 fn quotations(text: &str) -> impl Iterator<Item = &str> {
     [('“', '”'), ('"', '"'), ('「', '」'), ('『', '』')].into_iter().flat_map(move |(open, close)| {
         let mut rest = text;

@@ -1,5 +1,6 @@
-//! Further judges: each is shown the two replies of every test turn, with the history as it was. What they say stands beside
-//! the judge's verdict and changes nothing: neither what stayed, nor any count, nor what is a sample.
+//! Extra judges: each compares the two replies of every test turn, with the same history as the judge.
+//!
+//! Their verdicts are recorded next to the judge's and change neither the kept reply, the counts nor the samples.
 
 use futures::future::join_all;
 
@@ -10,20 +11,22 @@ use crate::llm::{Ask as _, AskError, Model};
 use crate::schema::{Conversation, Line, Reject, Turn, Verdict};
 use crate::stages::select::{Judge, select};
 
-/// Says of a call whether it is a verdict of one of these further judges.
+/// Returns whether a call is a verdict of one of these extra judges.
 #[must_use]
 pub fn is_further_verdict(judges: &[String], ask: &str, draw: &str, model: &str) -> bool {
-    // The draw tells them from the judge's own, which may be the same model.
+    // The draw distinguishes them from calls of the judge, which may be the same model.
     ask == Judge::NAME && draw.contains(&place(model)) && judges.iter().any(|judge| judge == model)
 }
 
-/// Returns the part of a draw that names a further judge.
+/// Returns the part of a draw that names an extra judge.
 fn place(judge: &str) -> String {
     format!("/judge/{judge}")
 }
 
-/// Has further judges look at the test turns of a conversation, side by side, and enters what they say. Returns a reject for
-/// each verdict that failed; only an error that ends the run is returned as one.
+/// Asks the extra judges about all test turns of a conversation concurrently and adds their verdicts to the turns.
+///
+/// Turns with two equal replies are skipped. Returns a reject for each failed verdict; an error that ends the run is
+/// returned as an error.
 pub(super) async fn verdicts(
     stage: &Stage<'_>,
     setting: &Setting<'_>,
@@ -38,7 +41,7 @@ pub(super) async fn verdicts(
             .iter()
             .map(move |judge| async move { (at, judge, verdict(stage, setting, judge, history, id, turn).await) })
     });
-    // All run to their end, so that an answer that is paid for is kept even if another one fails.
+    // All calls run to completion, so that a paid answer is journaled even if another call fails.
     let said = join_all(asked).await;
     let mut rejects = Vec::new();
     for (at, judge, verdict) in said {
@@ -48,7 +51,7 @@ pub(super) async fn verdicts(
             Err(error) if error.ends_the_run() => return Err(error),
             Err(error) => {
                 let id = format!("{}#{}", conversation.id, turn.index);
-                let detail = format!("`{}` gave no verdict: {}", judge.name(), error.detail());
+                let detail = format!("extra judge `{}` failed: {}", judge.name(), error.detail());
                 rejects.push(Reject::new("select", id, error.reason(), detail));
             }
         }
@@ -66,7 +69,8 @@ async fn verdict(
 ) -> Result<Verdict, AskError> {
     let replies = (turn.source_reply.as_deref().unwrap_or_default(), turn.base_reply.as_deref().unwrap_or_default());
     let pair = setting.pair(history, replies, turn.target.as_deref());
-    // A draw of its own: the model may be the judge's, and which reply it sees first is not to depend on what the judge saw.
+    // A draw of its own, because the model may be the same as the judge's and the order in which it sees the replies
+    // must not depend on the judge's.
     let draw = format!("{id}/{}{}", turn.index, place(judge.name()));
     let said = select(judge, stage.select, stage.dimensions, pair, &draw).await?;
     Ok(Verdict {
@@ -98,7 +102,9 @@ mod tests {
         };
         let scenes = pool(language, 30);
         let shelf = Shelf::new(&scenes);
-        play_lanes(&stage, &character(language), &[&house.source], &shelf, &keep, &|_| {}).await.expect("it ends");
+        play_lanes(&stage, &character(language), &[&house.source], &shelf, &keep, &|_| {})
+            .await
+            .expect("the lane finishes");
         let mut played: Vec<Played> = kept.into_inner().unwrap();
         played.sort_by_key(|played| played.conversation.as_ref().map(|talk| talk.id.clone()));
         played
@@ -123,7 +129,7 @@ mod tests {
                     turn.verdicts.clear();
                 }
                 for sample in &mut other.samples {
-                    assert_eq!(sample.verdicts.len(), 2, "a sample has what its turn has");
+                    assert_eq!(sample.verdicts.len(), 2, "a sample has the verdicts of its turn");
                     sample.verdicts.clear();
                 }
                 assert_eq!(*one, other);

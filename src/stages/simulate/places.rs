@@ -1,4 +1,4 @@
-//! Places for conversations, over all lanes, and which lane's next wave takes them first. It plays nothing.
+//! Admission control: limits the number of conversations in memory over all lanes and orders the waiting batches.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -6,20 +6,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// Places for conversations, over all lanes: however many lanes there are, no more conversations than places are in memory.
+/// A priority semaphore over all lanes: at most this many conversations are in memory at once.
 ///
-/// The lane that misses most goes first, among equals the one that came first. So lanes draw level and end together, where one
-/// that fell behind would else play its last waves alone, with most of the requests that may be in flight unused.
+/// The lane with the most missing counts goes first, ties in order of arrival. Lanes therefore progress evenly and end
+/// together; otherwise a lane that fell behind would play its last batches alone and leave most of the request
+/// concurrency unused.
 #[derive(Debug)]
 pub struct Places {
     most: u32,
     hall: Mutex<Hall>,
 }
 
-/// What is missing, most first, then who came first.
+/// Queue priority: most missing counts first, then order of arrival.
 type Turn = (Reverse<u32>, u64);
 
-/// The free places and who waits for some.
+/// The free permits and the queue of waiting batches.
 #[derive(Debug)]
 struct Hall {
     free: u32,
@@ -28,7 +29,7 @@ struct Hall {
 }
 
 impl Hall {
-    /// Calls the one whose turn it is.
+    /// Wakes the first batch in the queue.
     fn call(&self) {
         if let Some((_, bell)) = self.line.first_key_value() {
             bell.notify_one();
@@ -37,15 +38,16 @@ impl Hall {
 }
 
 impl Places {
-    /// Makes so many places, at least one.
+    /// Creates `most` permits, at least one.
     #[must_use]
     pub fn new(most: u32) -> Self {
         let most = most.max(1);
         Self { most, hall: Mutex::new(Hall { free: most, line: BTreeMap::new(), came: 0 }) }
     }
 
-    /// Waits for the places of a wave of a lane that misses so many counts, until all of them are free at once; nobody who misses less
-    /// goes before it meanwhile. A wave that is larger than all places takes all.
+    /// Waits until `wanted` permits are free at once and takes them, for a batch of a lane with `missing` counts.
+    ///
+    /// Meanwhile no batch with fewer missing counts goes first. If `wanted` exceeds the total, all permits are taken.
     pub(super) async fn take(&self, wanted: u32, missing: u32) -> Taken<'_> {
         let wanted = wanted.min(self.most);
         let waiting = Waiting::new(self, missing);
@@ -72,7 +74,7 @@ impl Places {
     }
 }
 
-/// Somebody in the line, until it is dropped.
+/// An entry of the queue; leaves it when dropped.
 struct Waiting<'a> {
     places: &'a Places,
     turn: Turn,
@@ -95,12 +97,12 @@ impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         let mut hall = self.places.hall();
         hall.line.remove(&self.turn);
-        // Places may be left for the next one; also where this one is gone before its turn.
+        // Permits may be left for the next entry, also if this one was cancelled before its turn.
         hall.call();
     }
 }
 
-/// Places that are taken, until they are dropped.
+/// Permits that are taken; returned when dropped.
 #[derive(Debug)]
 pub(super) struct Taken<'a> {
     places: &'a Places,
@@ -108,7 +110,7 @@ pub(super) struct Taken<'a> {
 }
 
 impl Taken<'_> {
-    /// Hands one of the places over, to be given back by itself; none is left after the last.
+    /// Splits off one permit, to be returned on its own. None if no permit is left.
     pub(super) fn one(&mut self) -> Option<Self> {
         self.many = self.many.checked_sub(1)?;
         Some(Self { places: self.places, many: 1 })
@@ -137,22 +139,22 @@ mod tests {
         let mut all = places.take(9, 0).await;
         let mut waiting =
             [(2, 5), (3, 20), (1, 20), (1, 1)].map(|(wanted, missing)| Box::pin(places.take(wanted, missing)));
-        assert!(waiting.iter_mut().all(|take| take.now_or_never().is_none()), "no place is free");
+        assert!(waiting.iter_mut().all(|take| take.now_or_never().is_none()), "no permit is free");
         let gone = all.one();
         assert!(gone.is_some());
         drop(gone);
-        // Three are wanted by the first in the line; nobody who wants less goes before it.
+        // The first in the queue wants three; no smaller request goes first.
         assert!(waiting.iter_mut().all(|take| take.now_or_never().is_none()));
         drop(all);
         let mut waiting = waiting.into_iter();
-        let [mut few, many, one, mut last] = std::array::from_fn(|_| waiting.next().expect("four wait"));
-        let many = many.now_or_never().expect("it misses most and came first");
-        assert!(few.as_mut().now_or_never().is_none(), "one that misses more waits");
-        let one = one.now_or_never().expect("it misses as much and came later");
-        assert!(few.as_mut().now_or_never().is_none(), "all four are taken");
+        let [mut few, many, one, mut last] = std::array::from_fn(|_| waiting.next().expect("four batches are waiting"));
+        let many = many.now_or_never().expect("it has the most missing counts and came first");
+        assert!(few.as_mut().now_or_never().is_none(), "a batch with more missing counts is waiting");
+        let one = one.now_or_never().expect("it has equally many missing counts and came later");
+        assert!(few.as_mut().now_or_never().is_none(), "all four permits are taken");
         assert!(last.as_mut().now_or_never().is_none());
         drop(many);
-        // Whoever gives up keeps nobody waiting.
+        // A cancelled request does not block the others.
         drop(few);
         drop(last.await);
         drop(one);
@@ -164,7 +166,7 @@ mod tests {
         let places = Places::new(3);
         let mut wave = places.take(2, 1).await;
         let (first, second) = (wave.one(), wave.one());
-        assert!(wave.one().is_none(), "two were taken");
+        assert!(wave.one().is_none(), "only two permits were taken");
         drop(wave);
         assert_eq!(places.free(), 1);
         drop(first);
@@ -173,7 +175,7 @@ mod tests {
         assert_eq!(places.free(), 3);
     }
 
-    /// Whatever the order of ends, everybody gets a turn and nothing is lost.
+    /// In any order of completion, every request is served and no permit is lost.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_crowd_passes_through() {
         let places = Arc::new(Places::new(5));
@@ -191,7 +193,7 @@ mod tests {
             })
         });
         for guest in crowd.collect::<Vec<_>>() {
-            guest.await.expect("nobody panics");
+            guest.await.expect("no task panics");
         }
         assert_eq!(places.free(), 5);
     }

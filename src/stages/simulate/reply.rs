@@ -1,5 +1,7 @@
-//! The form of a reply: an optional action in parentheses, then a short utterance. Mends what can be mended without
-//! changing what is said, and names what cannot. Pure; it asks nothing and decides nothing.
+//! The format of a reply: an optional action in parentheses, then a short utterance.
+//!
+//! Fixes what can be fixed without changing what is said, and names all faults, fixed or not. What follows from a fault
+//! is decided elsewhere.
 
 use super::labels::{Own, Speakers};
 use super::marks::{
@@ -10,48 +12,48 @@ use super::script::{self, Script};
 use crate::schema::Language;
 use crate::text::{is_cut, may_refuse, refuses, reveals_model, sentences};
 
-/// Nothing was said or done.
+/// No speech and no action.
 pub(super) const EMPTY: &str = "empty";
-/// The speaker's own name stood in front.
+/// Began with the speaker's own name as a label.
 pub(super) const OWN_NAME: &str = "own_name";
-/// It went on to speak for someone else; it ends before that.
+/// Went on to speak or act for someone else; truncated before that.
 pub(super) const SPEAKS_FOR_OTHERS: &str = "speaks_for_others";
-/// An action stood in other marks than parentheses.
+/// An action was marked by something other than parentheses.
 pub(super) const ACTION_MARKS: &str = "action_marks";
-/// It stood in a code fence, a tag or JSON.
+/// Wrapped in a code fence, a tag or JSON.
 pub(super) const WRAPPED: &str = "wrapped";
-/// Tokens of a model's template stood in it; it ends at the first after its words.
+/// Contained chat template tokens; truncated at the first one after its words.
 pub(super) const TEMPLATE_TOKENS: &str = "template_tokens";
-/// A note to the reader stood in brackets.
+/// Contained a note to the reader in brackets.
 pub(super) const OUT_OF_CHARACTER: &str = "out_of_character";
-/// Something stood under a line across the page, or announced what stands under it: the other side of the line stays.
+/// Contained a horizontal rule. The text above it is kept, or the text below it if the text above only announces it.
 pub(super) const RULED_OFF: &str = "ruled_off";
-/// A sentence of some length stood in it twice.
+/// Contained the same long sentence twice.
 pub(super) const REPEATS_ITSELF: &str = "repeats_itself";
-/// The whole speech stood in quotation marks, or one of them stood alone.
+/// The whole speech was in quotation marks, or had a single unpaired one.
 pub(super) const QUOTED: &str = "quoted";
-/// More sentences than allowed; it ends after the last one allowed.
+/// More sentences than allowed; truncated after the last allowed one.
 pub(super) const TOO_MANY_SENTENCES: &str = "too_many_sentences";
-/// A parenthesis is not closed, or not opened.
+/// Unbalanced parentheses.
 pub(super) const UNBALANCED_PARENTHESES: &str = "unbalanced_parentheses";
-/// It is in another language than the conversation.
+/// In a different language than the conversation.
 pub(super) const WRONG_LANGUAGE: &str = "wrong_language";
-/// It says again what has been said: a long sentence of its speaker's, a longer one of anybody's, or the whole of what its
-/// speaker has said.
+/// Repeats the conversation: a long sentence of the speaker, a longer sentence of anyone, or a whole utterance of the
+/// speaker.
 pub(super) const REPEATS_HISTORY: &str = "repeats_history";
-/// It speaks as a language model.
+/// Speaks as a language model.
 pub(super) const REVEALS_AI: &str = "reveals_ai";
-/// It refuses to go on, as an assistant does.
+/// Refuses to continue, as an assistant does.
 pub(super) const DECLINES: &str = "declines";
-/// It says nothing but that it will not help or answer, as an assistant or a character may.
+/// Only says that it will not help or answer, which may come from the assistant or from the character.
 pub(super) const MAY_DECLINE: &str = "may_decline";
-/// It has no final mark, as if it were cut off.
+/// Has no final punctuation, as if it were cut off.
 pub(super) const CUT_ENDING: &str = "cut_ending";
 
-/// What follows the name of a fault that was mended.
+/// Suffix of a fault that was fixed.
 const MENDED: &str = ":mended";
 
-/// The faults that no mending takes away, in the order in which they are told.
+/// The faults that can remain after cleaning, in the order in which they are reported.
 const UNMENDABLE: [&str; 10] = [
     EMPTY,
     DECLINES,
@@ -65,43 +67,45 @@ const UNMENDABLE: [&str; 10] = [
     CUT_ENDING,
 ];
 
-/// The faults that disturb a whole conversation: whoever said it is out of the part, and every later line has it in its history.
+/// The faults that invalidate a whole conversation: the speaker is out of character, and every later turn has the
+/// utterance in its history.
 pub(super) const DISTURBING: [&str; 3] = [DECLINES, REVEALS_AI, WRONG_LANGUAGE];
 
-/// Says whether a fault of a turn is one of form that was not mended.
+/// Returns whether a fault of a turn is a format fault that was not fixed.
 pub(super) fn is_unmended(fault: &str) -> bool {
     UNMENDABLE.contains(&fault)
 }
 
-/// Says whether nothing good follows a line with a fault. What says little new, or may be in the part, is good to answer.
+/// Returns whether later turns must not become samples because of this fault. An utterance that repeats itself or may
+/// decline in character can still be answered.
 pub(super) fn spoils(fault: &str) -> bool {
     is_unmended(fault) && ![REPEATS_HISTORY, MAY_DECLINE].contains(&fault)
 }
 
-/// What a reply is held against.
+/// The format rules for the replies of one speaker.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Format<'a> {
     /// The language of the conversation.
     pub language: Language,
-    /// Who speaks, and who does not. The first of its own names is the one in the history.
+    /// Names of the speaker and of everyone else. The first of the speaker's names is the one used in the history.
     pub speakers: Speakers<'a>,
-    /// The most sentences.
+    /// Maximum number of sentences.
     pub max_sentences: u32,
-    /// Whether the world has artificial minds of its own, so that speaking of them is in the part.
+    /// Whether the fictional world contains AI, so that mentioning it is in character.
     pub artificial: bool,
 }
 
-/// A reply in form.
+/// A cleaned reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reply {
-    /// One line: `(action) speech`, either may be absent.
+    /// One line: `(action) speech`; either part may be missing.
     pub text: String,
-    /// The faults by name, in the order in which they are looked for; mended ones end in `:mended`.
+    /// Fault names in the order of the checks; fixed ones end in `:mended`.
     pub faults: Vec<String>,
 }
 
 impl Format<'_> {
-    /// Puts a model's reply in form.
+    /// Cleans a model's reply and lists its faults. `said` is the conversation so far.
     pub(super) fn clean(&self, raw: &str, said: &Said) -> Reply {
         let (text, mended) = self.mend(raw);
         let mut faults: Vec<String> = mended.into_iter().map(|fault| format!("{fault}{MENDED}")).collect();
@@ -109,14 +113,14 @@ impl Format<'_> {
         Reply { text, faults }
     }
 
-    /// Returns the faults of a text that no mending takes away.
+    /// Returns the faults of a cleaned text.
     pub(super) fn faults(&self, text: &str, said: &Said) -> Vec<&'static str> {
         if is_empty(text) {
             return vec![EMPTY];
         }
         let name = self.speakers.own.first().copied().unwrap_or_default();
         let has = |fault: &str| match fault {
-            // `(sighs)` before a refusal makes it none of a character's.
+            // An action such as `(sighs)` does not make a refusal in character.
             DECLINES => refuses(&speech(text)),
             MAY_DECLINE => !refuses(&speech(text)) && may_refuse(&speech(text)),
             REVEALS_AI => !self.artificial && reveals_model(text),
@@ -131,7 +135,7 @@ impl Format<'_> {
         UNMENDABLE.into_iter().filter(|fault| has(fault)).collect()
     }
 
-    /// Says whether nothing is left of a model's reply when it is put in form.
+    /// Returns whether nothing is left of a model's reply after cleaning.
     pub(super) fn leaves_nothing(&self, raw: &str) -> bool {
         is_empty(&self.mend(raw).0)
     }
@@ -186,8 +190,8 @@ impl Format<'_> {
     }
 }
 
-/// Returns what stands above the first line across the page that has anything above it, and whether anything was cut. What ends
-/// in a colon there announces the reply, which stands below.
+/// Returns the text above the first horizontal rule that has text above it, and whether there was a rule. If the text
+/// above ends in a colon, it announces the reply, and the text below is used instead.
 fn ruled(text: &str) -> (String, bool) {
     let (mut above, mut found) = (Vec::new(), false);
     let mut lines = text.lines();
@@ -207,13 +211,13 @@ fn ruled(text: &str) -> (String, bool) {
     (above.join("\n"), found)
 }
 
-/// Returns a text without the long sentences that it has said already, and whether there were any.
+/// Removes repeated long sentences from a text. Also returns whether there were any.
 fn once(text: &str) -> (String, bool) {
     let (mut kept, mut heard, mut start) = (String::new(), Vec::new(), 0);
     for end in sentence_ends(text) {
         let sentence = plain(&speech(&text[start..end]));
         if is_long(&sentence) && heard.contains(&sentence) {
-            // What is done in between stays.
+            // Keep an action in front of the removed sentence.
             let said = speech(&text[start..end]);
             let action = said.find(|c: char| !c.is_whitespace()).map_or("", |at| text[start..start + at].trim_end());
             kept.push_str(action);
@@ -228,7 +232,7 @@ fn once(text: &str) -> (String, bool) {
     (kept, found)
 }
 
-/// Adds a line, with a space between unless both neighbours are of a script that has none.
+/// Appends a line, separated by a space unless both adjacent characters belong to a script without spaces.
 fn join(text: &mut String, line: &str) {
     let tight = |c: char| matches!(script::of(c), Script::Han | Script::Wide);
     let (last, first) = (text.chars().last(), line.chars().next());
@@ -247,12 +251,12 @@ fn is_empty(text: &str) -> bool {
     !text.chars().any(char::is_alphanumeric)
 }
 
-/// Returns where the sentences of a reply end, in bytes; what stands in parentheses begins and ends none.
+/// Returns the byte offsets of the sentence ends of a reply, ignoring text in parentheses.
 fn sentence_ends(text: &str) -> Vec<usize> {
     let speech = speech(text);
     let mut end = 0;
     let ends = sentences(&speech).into_iter().map(|sentence| {
-        end += speech[end..].find(sentence).expect("sentences are parts of their text, in order") + sentence.len();
+        end += speech[end..].find(sentence).expect("sentences are substrings of their text, in order") + sentence.len();
         end
     });
     ends.collect()
@@ -263,7 +267,7 @@ mod tests {
     use super::*;
 
     fn format<'a>(language: Language, name: &'a str, others: &'a [&'a str]) -> Format<'a> {
-        // A leak keeps the tables of cases plain.
+        // Leaking keeps the test tables simple.
         let own = Box::leak(Box::new([name]));
         Format { language, speakers: Speakers { own, others }, max_sentences: 2, artificial: false }
     }
@@ -274,7 +278,7 @@ mod tests {
             (reply.text.as_str(), reply.faults.iter().map(String::as_str).collect::<Vec<_>>()),
             (text, faults.to_vec())
         );
-        // Putting a reply in form twice changes nothing more.
+        // Cleaning is idempotent.
         assert_eq!(format.clean(&reply.text, &Said::default()).text, reply.text, "{raw}");
     }
 

@@ -1,4 +1,4 @@
-//! What has been said in a conversation, marks and case aside, and whether a reply says it again. Pure.
+//! Repetition checks: what has been said in a conversation, ignoring punctuation and case.
 
 use std::collections::HashMap;
 
@@ -6,30 +6,30 @@ use super::marks::speech;
 use super::script;
 use crate::text::{is_closer, sentences};
 
-/// The least weight of a sentence that nobody says twice: six words or eight Chinese characters.
+/// Minimum weight of a sentence that a speaker does not repeat: 6 words or 8 Chinese characters.
 const LONG: usize = 16;
 
-/// The least weight of a sentence that nobody says after another: eleven words or sixteen Chinese characters. Set phrases are
-/// shorter.
+/// Minimum weight of a sentence that a speaker does not repeat after another speaker: 11 words or 16 Chinese
+/// characters. Set phrases are shorter.
 const ANOTHERS: usize = 32;
 
-/// The least weight of an utterance that its speaker says once: four words or five Chinese characters. Anything shorter, `Yes.`
-/// or `我知道。`, is said a second time by anybody in twenty turns; a third time it is a tic.
+/// Minimum weight of an utterance that its speaker does not repeat as a whole: 4 words or 5 Chinese characters. Shorter
+/// ones, such as `Yes.` or `我知道。`, may occur twice in twenty turns; the third time counts as a repetition.
 const SHORT: usize = 10;
 
-/// What has been said in a conversation.
+/// Index of what has been said in a conversation.
 #[derive(Debug, Default)]
 pub(super) struct Said {
-    /// Who has said a sentence of some length, and in which line each did so last.
+    /// For each long sentence, its speakers, each with the number of the last turn in which they said it.
     sentences: HashMap<String, Vec<(String, usize)>>,
-    /// How many lines were said.
+    /// Number of turns so far.
     lines: usize,
-    /// How often each speaker has said what as a whole.
+    /// How often each speaker has said each whole utterance.
     utterances: HashMap<String, u32>,
 }
 
 impl Said {
-    /// Adds what a line says.
+    /// Adds a turn.
     pub(super) fn add(&mut self, speaker: &str, content: &str) {
         self.lines += 1;
         for sentence in long_sentences(content) {
@@ -40,8 +40,8 @@ impl Said {
         *self.utterances.entry(utterance(speaker, content).1).or_default() += 1;
     }
 
-    /// Says whether a reply repeats: a long sentence of its speaker's, a longer one of anybody's, or the whole of what its
-    /// speaker has said. To ask back what was said just now is an answer.
+    /// Returns whether a reply repeats a long sentence of its speaker, a longer sentence of anyone, or a whole
+    /// utterance of its speaker. Asking back what was said in the previous turn is not a repetition.
     pub(super) fn has(&self, speaker: &str, text: &str) -> bool {
         if self.utterances.is_empty() {
             return false;
@@ -61,25 +61,25 @@ impl Said {
     }
 }
 
-/// Returns the sentences of a text that nobody says twice.
+/// Returns the normalized sentences of a text that are long enough to count as repetitions.
 pub(super) fn long_sentences(text: &str) -> Vec<String> {
     let speech = speech(text);
     sentences(&speech).into_iter().map(plain).filter(|sentence| is_long(sentence)).collect()
 }
 
-/// Says whether a plain sentence is one that nobody says twice.
+/// Returns whether a normalized sentence is long enough to count as a repetition.
 pub(super) fn is_long(plain: &str) -> bool {
     script::weight(plain) >= LONG
 }
 
-/// Returns the weight of an utterance, and it under its speaker. One without speech is its action.
+/// Returns the weight of an utterance and its key (speaker and normalized text). Without speech, the action is used.
 fn utterance(speaker: &str, text: &str) -> (usize, String) {
     let said = plain(&speech(text));
     let said = if said.is_empty() { plain(text) } else { said };
     (script::weight(&said), format!("{speaker}\n{said}"))
 }
 
-/// Returns the letters and digits of a sentence in lower case, with single spaces between words.
+/// Normalizes a sentence to letters and digits in lower case, with single spaces between words.
 pub(super) fn plain(sentence: &str) -> String {
     let mut plain = String::new();
     for c in sentence.chars() {
@@ -128,7 +128,7 @@ mod tests {
             said.add("Bob", text);
             assert!(said.has("Ann", text) && !said.has("Ann", back) && said.has("Bob", back), "{text}");
             said.add("Cid", "So.");
-            assert!(said.has("Ann", back), "nobody has just said it: {text}");
+            assert!(said.has("Ann", back), "it was not said in the previous turn: {text}");
         }
         for phrase in ["I don't know what you mean.", "我不知道你在说什么。"] {
             let mut said = Said::default();
@@ -153,10 +153,10 @@ mod tests {
                 assert_eq!(said.has("Ann", again), time >= most, "{text} {time}");
                 said.add("Ann", text);
             }
-            assert!(!said.has("Bob", again), "{text}: another may say the same");
+            assert!(!said.has("Bob", again), "{text}: another speaker may say the same");
         }
         let mut said = Said::default();
         said.add("Ann", "Yes, I know that.");
-        assert!(!said.has("Ann", "Yes, I know that. He told me."), "more is said");
+        assert!(!said.has("Ann", "Yes, I know that. He told me."), "the second utterance says more");
     }
 }

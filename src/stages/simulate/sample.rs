@@ -1,4 +1,4 @@
-//! Samples: the turns of a kept conversation where the source did better than the base. Asks nothing.
+//! Builds samples from the turns of a kept conversation in which the source reply is better than the base reply.
 
 use super::TestReply;
 use super::conversation::line;
@@ -10,14 +10,17 @@ use super::setting::Setting;
 use crate::llm::{Ask, AskError};
 use crate::schema::{Conversation, Line, Reject, Sample, Turn};
 
-/// Returns the samples of a kept conversation, and a reject for each line of it whose form is at fault, and for each turn that is
-/// no sample for a fault: its own (`format:`), the base's reply's (`baseline:`), or one of a line before it (`history:`), which
-/// whoever is tested would be asked to go on from. A line that repeats another, or declines as a character may, spoils none.
+/// Returns the samples and rejects of a conversation; both are empty unless it is kept.
 ///
-/// To do better than a reply that nobody could use proves nothing. A base that repeats itself can be used, and plays badly.
+/// Each turn with a format fault gets a reject (`format:`), and so does each turn that would be a sample but for a
+/// fault of the base reply (`baseline:`) or of an earlier turn (`history:`), from which a candidate would have to
+/// continue. Turns that repeat the conversation, or decline as a character may, do not affect later turns.
 ///
-/// The prompt of a sample is the test character's own, with S(d) of the dimension that the judge found in place of the
-/// target's: what a model under test is sent is what it is judged on.
+/// Being better than an unusable base reply proves nothing, so such turns are dropped. A base reply that only repeats
+/// the conversation is usable, though bad.
+///
+/// The prompt of a sample is the test character's, with S(d) of the dimension chosen by the judge instead of the
+/// target's, so that a candidate is instructed on the dimension that it is judged on.
 pub(super) fn samples(
     stage: &Stage<'_>,
     setting: &Setting<'_>,
@@ -63,7 +66,7 @@ fn sample(
     id: String,
 ) -> Result<Sample, AskError> {
     let dimension = turn.dimension.as_deref().and_then(|code| stage.dimension(code));
-    let dimension = dimension.expect("the judge chooses from the table");
+    let dimension = dimension.expect("the judge's schema allows only codes of the table");
     let ask = setting.test_reply(history, Some(dimension));
     let messages = ask
         .messages(&stage.judge.desk().prompts)
@@ -162,7 +165,7 @@ mod tests {
         ] {
             let (house, params) = (House::new(std::sync::Arc::default(), false), Params::default());
             let (scene, tess) = (scene(language, "book@0", &["Ann"]), character(language));
-            let setting = Setting::new(&scene, &tess, &params).expect("somebody is there");
+            let setting = Setting::new(&scene, &tess, &params).expect("a scene character remains");
             let mut conversation = Conversation {
                 id: "tess/source/0".to_owned(),
                 language,
@@ -197,7 +200,8 @@ mod tests {
                 "{language}"
             );
             assert!(rejects[4].detail.starts_with("turn 5, Ann: "), "{}", rejects[4].detail);
-            // What says nothing new, or may be in the part, is no sample, and spoils none.
+            // A reply that repeats the conversation, or may decline in character, is not a sample, but later turns can
+            // be.
             for fault in [REPEATS_HISTORY, MAY_DECLINE] {
                 let mut turns = conversation.turns[..5].to_vec();
                 turns[1].faults.push(fault.to_owned());
@@ -206,7 +210,7 @@ mod tests {
                 assert_eq!(made.iter().map(|sample| sample.turn).collect::<Vec<_>>(), [4], "{fault}");
                 assert_eq!(rejects[0].reason, format!("format:{fault}"));
             }
-            // A base that repeats itself can be used.
+            // A base reply that repeats the conversation is usable.
             let again = format!("(...) {}", conversation.turns[1].content);
             let mut said = Said::default();
             said.add("Tess", &conversation.turns[1].content);

@@ -1,4 +1,4 @@
-//! Which scenes a lane plays, and in which order. Reads none but through [`Scenes`].
+//! Selects and orders the scenes of a lane. Scenes are read through [`Scenes`].
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,28 @@ use crate::schema::{Character, CharacterType, Scene, SceneHead, Utterance, slug}
 use crate::seed::seeded;
 use crate::text::PlainName;
 
-/// Where lanes find their scenes: what they choose by is at hand, the rest of a scene is read when a conversation plays in it.
+/// The source of scenes. Heads are in memory; a full scene is read when a conversation needs it.
 pub trait Scenes: Sync {
-    /// What ends a lane.
+    /// The error type; an error ends the lane.
     type Error: From<AskError>;
 
-    /// Returns what is known of every scene; ids are unique.
+    /// Returns the heads of all scenes; their ids are unique.
     fn heads(&self) -> impl ExactSizeIterator<Item = &SceneHead> + Clone;
 
-    /// Reads a scene, by its place among the heads.
+    /// Reads a scene by its index in [`Self::heads`].
     fn scene(&self, place: usize) -> Result<Scene, Self::Error>;
 }
 
-/// The books whose scenes lanes play: those that `simulate.books` names, or all.
+/// The books whose scenes lanes play: those that match `simulate.books`, or all if it is empty.
 #[derive(Debug)]
 pub struct DrawnBooks<'a>(Vec<(&'a str, Named)>);
 
-/// What an entry of `simulate.books` names.
+/// An entry of `simulate.books`.
 #[derive(Debug)]
 enum Named {
-    /// One book, by its slug.
+    /// A book slug.
     Book(String),
-    /// Those whose slugs fit.
+    /// A glob pattern of book slugs.
     Books(glob::Pattern),
 }
 
@@ -45,7 +45,7 @@ impl Named {
 }
 
 impl<'a> DrawnBooks<'a> {
-    /// Reads `simulate.books`: books as people write them, whole or between the wildcards of a pattern.
+    /// Parses `simulate.books`. Titles are converted to slugs, including the parts between wildcards.
     #[must_use]
     pub fn new(params: &'a Params) -> Self {
         let named = |entry: &'a String| {
@@ -56,13 +56,13 @@ impl<'a> DrawnBooks<'a> {
         Self(params.books.iter().map(named).collect())
     }
 
-    /// Says whether lanes play scenes of a book, by its slug.
+    /// Returns whether lanes play scenes of the book with this slug.
     #[must_use]
     pub fn has(&self, book: &str) -> bool {
         self.0.is_empty() || self.0.iter().any(|(_, named)| named.has(book))
     }
 
-    /// Returns the entries that name no book of some scenes.
+    /// Returns the entries that match no book of these scenes.
     #[must_use]
     pub fn missing<'b>(&self, heads: &(impl Iterator<Item = &'b SceneHead> + Clone)) -> Vec<&'a str> {
         let is_missing = |(_, named): &&(&str, Named)| !heads.clone().any(|head| named.has(&head.book));
@@ -70,17 +70,17 @@ impl<'a> DrawnBooks<'a> {
     }
 }
 
-/// What makes an entry of `simulate.books` a pattern.
+/// Characters that make an entry of `simulate.books` a pattern.
 const WILDCARDS: [char; 3] = ['*', '?', '['];
 
-/// Returns a pattern with what stands between its wildcards as it stands in a slug.
+/// Returns a pattern in which the text between wildcards is converted to slug form.
 fn slugged(pattern: &str) -> String {
     let (mut slugged, mut rest) = (String::new(), pattern);
     while !rest.is_empty() {
         let (part, after) = rest.split_at(rest.find(WILDCARDS).unwrap_or(rest.len()));
         let parts = |c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’');
         let words = slug(part);
-        // A slug neither begins nor ends with what parts words; a part of one does.
+        // A slug neither begins nor ends with a separator, but a part of one may.
         if part.starts_with(parts) && !slugged.is_empty() && !(words == "-" && after.is_empty()) {
             slugged.push('-');
         }
@@ -90,7 +90,7 @@ fn slugged(pattern: &str) -> String {
                 slugged.push('-');
             }
         }
-        // Whatever stands first in a class is one of it, a bracket too.
+        // The first character of a class is a member of it, even if it is a bracket.
         let class = after.strip_prefix('[').map(|inside| inside.strip_prefix('!').unwrap_or(inside));
         let end = class.and_then(|class| {
             let others = class.chars().next().map(|first| &class[first.len_utf8()..])?;
@@ -103,9 +103,9 @@ fn slugged(pattern: &str) -> String {
     slugged
 }
 
-/// Says whether somebody of a scene's cast could be meant by a made-up character's name, so that the two would be taken for one.
+/// Returns whether the name of a synthesized character could be confused with a name or alias in a scene's cast.
 ///
-/// An established character that goes by the name of one of the cast *is* that one, and takes its seat.
+/// False for established characters: one that shares a name with a scene character *is* that character and replaces it.
 pub(super) fn has_namesake(scene: &Scene, character: &Character) -> bool {
     if character.kind == CharacterType::Established {
         return false;
@@ -116,8 +116,10 @@ pub(super) fn has_namesake(scene: &Scene, character: &Character) -> bool {
     names.any(|name| own.clashes(&PlainName::new(name)))
 }
 
-/// Says whether a character meets scenes of its own book. One that was picked out of a book that stands alone among those that
-/// lanes play has no others, unless the pipeline file says no.
+/// Returns whether a character plays scenes of its own book.
+///
+/// This is `simulate.own_book` if set. Otherwise it is true for a character picked from the scene pool if no other book
+/// that lanes play has scenes in its language.
 #[must_use]
 pub fn meets_own_book<'a>(
     params: &Params,
@@ -131,12 +133,15 @@ pub fn meets_own_book<'a>(
     params.own_book.unwrap_or_else(|| character.is_picked() && !heads.into_iter().any(is_other))
 }
 
-/// Returns the places of the scenes that a lane plays, in its own order: language, books, own book, then a hash of lane and scene, so that a
-/// scene more or less moves no other. Ids are unique in a pool; the id breaks a tie of hashes. With `custom_first` those that people
-/// wrote come before the others, in the same order.
+/// Returns the indices of the scenes that a lane plays, in its order.
 ///
-/// Else the first of them is the first in this order that opens its book: a first look at the books' beginnings (`--limit 1`)
-/// then plays the conversations that a full run begins with.
+/// Scenes are filtered by language, `books` and own book, then sorted by a hash of seed, lane and scene id, so that
+/// adding or removing a scene does not reorder the others. Scene ids are unique in a pool and break ties. With
+/// `custom_first`, custom scenes come before the others, each group in hash order.
+///
+/// Unless a custom scene comes first that way, the first one in this order that opens its book is moved to the front. A
+/// run that covers only the beginnings of the books (`--limit 1`) then plays the same first conversations as a full
+/// run.
 #[must_use]
 pub fn drawn<'a>(
     seed: u64,
@@ -195,7 +200,8 @@ mod tests {
             let is_custom = |place: &u32| heads[*place as usize].is_custom;
             let (mixed, asked) = (order(false), order(true));
             assert!(asked[..4].iter().all(is_custom) && !mixed[..4].iter().all(is_custom), "{mixed:?} {asked:?}");
-            // The order of each part stays as it is, but for the book's beginning, which comes first where nothing else does.
+            // Each group keeps its order, except that the opening scene of the book comes first unless a custom scene
+            // does.
             for custom in [true, false] {
                 let part = |order: &[u32]| -> Vec<u32> {
                     order.iter().copied().filter(|place| *place != mixed[0] && is_custom(place) == custom).collect()
@@ -219,7 +225,7 @@ mod tests {
         assert_eq!(ids(&[&scenes[..11], &scenes[12..]].concat()), without);
         let other = drawn(7, "tess/other", &tess, Shelf::new(&scenes).heads(), &params);
         let other: Vec<String> = other.into_iter().map(|place| scenes[place as usize].id.clone()).collect();
-        assert_ne!(ids(&scenes), other, "lanes have orders of their own");
+        assert_ne!(ids(&scenes), other, "each lane has its own order");
     }
 
     #[test]
@@ -259,7 +265,8 @@ mod tests {
             ] {
                 assert_eq!(books_of(&visitor, &heads, pin), expected, "{pin:?}");
             }
-            // Whether a character picked out of a lone book meets it is settled by the pin, whatever is added.
+            // With `books` set, adding books does not change whether a character picked from the only book plays its
+            // scenes.
             assert_eq!(books_of(&picked, &heads[..2], &[]), ["home", "home"]);
             assert_eq!(books_of(&picked, &heads, &[]), ["a-book", "a-play", "红楼梦"]);
             assert_eq!(books_of(&picked, &heads[..2], &["home"]), ["home", "home"]);

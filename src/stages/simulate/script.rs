@@ -1,18 +1,18 @@
-//! Scripts of letters, as far as the form of a reply needs them. Pure; knows no language but by its script.
+//! Writing systems: classifies characters and detects replies in the wrong language.
 
 use crate::schema::Language;
 use crate::text::is_han;
 
-/// What a character belongs to.
+/// The writing system of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Script {
     /// Latin letters.
     Latin,
     /// Chinese characters.
     Han,
-    /// Marks that are as wide as a Chinese character and stand without spaces.
+    /// Full-width punctuation, written without spaces.
     Wide,
-    /// Letters of any other script.
+    /// Letters of other scripts.
     Other,
     /// Everything else.
     None,
@@ -38,7 +38,7 @@ pub(super) fn of(c: char) -> Script {
     }
 }
 
-/// Returns the Latin words, the Chinese characters and the other letters of a text.
+/// Returns the numbers of Latin words, Chinese characters and other letters of a text.
 fn units(text: &str) -> (usize, usize, usize) {
     let (mut words, mut han, mut other, mut inside) = (0, 0, 0, false);
     for c in text.chars() {
@@ -54,13 +54,14 @@ fn units(text: &str) -> (usize, usize, usize) {
     (words, han, other)
 }
 
-/// Returns how much a text says: three for a Latin word, two for a Chinese character or another letter.
+/// Returns the weight of a text: 3 per Latin word, 2 per Chinese character or other letter.
 pub(super) fn weight(text: &str) -> usize {
     let (words, han, other) = units(text);
     3 * words + 2 * (han + other)
 }
 
-/// Says whether most of a text is of another script than its language's. A name or a loan word here and there is no fault.
+/// Returns whether most of a text is not in the script of the language, or is Latin text that is reliably detected as
+/// not English. Single names and loan words are allowed.
 pub(super) fn is_foreign(text: &str, language: Language) -> bool {
     let (words, han, other) = units(text);
     let expected = match language {
@@ -71,7 +72,7 @@ pub(super) fn is_foreign(text: &str, language: Language) -> bool {
     2 * expected < words + han + other || (latin && is_no_english(text))
 }
 
-/// The fewest words that a language is told by: fewer, full of names, are told wrongly too often.
+/// Minimum number of words for language detection; shorter texts, full of names, are misdetected too often.
 const LONG_ENOUGH: usize = 12;
 
 fn is_no_english(text: &str) -> bool {

@@ -1,6 +1,6 @@
-//! What a conversation is set in: a scene with the test character among its cast, and what each of them may see.
+//! The scene of a conversation with the test character added to its cast, and what each participant may see.
 //!
-//! The only place that makes asks of `simulate`, and so the only one that decides who sees what (CONTRACTS, Chat).
+//! All asks of `simulate` are built here, so this is the only place that decides who sees what (CONTRACTS, Chat).
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::schema::{
 use crate::stages::select::Pair;
 use crate::text::is_name;
 
-/// A scene that a test character has stepped into.
+/// A scene with the test character in its cast.
 #[derive(Debug)]
 pub(super) struct Setting<'a> {
     /// The scene.
@@ -25,17 +25,17 @@ pub(super) struct Setting<'a> {
     /// The test character.
     pub character: &'a Character,
     max_sentences: u32,
-    /// The test character's examples of its way of speaking, none of them from the scene's dialogue.
+    /// The test character's example lines, none of them from the scene's dialogue.
     pub lines: Vec<String>,
-    /// The test character's attributes, without what they quote of the dialogue.
+    /// The test character's attributes, without sentences that quote the scene's dialogue.
     profile: Vec<Attribute>,
-    /// The cast beside the test character.
+    /// The scene characters that take part.
     members: Vec<&'a SceneCharacter>,
-    /// Everyone with public attributes only, the test character first.
+    /// All participants, test character first, with public attributes only.
     cast: Vec<CastMember>,
-    /// What each of them is called, their name first.
+    /// Names and aliases of each participant, in the order of `cast`; the name is first.
     called: Vec<Vec<&'a str>>,
-    /// Who is named in the scene and not there.
+    /// Names in the scene that belong to no participant.
     absent: Vec<&'a str>,
     motivations: Vec<Motivation>,
     dialogue: Vec<Line>,
@@ -43,12 +43,14 @@ pub(super) struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    /// Sets a scene; none when nobody of its cast is left to talk with, or when somebody could be taken for a made-up character.
+    /// Adds the test character to a scene. None if no scene character is left to talk to, or if the name of a
+    /// synthesized test character could be confused with one in the cast.
     ///
-    /// Whoever of the scene *is* the test character, by name or alias, is left out, with its motivation and its lines:
-    /// nobody remembers the words of a person who is not there. The same holds for those beyond `max_cast`. What the test
-    /// character is shown holds nothing of the dialogue, whoever says it there: in a scene of its own book its examples are
-    /// other lines, and a profile loses the sentences that quote the dialogue word for word.
+    /// A scene character that *is* the test character, by name or alias, is removed together with its motivation and
+    /// its utterances, and so are scene characters beyond `max_cast`: replies must not refer to the words of an absent
+    /// person. The test character sees nothing of the original dialogue, no matter who speaks it: in a scene of its own
+    /// book, quoted lines are removed from its examples, and sentences that quote the dialogue verbatim from the
+    /// profiles.
     pub(super) fn new(scene: &'a Scene, character: &'a Character, params: &Params) -> Option<Self> {
         let members = members(scene, character, params.max_cast as usize);
         if members.is_empty() || has_namesake(scene, character) {
@@ -108,12 +110,12 @@ impl<'a> Setting<'a> {
         })
     }
 
-    /// Returns how many take part, the test character included.
+    /// Returns the number of participants, including the test character.
     pub(super) const fn len(&self) -> usize {
         self.cast.len()
     }
 
-    /// Returns the name of a member of the cast.
+    /// Returns the name of a participant.
     pub(super) fn name(&self, member: usize) -> &str {
         &self.cast[member].name
     }
@@ -123,12 +125,13 @@ impl<'a> Setting<'a> {
         self.character.language
     }
 
-    /// Returns the cast beside the test character, with public attributes only.
+    /// Returns the participants other than the test character, with public attributes only.
     pub(super) fn others(&self) -> &[CastMember] {
         &self.cast[floor::TEST + 1..]
     }
 
-    /// Sets two replies of the test character beside each other: its whole profile, what is public of the others, the history.
+    /// Returns the judge's input for two replies of the test character: its full profile, the others' public attributes
+    /// and the history.
     pub(super) fn pair<'b>(
         &'b self,
         history: &'b [Line],
@@ -149,7 +152,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// Asks who speaks next: public attributes, situation and history.
+    /// Builds the ask for the next speaker: public attributes, situation and history.
     pub(super) fn direct(&self, history: &[Line], choices: &[usize], may_end: bool, turns_left: u32) -> Direct {
         Direct {
             language: self.language(),
@@ -162,7 +165,8 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// Asks the test character: its own profile whole, the others' public attributes, the history, S(d).
+    /// Builds the ask for a reply of the test character: its full profile, the others' public attributes, the history
+    /// and S(d).
     pub(super) fn test_reply(&self, history: &[Line], dimension: Option<&Dimension>) -> TestReply {
         TestReply {
             language: self.language(),
@@ -180,8 +184,8 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// Asks a scene character: its own profile whole, the others' public attributes, the history, the motivations, the
-    /// original dialogue, I(d).
+    /// Builds the ask for a reply of a scene character: its full profile, the others' public attributes, the history,
+    /// the motivations, the original dialogue and I(d).
     pub(super) fn scene_reply(&self, member: usize, history: &[Line], dimension: Option<&Dimension>) -> SceneReply {
         let others = self.cast.iter().enumerate().filter(|(other, _)| *other != member);
         let eliciting =
@@ -203,7 +207,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// Asks how good the whole is.
+    /// Builds the ask for a quality rating of the conversation.
     pub(super) fn rate(&self, history: &[Line]) -> Rate {
         Rate {
             language: self.language(),
@@ -213,7 +217,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// Calls a function with what the replies of a member of the cast are held against.
+    /// Calls `then` with the [`Format`] for replies of a participant.
     pub(super) fn with_format<T>(&self, member: usize, then: impl FnOnce(Format<'_>) -> T) -> T {
         self.called(member).with_speakers(|speakers| {
             then(Format {
@@ -225,7 +229,7 @@ impl<'a> Setting<'a> {
         })
     }
 
-    /// Returns what a member of the cast is called, and everybody else of the scene.
+    /// Returns the names of a participant, and those of everyone else in the scene.
     fn called(&self, member: usize) -> Called {
         let others = self.called.iter().enumerate().filter(|(other, _)| *other != member);
         let others = others.flat_map(|(_, names)| names).chain(&self.absent);
@@ -234,7 +238,8 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// Returns what each of the cast is called, the test character first: by its file, and by the scene where it is one of the scene's own.
+/// Returns the names and aliases of each participant, test character first. Those of the test character come from its
+/// file and, if it is itself a character of the scene, from the scene.
 fn called<'a>(scene: &'a Scene, character: &'a Character, members: &[&'a SceneCharacter]) -> Vec<Vec<&'a str>> {
     let aliases = |aliases: &'a [String]| aliases.iter().map(String::as_str).filter(|alias| is_telling(alias));
     let here = |name: &str| members.iter().any(|member| member.name == name);
@@ -247,7 +252,7 @@ fn called<'a>(scene: &'a Scene, character: &'a Character, members: &[&'a SceneCh
     std::iter::once(own).chain(others).collect()
 }
 
-/// Returns whom a scene names by its cast or its dialogue that is nobody of those who take part.
+/// Returns the names in a scene's cast and dialogue that belong to no participant.
 fn absent<'a>(scene: &'a Scene, called: &[Vec<&str>]) -> Vec<&'a str> {
     let names = scene.characters.iter().map(|member| &member.name);
     let names: BTreeSet<&str> =
@@ -256,7 +261,8 @@ fn absent<'a>(scene: &'a Scene, called: &[Vec<&str>]) -> Vec<&'a str> {
     names.into_iter().filter(|name| *name != Utterance::ENVIRONMENT && is_telling(name) && !is_known(name)).collect()
 }
 
-/// Returns the scene characters with most lines, in the scene's order, without the test character and double names.
+/// Returns the `most` scene characters with the most utterances, in scene order, without the test character and
+/// duplicate names.
 fn members<'a>(scene: &'a Scene, character: &Character, most: usize) -> Vec<&'a SceneCharacter> {
     let same: Vec<Sameness> = scene.characters.iter().map(|member| sameness(member, character)).collect();
     let named = same.contains(&Sameness::Name);
@@ -278,15 +284,15 @@ fn members<'a>(scene: &'a Scene, character: &Character, most: usize) -> Vec<&'a 
     stay.into_iter().map(|index| members[index]).collect()
 }
 
-/// How surely a scene character is the test character.
+/// How a scene character matches the test character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sameness {
     /// The name of one is a name or alias of the other.
     Name,
-    /// They share an alias. That may be a form of address such as `Miss Bennet`, so it counts only where nobody of the
-    /// scene has the name.
+    /// They share an alias. It may be a form of address such as `Miss Bennet`, so it counts only if no scene character
+    /// matches by name.
     Alias,
-    /// Not at all.
+    /// No match.
     None,
 }
 
@@ -301,24 +307,24 @@ fn sameness(member: &SceneCharacter, character: &Character) -> Sameness {
     }
 }
 
-/// Says whether a scene character goes by a name.
+/// Returns whether a scene character has this name or alias.
 fn is_called(member: &SceneCharacter, name: &str) -> bool {
     std::iter::once(&member.name).chain(&member.aliases).any(|own| is_same(own, name))
 }
 
-/// Compares names by their letters and digits. Names without any are nobody's.
+/// Compares names by their letters and digits. Names without letters or digits never match.
 fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (slug(one), slug(other));
     one == other && one != "-"
 }
 
-/// Returns at most `most` lines, evenly spread over all, in order.
+/// Returns at most `most` lines, evenly spaced over all lines, in order.
 fn spread(lines: &[&String], most: usize) -> Vec<String> {
     let count = most.min(lines.len());
     (0..count).map(|index| lines[index * lines.len() / count].to_owned()).collect()
 }
 
-/// Says whether the world or the cast knows artificial minds, so that a character may speak of them.
+/// Returns whether the scene or a profile mentions AI, in which case characters may talk about it.
 fn has_artificial_minds(scene: &Scene, character: &Character) -> bool {
     let profiles = std::iter::once(&character.profile).chain(scene.characters.iter().map(|member| &member.profile));
     profiles.flatten().map(|attribute| &attribute.value).chain([&scene.worldview, &scene.situation]).any(|text| {
@@ -348,11 +354,12 @@ mod tests {
         scene.dialogue.extend([line("Lady Dot"), line("Bob")]);
         let tess = character(Language::En);
         let params = Params { max_cast: 2, ..Params::default() };
-        let setting = Setting::new(&scene, &tess, &params).expect("somebody is left");
-        // Ann has two lines as well, as `ann` is her, but comes before Bob; Dot's two include one by her alias.
+        let setting = Setting::new(&scene, &tess, &params).expect("a scene character remains");
+        // Ann, Bob and Dot have two utterances each: `ann` counts for Ann, and one of Dot's is under her alias. Ann and
+        // Bob come first in the scene.
         assert_eq!(names(&setting), ["Tess", "Ann", "Bob"]);
         let dialogue: Vec<_> = setting.dialogue.iter().map(|line| line.speaker.as_str()).collect();
-        assert_eq!(dialogue, ["Ann", "Bob", "Ann", "Environment", "Bob"], "nobody who is absent is quoted");
+        assert_eq!(dialogue, ["Ann", "Bob", "Ann", "Environment", "Bob"], "no absent character is quoted");
         let motivations: Vec<_> = setting.motivations.iter().map(|motivation| motivation.character.as_str()).collect();
         assert_eq!(motivations, ["Ann", "Bob", "Ann"]);
         assert!(!setting.dialogue[0].content.contains("thought"));
@@ -364,12 +371,12 @@ mod tests {
         let params = Params::default();
         let mut scene = scene(Language::En, "book@0", &["the guest", "Bob", "Maid"]);
         scene.characters[2].aliases.push("tess".to_owned());
-        let setting = Setting::new(&scene, &tess, &params).expect("somebody is left");
+        let setting = Setting::new(&scene, &tess, &params).expect("a scene character remains");
         assert_eq!(names(&setting), ["Tess", "Bob"]);
-        let prompt = serde_json::to_string(&setting.scene_reply(1, &[], None)).expect("plain data");
+        let prompt = serde_json::to_string(&setting.scene_reply(1, &[], None)).expect("asks serialize to JSON");
         assert!(!prompt.contains("guest") && !prompt.contains("Maid"), "{prompt}");
         scene.characters.remove(1);
-        assert!(Setting::new(&scene, &tess, &params).is_none(), "nobody to talk with");
+        assert!(Setting::new(&scene, &tess, &params).is_none(), "no one to talk to");
     }
 
     #[test]
@@ -377,11 +384,11 @@ mod tests {
         let tess = character(Language::En);
         let mut scene = scene(Language::En, "book@0", &["Ann", "Bob", "Tess"]);
         scene.characters[0].aliases.push("the guest".to_owned());
-        let setting = Setting::new(&scene, &tess, &Params::default()).expect("somebody is left");
-        assert_eq!(names(&setting), ["Tess", "Ann", "Bob"], "Tess is there by name, so Ann is somebody else");
+        let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
+        assert_eq!(names(&setting), ["Tess", "Ann", "Bob"], "Tess matches by name, so Ann is a different character");
         scene.characters.pop();
-        let setting = Setting::new(&scene, &tess, &Params::default()).expect("somebody is left");
-        assert_eq!(names(&setting), ["Tess", "Bob"], "nobody else could be her");
+        let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
+        assert_eq!(names(&setting), ["Tess", "Bob"], "Ann matches Tess by alias");
     }
 
     #[test]
@@ -393,7 +400,8 @@ mod tests {
         assert!(spread(&[], 3).is_empty() && spread(&lines, 0).is_empty());
     }
 
-    /// In a scene of its own book a character's lines and profile have what is said there, also by those who are absent.
+    /// In a scene of its own book, a character's lines and profile may contain the scene's dialogue, including
+    /// utterances of absent characters.
     #[test]
     fn no_original_dialogue_reaches_the_test_character_or_its_judge() {
         for (language, said, other) in [
@@ -412,24 +420,28 @@ mod tests {
             tess.lines = vec![said.to_owned(), format!("(nods) {said}"), "Tess-line".to_owned(), other.to_owned()];
             tess.profile.push(attribute("manner", &format!("Tess-manner. {said}"), Visibility::Private));
             let setting = Setting::new(&scene, &tess, &Params { max_cast: 1, ..Params::default() });
-            let setting = setting.expect("somebody is left");
-            let dimension = &crate::stages::select::dimensions(None).expect("well formed")[0];
+            let setting = setting.expect("a scene character remains");
+            let dimension = &crate::stages::select::dimensions(None).expect("the table is embedded and tested")[0];
             let pair = setting.pair(&[], ("one", "two"), None);
             let judge = pair.ask(&select::Params::default(), std::slice::from_ref(dimension), true);
             let asks = [
-                serde_json::to_string(&setting.test_reply(&[], Some(dimension))).expect("plain data"),
-                serde_json::to_string(&judge).expect("plain data"),
-                serde_json::to_string(&setting.direct(&[], &[0, 1], true, 3)).expect("plain data"),
+                serde_json::to_string(&setting.test_reply(&[], Some(dimension))).expect("asks serialize to JSON"),
+                serde_json::to_string(&judge).expect("asks serialize to JSON"),
+                serde_json::to_string(&setting.direct(&[], &[0, 1], true, 3)).expect("asks serialize to JSON"),
             ];
             for ask in &asks {
                 assert!(!ask.contains(said) && !ask.contains(other), "{language}: {ask}");
             }
             assert!(asks[..2].iter().all(|ask| ask.contains("Tess-line") && ask.contains("Tess-manner")), "{asks:?}");
-            assert!(serde_json::to_string(&setting.scene_reply(1, &[], None)).expect("plain data").contains(other));
+            assert!(
+                serde_json::to_string(&setting.scene_reply(1, &[], None))
+                    .expect("asks serialize to JSON")
+                    .contains(other)
+            );
         }
     }
 
-    /// What an ask takes for an answer is what is left of it in form.
+    /// An ask accepts an answer exactly if something is left of it after cleaning.
     #[test]
     fn a_reply_is_read_alike_when_it_is_asked_for_and_when_it_is_put_in_form() {
         for (language, names, absent, replies) in [
@@ -465,7 +477,7 @@ mod tests {
             scene.characters[0].aliases.push(other_alias);
             scene.dialogue.push(Utterance { speaker: absent.to_owned(), ..scene.dialogue[0].clone() });
             let character = Character { name, aliases: vec![alias], ..character(language) };
-            let setting = Setting::new(&scene, &character, &Params::default()).expect("somebody is there");
+            let setting = Setting::new(&scene, &character, &Params::default()).expect("a scene character remains");
             for (member, reply, expected) in replies {
                 let raw = reply.to_owned();
                 let passes = if member == floor::TEST {
@@ -482,9 +494,9 @@ mod tests {
     #[test]
     fn the_eliciting_names_the_test_character() {
         let (scene, tess) = (scene(Language::Zh, "book@0", &["Ann"]), character(Language::Zh));
-        let setting = Setting::new(&scene, &tess, &Params::default()).expect("somebody is left");
-        for dimension in crate::stages::select::dimensions(None).expect("well formed") {
-            let eliciting = setting.scene_reply(1, &[], Some(&dimension)).eliciting.expect("aimed at");
+        let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
+        for dimension in crate::stages::select::dimensions(None).expect("the table is embedded and tested") {
+            let eliciting = setting.scene_reply(1, &[], Some(&dimension)).eliciting.expect("the ask has a target");
             assert!(eliciting.contains("Tess") && !eliciting.contains('{'), "{eliciting}");
         }
     }
@@ -498,8 +510,8 @@ mod tests {
         assert!(has_artificial_minds(&scene, &tess));
     }
 
-    /// Every marker that a prompt may show, and who it belongs to. Tess steps into a scene of Ann, Bob and The Guest, who
-    /// is Tess by an alias and so not there.
+    /// Returns the markers that occur in a prompt. Tess joins a scene of Ann, Bob and The Guest; The Guest is an alias
+    /// of Tess and therefore absent.
     fn shown(messages: &[Message]) -> Vec<String> {
         let text: String = messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n");
         let mut markers = Vec::new();
@@ -514,21 +526,22 @@ mod tests {
         markers.into_iter().filter(|marker| text.contains(marker.as_str())).collect()
     }
 
-    /// No template can show what an ask does not have, one of the user's included: so nothing of what is not the speaker's to
-    /// know may be anywhere in the ask.
+    /// A template, including a user's own, can only show what the ask contains, so the ask must not contain anything
+    /// that its speaker may not know.
     #[test]
     fn no_template_can_show_what_is_not_the_speakers_to_know() {
         for language in Language::ALL {
             let scene = scene(language, "book@0", &["Ann", "Bob", "The Guest"]);
             let tess = character(language);
-            let setting = Setting::new(&scene, &tess, &Params::default()).expect("somebody is left");
+            let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
             let history = [Line { speaker: "Ann".to_owned(), content: "said-before".to_owned(), is_test: false }];
-            let dimension = &crate::stages::select::dimensions(None).expect("well formed")[0];
+            let dimension = &crate::stages::select::dimensions(None).expect("the table is embedded and tested")[0];
             let asks = [
-                serde_json::to_string(&setting.test_reply(&history, Some(dimension))).expect("plain data"),
-                serde_json::to_string(&setting.direct(&history, &[0, 1], true, 3)).expect("plain data"),
-                serde_json::to_string(&setting.rate(&history)).expect("plain data"),
-                serde_json::to_string(&setting.scene_reply(1, &history, Some(dimension))).expect("plain data"),
+                serde_json::to_string(&setting.test_reply(&history, Some(dimension))).expect("asks serialize to JSON"),
+                serde_json::to_string(&setting.direct(&history, &[0, 1], true, 3)).expect("asks serialize to JSON"),
+                serde_json::to_string(&setting.rate(&history)).expect("asks serialize to JSON"),
+                serde_json::to_string(&setting.scene_reply(1, &history, Some(dimension)))
+                    .expect("asks serialize to JSON"),
             ];
             let known = |kinds: &[&str], of: &[&str]| -> Vec<String> {
                 of.iter().flat_map(|name| kinds.iter().map(move |kind| format!("{name}-{kind}"))).collect()
@@ -558,7 +571,7 @@ mod tests {
         for language in Language::ALL {
             let scene = scene(language, "book@0", &["Ann", "Bob", "The Guest"]);
             let tess = character(language);
-            let setting = Setting::new(&scene, &tess, &Params::default()).expect("somebody is left");
+            let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
             let line = |speaker: &str| Line {
                 speaker: speaker.to_owned(),
                 content: "said-before".to_owned(),
@@ -576,7 +589,7 @@ mod tests {
                 shown.sort_unstable();
                 assert_eq!(shown, sorted(expected), "{language}: {messages:#?}");
             };
-            let dimension = &crate::stages::select::dimensions(None).expect("well formed")[0];
+            let dimension = &crate::stages::select::dimensions(None).expect("the table is embedded and tested")[0];
             let guest = setting.test_reply(&history, Some(dimension)).messages(&prompts).expect("renders");
             assert!(guest.last().expect("a last message").content.contains(dimension.strategy.get(language)));
             check(

@@ -1,10 +1,10 @@
-//! Who is meant by the name that a director gives. Pure; it asks nothing.
+//! Resolves the name in a director's answer to one of the choices.
 
 use crate::schema::slug;
 use crate::text::{is_han, name_words};
 
-/// Returns the choice that a name means: the one that is spelt so or has the same letters and digits, else the only one that it shares a word with,
-/// titles aside. None when that is nobody, or more than one.
+/// Returns the choice that a name refers to: the one spelled the same or with the same letters and digits, else the
+/// only one that shares a word with it, titles excluded. None if no choice or more than one matches.
 pub(super) fn meant<'a>(name: &str, choices: &[&'a str]) -> Option<&'a str> {
     if let Some(choice) = choices.iter().find(|choice| **choice == name) {
         return Some(choice);
@@ -22,7 +22,7 @@ fn share_a_word(one: &str, other: &str) -> bool {
     name_words(one).iter().any(|word| of_other.iter().any(|other| is_same(word, other)))
 }
 
-/// Compares two words of slugs. Where no space parts words, one may stand in the other.
+/// Compares two words of slugs. For Chinese, one may contain the other.
 fn is_same(one: &str, other: &str) -> bool {
     let within = |short: &str, long: &str| short.chars().nth(1).is_some() && long.contains(short);
     let unspaced = one.chars().any(is_han) && other.chars().any(is_han);

@@ -1,4 +1,4 @@
-//! What became of the judge's verdicts of lanes that share counts: which dimensions brought no sample, and why.
+//! Verdict counts of lanes that share counts: which dimensions yielded no sample, and why.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,12 @@ use super::Counts;
 use super::lane::{Played, Stage};
 use crate::schema::{Candidate, Reject};
 
-/// What became of the judge's verdicts, by dimension: how many there were, in how many of them the base's reply stayed, and how
-/// many samples came of it.
+/// Per dimension: the number of verdicts, how many of them kept the base reply, and the number of samples.
 #[derive(Debug, Default)]
 pub(super) struct Tally(BTreeMap<String, [u32; 3]>);
 
 impl Tally {
-    /// Counts a conversation. In which order they are counted makes no difference.
+    /// Adds a conversation. The order does not matter.
     pub(super) fn add(&mut self, played: &Played) {
         for turn in played.conversation.iter().flat_map(|conversation| &conversation.turns) {
             if let Some(code) = &turn.dimension {
@@ -30,19 +29,19 @@ impl Tally {
         self.0.get(code).copied().unwrap_or_default()
     }
 
-    /// Returns the dimensions that have τ counts and no sample.
+    /// Returns the codes of dimensions that reached τ without yielding a sample.
     pub(super) fn barren(&self, stage: &Stage<'_>, counts: &Counts) -> Vec<String> {
         let met = counts.iter().filter(|(_, count)| *count >= stage.params.tau);
         met.filter(|(code, _)| self.of(code)[2] == 0).map(|(code, _)| code.to_owned()).collect()
     }
 
-    /// Returns the entry of lanes that brought no sample of some dimensions.
+    /// Returns the reject for lanes that yielded no sample of the dimensions `barren`.
     pub(super) fn reject(&self, lane: &str, barren: &[String]) -> Option<Reject> {
         let told = barren.iter().map(|code| {
             let [judged, base, _] = self.of(code);
-            format!("{code} judged {judged} times, of which the base's reply stayed {base} times")
+            format!("{code} was judged {judged} times and the base reply was kept {base} times")
         });
-        let detail = format!("no sample of a dimension: {}", told.collect::<Vec<_>>().join("; "));
+        let detail = format!("no sample of these dimensions: {}", told.collect::<Vec<_>>().join("; "));
         (!barren.is_empty()).then(|| Reject::new("simulate", lane, "no_sample", detail))
     }
 }

@@ -1,15 +1,17 @@
-//! A conversation as one of its speakers hears it: what it said is the assistant's, what the others said is the user's.
+//! Converts a conversation to chat messages for one of its speakers: its own utterances are assistant messages, those
+//! of others are user messages.
 //!
-//! Messages alternate strictly after the system message and end with the user's. A later prompt of the same speaker
-//! extends an earlier one but for the block of the turn at the end, so that a server's prefix cache serves the rest.
+//! After the system message, user and assistant messages alternate strictly; the last one is a user message. A later
+//! prompt of the same speaker extends an earlier one except for the final turn block, so that a server's prefix cache
+//! covers the rest.
 
 use crate::prompt::PromptError;
 use crate::schema::{Language, Line, Message, Role};
 
 /// Returns the messages that ask `name` for its next reply.
 ///
-/// Parts of the template: `system`; `opening`, before the first line; `silence`, where nobody spoke between two turns of
-/// `name`; `turn`, the block of this turn.
+/// Template parts: `system`; `opening`, before the first utterance; `silence`, if nobody spoke between two turns of
+/// `name`; `turn`, the final block of the current turn.
 pub(super) fn messages(
     language: Language,
     name: &str,
@@ -33,7 +35,7 @@ pub(super) fn messages(
     Ok(messages)
 }
 
-/// Returns a line with its speaker in front.
+/// Returns a line with its speaker label.
 fn spoken(language: Language, line: &Line) -> String {
     match language {
         Language::En => format!("{}: {}", line.speaker, line.content),
@@ -103,8 +105,8 @@ mod tests {
                 let (short, long) = (heard(&speakers[..earlier]), heard(&speakers[..later]));
                 let (last, before) = short.split_last().expect("a last message");
                 assert_eq!(before, &long[..before.len()], "{earlier} {later}");
-                let stable = last.1.strip_suffix("\n\n<turn>").expect("a turn's block");
-                // A silence becomes speech when somebody does speak.
+                let stable = last.1.strip_suffix("\n\n<turn>").expect("the last message ends with the turn block");
+                // A silence is replaced as soon as someone speaks.
                 let extends = long[before.len()].1.starts_with(stable);
                 assert!(extends || stable == "<silence>", "{earlier} {later}");
             }

@@ -1,4 +1,4 @@
-//! Whose turn it is among lanes that share counts: which source plays next, and in which scene. It plays nothing.
+//! Schedules the conversations of lanes that share counts: which source model plays next, and in which scene.
 
 use rand::RngExt as _;
 
@@ -10,7 +10,7 @@ use crate::llm::Model;
 use crate::schema::{Character, Reject, Scene};
 use crate::seed::seeded;
 
-/// Returns the id of a lane, or of the character whose lanes share counts.
+/// Returns the lane id (`character/source`), or the character id if several lanes share counts.
 #[must_use]
 pub fn lanes_name(character: &Character, sources: &[&Model]) -> String {
     match sources {
@@ -19,23 +19,23 @@ pub fn lanes_name(character: &Character, sources: &[&Model]) -> String {
     }
 }
 
-/// Whose turn it is among lanes that share counts, and in which scene.
+/// The schedule of lanes that share counts.
 pub(super) struct Turns<'a, S> {
-    /// The lanes' name.
+    /// The id of the lanes, see [`lanes_name`].
     pub(super) name: String,
     character: &'a Character,
     params: &'a Params,
     scenes: &'a S,
     lanes: Vec<Lane<'a>>,
-    /// Whose turn it is.
+    /// Index of the lane that plays next.
     place: usize,
-    /// The most conversations of a lane.
+    /// Maximum number of conversations of a lane.
     most: u32,
-    /// The most of them that are played now.
+    /// Maximum number of them in this run.
     limit: u32,
-    /// Whether some were left out for that.
+    /// Whether conversations were skipped because of `limit`.
     was_cut: bool,
-    /// Whether no lane has another conversation.
+    /// Whether no lane has conversations left.
     is_empty: bool,
 }
 
@@ -47,20 +47,21 @@ struct Lane<'a> {
     begun: u32,
 }
 
-/// A conversation that is to be played.
+/// A scheduled conversation.
 pub(super) struct Next<'a> {
-    /// Its id.
+    /// The conversation id.
     pub(super) id: String,
-    /// Who plays the test character in it.
+    /// The source model, which plays the test character.
     pub(super) source: &'a Model,
-    /// Where it plays.
+    /// The scene.
     pub(super) scene: Scene,
-    /// Whether a full run plays it and this one does not (`--limit`). It is planned all the same, so that both plan alike.
+    /// Whether it is beyond `--limit` and played only by a full run. It is planned nevertheless, so that both runs make
+    /// the same plans.
     pub(super) is_beyond: bool,
 }
 
 impl<'a, S: Scenes> Turns<'a, S> {
-    /// Begins; each lane draws its own scenes.
+    /// Creates the schedule. Each lane has its own order of scenes.
     pub(super) fn new(stage: &Stage<'a>, character: &'a Character, sources: &[&'a Model], scenes: &'a S) -> Self {
         let lane = |source: &&'a Model| {
             let id = format!("{}/{}", character.id, source.name());
@@ -68,7 +69,7 @@ impl<'a, S: Scenes> Turns<'a, S> {
             Lane { id, source, order, begun: 0 }
         };
         let lanes: Vec<Lane<'_>> = sources.iter().map(lane).collect();
-        // Were it the same one each time, the last of the cast would play least with every character.
+        // With a fixed first lane, the last source model would play least for every character.
         let place = seeded(stage.seed, &["simulate", "first", &character.id]).random_range(0..lanes.len().max(1));
         let most = stage.params.max_conversations;
         let limit = stage.limit.map_or(most, |limit| limit.min(most));
@@ -87,7 +88,7 @@ impl<'a, S: Scenes> Turns<'a, S> {
         }
     }
 
-    /// Returns the next conversations, fewer where no more are left.
+    /// Returns the next `wanted` conversations, or fewer if no more are left.
     pub(super) fn next(&mut self, wanted: u32) -> Result<Vec<Next<'a>>, S::Error> {
         let mut chosen = Vec::new();
         while chosen.len() < wanted as usize {
@@ -122,12 +123,12 @@ impl<'a, S: Scenes> Turns<'a, S> {
         Ok(None)
     }
 
-    /// Says whether nothing more is played.
+    /// Returns whether no further conversation will be played.
     pub(super) fn are_over(&self) -> bool {
         self.is_empty || self.was_cut || self.lanes.iter().all(|lane| lane.begun >= self.limit)
     }
 
-    /// Returns the entry of lanes that ended before τ, after so many conversations.
+    /// Returns the reject for lanes that ended below τ, after `ended` conversations.
     pub(super) fn short(&self, stage: &Stage<'_>, counts: &Counts, ended: u32) -> Option<Reject> {
         let tau = stage.params.tau;
         let below = counts.iter().filter(|(_, count)| *count < tau);
@@ -141,22 +142,22 @@ impl<'a, S: Scenes> Turns<'a, S> {
             let detail = format!("{NO_SCENE}: {short}");
             ("no_scene", detail)
         } else if at_most {
-            ("conversations_exhausted", format!("after {ended} conversations, the most allowed: {short}"))
+            ("conversations_exhausted", format!("conversation limit reached after {ended} conversations: {short}"))
         } else {
-            ("scenes_exhausted", format!("after {ended} conversations, one for each scene that fits: {short}"))
+            ("scenes_exhausted", format!("no suitable scenes left after {ended} conversations: {short}"))
         };
         Some(Reject::new("simulate", self.name.clone(), reason, detail))
     }
 
-    /// Returns the entries of lanes that share counts and never played.
+    /// Returns the rejects for lanes that share counts and never played.
     pub(super) fn idle(&self) -> impl Iterator<Item = Reject> {
         self.lanes.iter().filter(|lane| lane.begun == 0).map(|lane| {
             let (reason, detail) = match lane.order.len() {
                 0 => ("no_scene", NO_SCENE.to_owned()),
                 _ => (
                     "nothing_left",
-                    "the lanes of a character share τ (`simulate.scope`), and others reached it before this one's turn; \
-                     raise `simulate.tau`, or use `scope = \"lane\"`"
+                    "the lanes of a character share τ (`simulate.scope`), and the other lanes reached it first; raise \
+                     `simulate.tau` or set `scope = \"lane\"`"
                         .to_owned(),
                 ),
             };
@@ -165,6 +166,6 @@ impl<'a, S: Scenes> Turns<'a, S> {
     }
 }
 
-/// Why a lane has nothing to play.
-const NO_SCENE: &str =
-    "no scene of its language, from another book unless `simulate.own_book = true`, with somebody to talk to";
+/// Detail of a lane without suitable scenes.
+const NO_SCENE: &str = "no suitable scene: it must be in the character's language, have another character, and be from \
+                        another book unless `simulate.own_book = true`";

@@ -1,4 +1,4 @@
-//! The ask `synthesize/characters`: several original people of one world.
+//! The ask `synthesize/characters`: several original characters of one world.
 
 use std::collections::BTreeSet;
 
@@ -20,20 +20,20 @@ use crate::schema::{Attribute, Language, Message, Visibility, slug, worldview_ke
 use crate::seed::seeded;
 use crate::text::of_language;
 
-/// Who lives in this world?
+/// Asks for the characters of a world.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MakeCharacters {
     /// The language of the prompt.
     pub language: Language,
     /// The world.
     pub world: World,
-    /// How many.
+    /// Number of characters to invent.
     pub count: usize,
-    /// Temperaments drawn by lot, one for each, so that worlds do not all have the same people.
+    /// Randomly drawn temperaments, one per character, so that the worlds differ in their people.
     pub voices: Vec<String>,
-    /// Names that are taken.
+    /// Names that must not be used.
     pub avoid: Vec<String>,
-    /// An earlier answer with its faults.
+    /// The previous answer with its faults, if this is a refinement.
     pub draft: Option<Draft>,
 }
 
@@ -83,11 +83,11 @@ pub struct Sheet {
     pub further: Vec<Attribute>,
 }
 
-/// The most further keys of a sheet.
+/// Maximum number of additional keys of a sheet.
 const MOST_FURTHER_KEYS: usize = 4;
 
-/// The keys of a profile in English and Chinese, and who may see them. In the paper's setting relationships, hobbies,
-/// speech pattern and private background are private (FURINA 3.1).
+/// The keys of a profile in English and Chinese, with their visibility. In the paper, relationships, hobbies, speech
+/// pattern and private background are private (FURINA 3.1).
 const KEYS: [(&str, &str, Visibility); 14] = [
     ("gender", "性别", Public),
     ("age", "年龄", Public),
@@ -125,7 +125,7 @@ impl Sheet {
         ]
     }
 
-    /// Returns the profile, its keys in the given language.
+    /// Returns the profile, with keys in the given language.
     #[must_use]
     pub fn profile(&self, language: Language) -> Vec<Attribute> {
         let attribute = |((en, zh, visibility), value): ((&str, &str, Visibility), &String)| {
@@ -140,14 +140,14 @@ impl Sheet {
         KEYS.into_iter().zip(self.values()).map(attribute).chain(further).collect()
     }
 
-    /// Returns a key that stands twice in the profile, so that its values may contradict each other.
+    /// Returns a key that occurs twice in the profile, whose values could contradict each other.
     fn twice(&self, language: Language) -> Option<String> {
-        // The world will stand beside what the sheet tells.
+        // The worldview is added to the profile later.
         let mut seen = BTreeSet::from([worldview_key(language).to_owned()]);
         self.profile(language).into_iter().map(|attribute| attribute.key).find(|key| !seen.insert(slug(key)))
     }
 
-    /// Returns the sheet as text: the name, then a line for each key.
+    /// Returns the sheet as text: the name, then one line per key.
     #[must_use]
     pub fn text(&self, language: Language) -> String {
         let line = |Attribute { key, value, .. }| format!("\n{key}: {value}");
@@ -156,7 +156,8 @@ impl Sheet {
     }
 }
 
-/// Draws the temperaments of a world's people; worlds with equally many people take turns in one order.
+/// Draws the temperaments of a world's characters. Worlds with the same number of characters take turns in one shuffled
+/// order.
 pub(super) fn voices(seed: u64, language: Language, world: Nth, count: usize) -> Vec<String> {
     let mut labels: Vec<&str> = Tables::of(language).temperaments.iter().map(|row| row.label.as_str()).collect();
     labels.shuffle(&mut seeded(seed, &["synthesize", "voices", language.code()]));
@@ -208,7 +209,7 @@ impl Ask for MakeCharacters {
     }
 }
 
-/// Bounds the length of an array that is a property of an answer.
+/// Sets `minItems` and `maxItems` of an array property of an answer schema.
 pub(super) fn bound(schema: &mut Value, property: &str, min: usize, max: usize) {
     let array = &mut schema["properties"][property];
     array["minItems"] = json!(min);

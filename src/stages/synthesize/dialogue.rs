@@ -1,4 +1,4 @@
-//! The ask `synthesize/dialogue`: what the characters say in their scene. It gives each its example lines.
+//! The ask `synthesize/dialogue`: the dialogue of a scene, from which each character gets its example lines.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +16,12 @@ use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
 use crate::text::of_language;
 
-/// How many lines per character the dialogue is asked to have.
+/// Number of lines per character that the dialogue is asked to have.
 const LINES: usize = 10;
-/// Fewer different lines of one character show no voice.
+/// Minimum number of distinct lines per character; fewer do not show a speech style.
 const FEWEST_LINES: usize = 5;
 
-/// What do they say?
+/// Asks for the dialogue of a scene.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MakeDialogue {
     /// The language of the prompt.
@@ -30,11 +30,11 @@ pub struct MakeDialogue {
     pub world: World,
     /// The characters.
     pub characters: Vec<Sheet>,
-    /// Their meeting.
+    /// The scene.
     pub scene: Meeting,
-    /// How many lines each should have at least.
+    /// Minimum number of lines per character.
     pub lines: usize,
-    /// An earlier answer with its faults.
+    /// The previous answer with its faults, if this is a refinement.
     pub draft: Option<Draft>,
 }
 
@@ -57,14 +57,14 @@ pub struct Said {
 }
 
 impl MakeDialogue {
-    /// Makes the ask for a scene.
+    /// Creates the ask for a scene.
     pub(super) const fn new(language: Language, world: World, characters: Vec<Sheet>, scene: Meeting) -> Self {
         Self { language, world, characters, scene, lines: LINES, draft: None }
     }
 }
 
 impl Talk {
-    /// Returns the different lines of a character, in order.
+    /// Returns the distinct lines of a character, in order.
     #[must_use]
     pub fn lines(&self, name: &str) -> Vec<String> {
         let mut seen = BTreeSet::new();

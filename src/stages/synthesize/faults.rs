@@ -1,12 +1,13 @@
-//! What is measurably wrong with the names of an answer. Pure; asks nobody.
+//! Rule-based checks of the names in an answer.
 
 use crate::schema::{Language, slug};
 use crate::text::{PlainName, is_han};
 
-/// The most letters of a name.
+/// Maximum length of a name in characters.
 const LONGEST_NAME: usize = 60;
 
-/// Says what is wrong with the names of new characters: empty, long, in the wrong script, twice the same, or to avoid.
+/// Checks the names of new characters. Returns an error if one is empty, too long, in the wrong script, or clashes with
+/// another one or with one of `avoid`.
 pub(super) fn of_names(names: &[&str], avoid: &[String], language: Language) -> Result<(), String> {
     for (index, name) in names.iter().enumerate() {
         if slug(name) == "-" || name.chars().count() > LONGEST_NAME {
@@ -25,7 +26,7 @@ pub(super) fn of_names(names: &[&str], avoid: &[String], language: Language) -> 
     Ok(())
 }
 
-/// Whether two names could be taken for the same.
+/// Returns whether two names could be mistaken for each other.
 pub(super) fn clash(one: &str, other: &str) -> bool {
     PlainName::new(one).clashes(&PlainName::new(other))
 }

@@ -1,7 +1,7 @@
-//! The offline answers: worlds, people, scenes and dialogues recombined from the tables.
+//! The offline answers of `synthesize`: worlds, characters, scenes and dialogues combined from tables.
 //!
-//! An answer is made from its ask's record and a generator alone. What a later step has to know of an earlier one (which
-//! place, which trade) it reads out of the record's texts; where they are not of these tables, it draws anew.
+//! An answer depends only on its ask and a random generator. Rows chosen by an earlier step (such as the place) are
+//! recognized by their texts in the ask; if those are not from the tables, new rows are drawn.
 
 use rand::RngExt as _;
 use rand::seq::{IndexedRandom as _, SliceRandom as _};
@@ -17,11 +17,11 @@ use super::tables::{
 use super::world::{MakeWorld, Seed, World};
 use crate::schema::{Attribute, Language};
 
-/// The most lines of one character.
+/// Maximum number of lines of one character.
 const MOST_LINES: usize = 36;
-/// The most lines of one character that anyone might say.
+/// Maximum number of lines of one character from the general table.
 const MOST_GENERAL: usize = 8;
-/// How often a line of the dialogue has an action.
+/// Probability that a line of the dialogue has an action.
 const ACTIONS: f64 = 0.25;
 
 pub(super) fn world(ask: &MakeWorld, rng: &mut ChaCha8Rng) -> World {
@@ -66,7 +66,7 @@ pub(super) fn characters(ask: &MakeCharacters, rng: &mut ChaCha8Rng) -> Sheets {
     let [looks, formative, memories] =
         [&tables.looks, &tables.formative, &tables.memories].map(|table| shuffled(table, rng));
     let [relations, secrets] = [&tables.relations, &tables.secrets].map(|table| shuffled(table, rng));
-    // A draw of its own, which moves none of the others.
+    // Uses a clone of the generator, so that the other draws stay the same.
     let further = shuffled(&tables.further, &mut rng.clone());
     let [fears, wants] = [&tables.fears, &tables.wants].map(|table| shuffled(table, rng));
     let sheet = |(index, (name, woman)): (usize, &(String, bool))| {
@@ -92,7 +92,7 @@ pub(super) fn characters(ask: &MakeCharacters, rng: &mut ChaCha8Rng) -> Sheets {
             Language::En => format!("{public_want}; and, more quietly, {quiet_want}"),
             Language::Zh => format!("{public_want}；私下里{quiet_want}"),
         };
-        // The world's own secret is one person's; the others have theirs.
+        // The first character has the world's own secret; the others have general ones.
         let secret = index.checked_sub(1).map_or(setting.rule.secret.as_str(), |_| cycle(&secrets));
         Sheet {
             name: name.clone(),
@@ -141,14 +141,15 @@ pub(super) fn dialogue(ask: &MakeDialogue, rng: &mut ChaCha8Rng) -> Talk {
         .enumerate()
         .map(|(index, part)| {
             let slots = setting.slots(part);
-            // What belongs to the world is shared out, so that no two of its people say the same.
+            // Lines about the world are distributed, so that no two characters say the same.
             let share = |lines: &'static [String]| lines.iter().skip(index).step_by(count);
             let mut frames: Vec<&String> = share(&setting.place.facts).chain(share(&setting.rule.lines)).collect();
             let mut general: Vec<&String> = share(&tables.general).collect();
             general.shuffle(rng);
             frames.extend(general.into_iter().take(MOST_GENERAL));
             frames.extend(part.temperament.frames.iter().chain(&part.hobby.lines).chain(&part.occupation.facts));
-            // A trade that every place has would say the same in each, where only tool and work fill a frame.
+            // Lines of a trade that exists everywhere would be the same in each place unless a slot depends on the
+            // place.
             let everywhere = setting.is_everywhere(part.occupation);
             frames.retain(|frame| !everywhere || is_of_place(frame));
             frames.shuffle(rng);
@@ -173,7 +174,7 @@ pub(super) fn dialogue(ask: &MakeDialogue, rng: &mut ChaCha8Rng) -> Talk {
     Talk { dialogue }
 }
 
-/// The rows of the tables that a world was made of.
+/// The table rows of a world.
 struct Setting {
     language: Language,
     tables: &'static Tables,
@@ -183,7 +184,7 @@ struct Setting {
     tension: &'static Tension,
 }
 
-/// The rows of the tables that a character was made of.
+/// The table rows of a character.
 struct Part {
     woman: bool,
     friend: String,
@@ -202,7 +203,7 @@ impl Setting {
         Self { language, tables, index, place, rule, tension }
     }
 
-    /// Reads out of sheets what they were made of.
+    /// Recognizes the table rows of each sheet.
     fn parts(&self, sheets: &[Sheet], rng: &mut ChaCha8Rng) -> Vec<Part> {
         let trades: Vec<&'static Occupation> = self.place.occupations.iter().chain(&self.tables.trades).collect();
         let part = |(index, sheet): (usize, &Sheet)| Part {
@@ -217,7 +218,7 @@ impl Setting {
         sheets.iter().enumerate().map(part).collect()
     }
 
-    /// Whether every place has an occupation.
+    /// Returns whether an occupation exists in every place.
     fn is_everywhere(&self, occupation: &Occupation) -> bool {
         self.tables.trades.iter().any(|trade| trade.title == occupation.title)
     }
@@ -230,7 +231,7 @@ impl Setting {
             (true, true) => format!("{} of {}", occupation.title, self.place.name),
             (true, false) => format!("{}的{}", self.place.name, occupation.title),
         };
-        // English speakers call a friend by the first name, Chinese by the whole.
+        // Friends are called by the first name in English and by the full name in Chinese.
         let friend = if english { part.friend.split(' ').next().unwrap_or_default() } else { &part.friend };
         let [she, her, them] = match (english, part.woman) {
             (true, true) => ["she", "her", "her"],
@@ -260,8 +261,8 @@ impl Setting {
     }
 }
 
-/// Returns full names that clash neither with one another nor with those to avoid, each with whether it is a woman's.
-/// The place's own names come first; then any of the tables.
+/// Returns up to `count` full names, each with whether it is a woman's. They clash neither with one another nor with
+/// `avoid`. Names of the place come first, then those of the following places.
 fn names(setting: &Setting, count: usize, avoid: &[String], rng: &mut ChaCha8Rng) -> Vec<(String, bool)> {
     let places = setting.tables.places.len();
     let mut names: Vec<(String, bool)> = Vec::new();
@@ -287,21 +288,21 @@ fn names(setting: &Setting, count: usize, avoid: &[String], rng: &mut ChaCha8Rng
     names
 }
 
-/// Whether a frame has a slot that no two worlds fill alike, or none at all.
+/// Returns whether a line has no slots or a slot whose value is unique to a world.
 fn is_of_place(frame: &str) -> bool {
     let own = ["place", "folk", "master", "hazard", "meal", "custom", "stake", "friend", "goods", "trade"];
     !frame.contains('{') || own.iter().any(|slot| frame.contains(&format!("{{{slot}}}")))
 }
 
-/// Returns the first row that fits, else any.
+/// Returns the first row that fits, otherwise a random one.
 fn find<'t, T>(rows: &'t [T], rng: &mut ChaCha8Rng, fits: impl FnMut(&&T) -> bool) -> &'t T {
-    // The draw is made either way, so that what follows does not depend on whether a row fits.
+    // Always draw, so that later draws do not depend on whether a row fits.
     let any = draw(rows, rng);
     rows.iter().find(fits).unwrap_or(any)
 }
 
 fn draw<'t, T>(rows: &'t [T], rng: &mut ChaCha8Rng) -> &'t T {
-    rows.choose(rng).expect("no table is empty")
+    rows.choose(rng).expect("the embedded tables have no empty lists")
 }
 
 fn shuffled<'t, T>(rows: &'t [T], rng: &mut ChaCha8Rng) -> Vec<&'t T> {
@@ -310,19 +311,19 @@ fn shuffled<'t, T>(rows: &'t [T], rng: &mut ChaCha8Rng) -> Vec<&'t T> {
     rows
 }
 
-/// Joins sentences.
+/// Joins sentences, with spaces in English.
 fn joined(sentences: &[String], language: Language) -> String {
     sentences.join(if language == Language::En { " " } else { "" })
 }
 
-/// Fills a frame that does not begin a sentence, such as an action in parentheses.
+/// Fills the slots of a text that does not begin a sentence, such as an action in parentheses.
 fn uncapitalised(frame: &str, slots: &Slots) -> String {
     let filled = fill(frame, slots);
     let mut chars = filled.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
-/// Returns names as a list in words.
+/// Returns names as an enumeration.
 fn list(names: &[&str], language: Language) -> String {
     match (names, language) {
         (_, Language::Zh) => names.join("、"),

@@ -1,4 +1,5 @@
-//! The ask `synthesize/known`: whether readers would take a made-up person for somebody they know (FURINA, Appendix A).
+//! The ask `synthesize/known`: whether readers would mistake an invented character for a known figure (FURINA,
+//! Appendix A).
 
 use std::sync::LazyLock;
 
@@ -10,14 +11,14 @@ use crate::llm::{Ask, AskError, Model, Offline};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message, slug};
 
-/// Whom would readers take this person for?
+/// Asks which known figures a character resembles.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FindLikeness {
     /// The language of the prompt.
     pub language: Language,
-    /// The person's name.
+    /// The character's name.
     pub name: String,
-    /// The whole sheet as text.
+    /// The full sheet as text.
     pub sheet: String,
 }
 
@@ -55,12 +56,12 @@ pub enum Origin {
 }
 
 impl FindLikeness {
-    /// Makes the ask for a sheet.
+    /// Creates the ask for a sheet.
     pub(super) fn new(sheet: &Sheet, language: Language) -> Self {
         Self { language, name: sheet.name.trim().to_owned(), sheet: sheet.text(language) }
     }
 
-    /// Returns the known figure whose name this person has.
+    /// Returns an answer if the character has the name of a figure in `known.toml`.
     fn namesake(&self) -> Option<Likenesses> {
         let lists = [(Language::En, &KNOWN.en), (Language::Zh, &KNOWN.zh)];
         let names = lists.into_iter().filter(|(language, _)| *language == self.language).flat_map(|(_, names)| names);
@@ -75,7 +76,7 @@ impl FindLikeness {
     }
 }
 
-/// Names that are taken, whoever is asked.
+/// Names of known figures, which are rejected without asking a model.
 #[derive(Debug, Deserialize)]
 struct Known {
     en: Vec<String>,
@@ -83,7 +84,7 @@ struct Known {
 }
 
 static KNOWN: LazyLock<Known> =
-    LazyLock::new(|| toml::from_str(include_str!("known.toml")).expect("the embedded names parse"));
+    LazyLock::new(|| toml::from_str(include_str!("known.toml")).expect("`known.toml` is embedded and tested"));
 
 impl Ask for FindLikeness {
     const NAME: &'static str = "synthesize/known";
@@ -104,16 +105,16 @@ impl Ask for FindLikeness {
         }
     }
 
-    /// Knows names only: who has that of a known figure is borrowed.
+    /// Compares names only: a character with the name of a known figure is borrowed.
     fn offline(&self, _: &mut Offline<'_>) -> Likenesses {
         self.namesake().unwrap_or(Likenesses { figures: Vec::new(), verdict: Origin::Original })
     }
 }
 
-/// Returns whom a person would be taken for, told as a fault, or nothing for an original one.
+/// Returns a fault text that names the known figure that a character resembles, or none if it is original.
 ///
-/// The draw is `<draw>/known`, whatever round it is: the same sheet is asked about once. A model that refuses, or breaks
-/// the form to the end, has found nobody.
+/// The draw is `<draw>/known` in every round, so that the same sheet is asked about only once. A refusal or a bad reply
+/// counts as original.
 pub(super) async fn borrowed(
     model: &Model,
     sheet: &Sheet,
@@ -156,7 +157,7 @@ mod tests {
         assert_eq!(namesake("孙悟空", Language::Zh).as_deref(), Some("孙悟空"));
         assert_eq!(namesake("Orrie Dace", Language::En), None);
         for (name, language) in [("沐知微", Language::Zh), ("赵云帆", Language::Zh), ("Emma", Language::En)] {
-            assert_eq!(namesake(name, language), None, "a part of a name is nobody's");
+            assert_eq!(namesake(name, language), None, "a part of a name does not count");
         }
     }
 
@@ -186,7 +187,7 @@ mod tests {
             assert!(names.len() >= 60);
             for (index, name) in names.iter().enumerate() {
                 let other = names[..index].iter().find(|other| clash(name, other));
-                assert_eq!(other, None, "{name} stands there already");
+                assert_eq!(other, None, "{name} is listed twice");
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Made-up characters beside the people of books, scene by scene: however many scenes there are, one is in memory.
+//! Compares invented characters with the characters of books. Scenes are read one by one, so memory use does not depend
+//! on their number.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -8,56 +9,56 @@ use crate::schema::{Character, Language, Scene, SceneCharacter, Utterance, slug}
 use crate::text::PlainName;
 use crate::text::bm25::Terms;
 
-/// One of so many scenes may have somebody who shares a part of a made-up character's name: these it does not play. Shared names
-/// as such forbid nothing, since a hundred novels have somebody of nearly every first name.
+/// At most one in this many scenes may have a character who shares a part of an invented character's name. Such scenes
+/// are not played by it. A shared part alone is allowed, since a hundred novels contain nearly every first name.
 const SCENES_PER_NAMESAKE: u64 = 20;
 
-/// Looks for people of books whom made-up characters are too much like.
+/// Searches books for characters that resemble invented characters too much.
 #[derive(Default)]
 pub struct Lookalikes {
     made: Vec<Made>,
-    /// What the made-up profiles of a language say; no other pair is remembered.
+    /// The word pairs of all invented profiles by language; other pairs of books are not stored.
     said: BTreeMap<Language, HashSet<String>>,
-    /// How many scenes of a language were read.
+    /// Number of scenes read, by language.
     scenes: BTreeMap<Language, u64>,
     book: String,
-    /// The people of the book that is being read.
+    /// The characters of the current book.
     people: BTreeMap<(Language, String), Person>,
     cut: Terms,
 }
 
-/// A made-up character, with what was found.
+/// An invented character with the matches found.
 struct Made {
     language: Language,
     name: PlainName,
     profile: Bag,
-    /// Who has its name.
+    /// A character with the same name.
     same: Option<Of>,
-    /// The first who shares a part of its name, and how many scenes have such people.
+    /// The first character who shares a part of its name, and the number of scenes with such characters.
     part: Option<(Of, u64)>,
-    /// Whose profile is most like its own.
+    /// The character with the most similar profile, and the similarity.
     alike: Option<(Of, f64)>,
 }
 
-/// Somebody of a book.
+/// A character of a book.
 #[derive(Clone)]
 struct Of {
     name: String,
     book: String,
 }
 
-/// What a book tells of somebody.
+/// The profile of a character of a book.
 #[derive(Default)]
 struct Person {
     name: String,
-    /// Hashes of the values, of which none counts twice.
+    /// Hashes of the attribute values already counted.
     told: HashSet<u64>,
     pairs: HashMap<String, usize>,
     length: usize,
 }
 
 impl Lookalikes {
-    /// Takes made-up characters.
+    /// Starts a search for these invented characters.
     #[must_use]
     pub fn new<'a>(made: impl IntoIterator<Item = &'a Character>) -> Self {
         let mut new = Self::default();
@@ -76,7 +77,8 @@ impl Lookalikes {
         new
     }
 
-    /// Reads a scene. What the scenes of a book tell of somebody counts together where they come one after the other.
+    /// Processes a scene. Profiles are combined over consecutive scenes of the same book, so scenes must be grouped by
+    /// book.
     pub fn read(&mut self, scene: &Scene) {
         if !self.said.contains_key(&scene.language) {
             return;
@@ -93,8 +95,8 @@ impl Lookalikes {
         }
     }
 
-    /// Returns what each of the made-up characters is too much like, in the order in which they came: a name goes before a profile,
-    /// and that before a part of a name.
+    /// Returns the resemblance found for each invented character, in the order given to [`Self::new`]. An equal name
+    /// takes precedence over a similar profile, and that over a part of a name.
     #[must_use]
     pub fn found(mut self) -> Vec<Option<Resemblance>> {
         self.close();
@@ -151,7 +153,7 @@ impl Lookalikes {
         }
     }
 
-    /// Compares the profiles of a book that has been read.
+    /// Compares the profiles of the book just read.
     fn close(&mut self) {
         for ((language, _), person) in std::mem::take(&mut self.people) {
             let Person { name, pairs, length, .. } = person;
@@ -199,16 +201,16 @@ mod tests {
         }
     }
 
-    /// A scene whose cast is `name/alias`, each with values of a profile.
+    /// Returns a scene whose cast is given as `name/alias`, each with profile values.
     fn scene(language: Language, id: &str, cast: &[(&str, &[&str])]) -> Scene {
         let member = |(names, values): &(&str, &[&str])| {
             let mut names = names.split('/').map(str::to_owned);
-            let name = names.next().expect("a name");
+            let name = names.next().expect("`split` yields at least one part");
             SceneCharacter { name, aliases: names.collect(), profile: profile(values) }
         };
         let written = serde_json::json!({"id": id, "book": id.split('@').next(), "language": language,
             "situation": "s", "characters": cast.iter().map(member).collect::<Vec<_>>()});
-        serde_json::from_value(written).expect("a scene")
+        serde_json::from_value(written).expect("the JSON is a valid scene")
     }
 
     fn found(made: &[Character], scenes: &[Scene]) -> Vec<Option<(String, String)>> {
@@ -223,7 +225,7 @@ mod tests {
                 Likeness::PartOfName { .. } => "part",
                 Likeness::Profile(_) => "profile",
             };
-            (how.to_owned(), format!("{}@{}", one.other, one.book.expect("people of books have one")))
+            (how.to_owned(), format!("{}@{}", one.other, one.book.expect("matches in books have a book")))
         };
         found.map(|one| one.map(told)).collect()
     }
@@ -247,7 +249,7 @@ mod tests {
             ),
         ] {
             let made = [made_up(language, plain, &["x"]), made_up(language, name, &["y"])];
-            // Others of the language, so that one namesake by part is one of many.
+            // Further scenes of the language, so that a partial match is rare.
             let many: Vec<Scene> =
                 (0..40).map(|n| scene(language, &format!("a@{n}"), &[("Cid/老周", &["z"])])).collect();
             let with = |cast: &str, language| {
@@ -255,14 +257,14 @@ mod tests {
                 found(&made, &[&many[..], &[one]].concat())
             };
             for cast in namesakes {
-                let other = cast.split('/').next().expect("a name");
+                let other = cast.split('/').next().expect("`split` yields at least one part");
                 assert_eq!(with(cast, language), [None, Some(("name".to_owned(), format!("{other}@forty")))]);
             }
             for cast in others {
                 assert_eq!(with(cast, language), [None, None], "{cast}");
             }
             let foreign = if language == Language::En { Language::Zh } else { Language::En };
-            assert_eq!(with(name, foreign), [None, None], "lanes of the other language never meet");
+            assert_eq!(with(name, foreign), [None, None], "characters of different languages are not compared");
         }
     }
 
@@ -275,7 +277,7 @@ mod tests {
                 let cast = |n| if n < with { part } else { "Zed/老周" };
                 (0..all).map(|n| scene(language, &format!("b@{n}"), &[(cast(n), &["z"])])).collect()
             };
-            assert_eq!(found(&made, &of(20, 1)), [None], "one of twenty");
+            assert_eq!(found(&made, &of(20, 1)), [None], "one of twenty scenes is allowed");
             assert_eq!(found(&made, &of(20, 2)), [Some(("part".to_owned(), format!("{part}@b")))]);
             assert_eq!(found(&made, &[]), [None]);
         }
@@ -306,13 +308,13 @@ mod tests {
             let made = [made_up(language, "Ives Stope", &values), made_up(language, "Orrie Dace", &[other])];
             let told = |book: &str, n: usize, value: &str| {
                 let place = format!("{book}@{n}");
-                // Everyone of a book says what is told of him again and again.
+                // Scenes of a book repeat the profile of a character.
                 scene(language, &place, &[("Warden", &[value, other.get(..6).expect("letters")])])
             };
             let pieces: Vec<Scene> = (0..6).map(|n| told("gate", n, values[n % 3])).collect();
             let expected = Some(("profile".to_owned(), "Warden@gate".to_owned()));
             assert_eq!(found(&made, &pieces), [expected, None]);
-            // Two men of two books are not one man.
+            // Profiles of different books are not combined.
             let apart: Vec<Scene> = (0..3).map(|n| told(&format!("b{n}"), n, values[n])).collect();
             assert_eq!(found(&made, &apart), [None, None]);
         }

@@ -1,8 +1,8 @@
-//! The stage `synthesize`: original test characters, made up in a world of their own (FURINA, Appendix A).
+//! The stage `synthesize`: invents original test characters, each in an invented world (FURINA, Appendix A).
 //!
-//! Theme seeds, a world, several characters, a scene with them, its dialogue: each a step that the model itself reviews and
-//! does again while it finds fault; of each character it says, too, whom readers would take it for. The stage sees no file;
-//! what established characters are, it is told.
+//! Steps: theme seeds and a world, several characters, a scene with them, its dialogue. The model reviews each answer
+//! itself and repeats the step while it finds faults. It also checks whether a character resembles a known figure. The
+//! stage reads no files; established characters are passed in.
 
 mod characters;
 mod dialogue;
@@ -58,19 +58,19 @@ pub const PROMPTS: &[(&str, &str)] = &[
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Established test characters: character files and cards (files, folders, globs), and `pool` for the main characters
-    /// of the books, picked out of the scene pool; one of them or a list.
+    /// Sources of established test characters: paths of character files and cards (files, folders or globs), or `pool`
+    /// for the main characters of the books in the scene pool. A single value or a list.
     pub established: Established,
-    /// How many characters of a book are picked out of the pool, or out of a book of CoSER: those with most lines, then
-    /// with most scenes.
+    /// Maximum number of characters to pick per book, from the scene pool or from a CoSER book: those with the most
+    /// lines, then with the most scenes.
     #[schemars(range(min = 1))]
     pub established_per_book: u32,
-    /// How many characters to make up per language. The paper's figure (3.1, Table 3): 5 and 5.
+    /// Number of characters to invent per language. The paper (3.1, Table 3) uses 5 and 5.
     pub count: ByLanguage<u32>,
-    /// How many characters one world gives.
+    /// Number of characters to invent per world.
     #[schemars(range(min = 1, max = 6))]
     pub characters_per_world: u32,
-    /// How often a step that its reviewer faults is done again.
+    /// Maximum number of times that a step is repeated after a review that found faults.
     pub max_refinements: u32,
 }
 
@@ -86,27 +86,27 @@ impl Default for Params {
     }
 }
 
-/// How often those who were left out of a world are made anew.
+/// Maximum number of further worlds that replace the dropped characters of a planned world.
 pub const MOST_FURTHER: u32 = 3;
 
-/// Which world of a language: one that the run plans for, or a further one in whose people stand for those left out of it.
+/// Identifies a world of a language: a planned world, or a further world whose characters replace dropped ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Nth {
     /// The number of the planned world.
     pub world: u32,
-    /// Which of its further worlds, up to [`MOST_FURTHER`]; 0 is the planned one itself.
+    /// The number of the further world, from 1 to [`MOST_FURTHER`]; 0 for the planned world itself.
     pub further: u32,
 }
 
 impl Nth {
-    /// Returns a planned world.
+    /// Returns the planned world of this number.
     #[must_use]
     pub const fn planned(world: u32) -> Self {
         Self { world, further: 0 }
     }
 
-    /// Returns the place of the n-th of this world's `of` draws in a shuffled table of so many rows: planned worlds take turns from
-    /// its beginning, further ones from its end, so that they seldom meet.
+    /// Returns the row, in a shuffled table of `rows` rows, for the n-th of `of` draws of this world. Planned worlds
+    /// take rows from the start of the table and further worlds from its end, so that they rarely share one.
     const fn share(self, rows: usize, n: usize, of: usize) -> usize {
         match self.further.checked_sub(1) {
             None => (self.world as usize * of + n) % rows,
@@ -122,28 +122,34 @@ impl std::fmt::Display for Nth {
     }
 }
 
-/// What one world gave.
+/// The result of one world.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Synthesized {
-    /// The characters, as many as were wanted or fewer.
+    /// The characters, at most as many as requested.
     pub characters: Vec<Character>,
-    /// What was left out.
+    /// Rejects for dropped characters, or for the whole world.
     pub rejects: Vec<Reject>,
-    /// How many were left out for what they are, so that others may be made for them: what a server failed to answer is none.
+    /// Number of characters dropped because of their content, to be replaced from a further world. Excludes failures of
+    /// the server.
     pub left_out: u32,
 }
 
-/// The fewest people of a world: a dialogue needs two, even where one character is wanted.
+/// Minimum number of people of a world, since a dialogue needs two.
 const FEWEST_PEOPLE: u32 = 2;
 
-/// Makes up one world and its characters.
+/// Invents one world and its characters.
 ///
-/// A world has `characters_per_world` people, of whom the first `wanted` are taken: so a run that asks for more, or that
-/// `--limit` cuts short, makes the same ones. The worlds take turns with the models, so that several models share the work (Appendix
-/// A) and a further world is another one's. `seed` and the world's number give the scraps that it is thought up from; draws are
-/// `<language>/<world>/<step>/<n>`, with `<world>+<further>` for a further one. No name clashes
-/// with one of `avoid`. An error that does not end the run costs the world alone, which is then a reject. Characters of
-/// different worlds, and with those of books, are not compared here: see [`resembles`] and [`Lookalikes`].
+/// A world has `characters_per_world` people (at least two), of whom the first `wanted` are returned, so that the
+/// result is the same prefix no matter how many are wanted or whether `--limit` is set. Worlds rotate through the
+/// models, so that several models share the work (Appendix A); a further world uses a different model. `seed` and the
+/// world's number determine its random starting points. Draws are `<language>/<world>/<step>/<n>`, with
+/// `<world>+<further>` for a further world. No name clashes with one of `avoid`.
+///
+/// Characters are compared only within a world here; see [`resembles`] and [`Lookalikes`] for other worlds and books.
+///
+/// # Errors
+///
+/// Only errors that end the run. Any other error drops the world, which is then a reject.
 pub async fn synthesize(
     models: &[Arc<Model>],
     params: &Params,
@@ -168,12 +174,12 @@ pub async fn synthesize(
                     None => synthesized.characters.push(character),
                 }
             }
-            let kept = u32::try_from(synthesized.characters.len()).expect("no more than were wanted");
+            let kept = u32::try_from(synthesized.characters.len()).expect("there are at most `wanted` characters");
             synthesized.left_out = wanted - kept;
         }
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => {
-            // What a server failed to answer it may answer when the run goes on.
+            // A call that failed at the server may succeed when the run is resumed.
             synthesized.left_out = if refinement::is_kept(&error) { wanted } else { 0 };
             synthesized.rejects.push(Reject::new("synthesize", id, error.reason(), error.detail()));
         }
@@ -181,7 +187,7 @@ pub async fn synthesize(
     Ok(synthesized)
 }
 
-/// Goes through the steps of one world.
+/// Runs the steps of one world.
 async fn people(
     model: &Model,
     params: &Params,
@@ -195,7 +201,7 @@ async fn people(
     let most = params.max_refinements;
     let sparks = Sparks::draw(seed, language, number);
     let world = refined(model, MakeWorld { language, sparks, draft: None }, &draw("world"), most).await?.answer;
-    // Always a whole world, so that a run that wants more of it later asks the same.
+    // Always a full world, so that a later run that wants more characters makes the same calls.
     let count = wanted.max(params.characters_per_world).max(FEWEST_PEOPLE) as usize;
     let ask = MakeCharacters {
         language,
@@ -210,7 +216,7 @@ async fn people(
     for sheet in &mut characters {
         sheet.name = sheet.name.trim().to_owned();
     }
-    // What has been refined as often as may be can still be somebody's.
+    // After the last refinement, a character may still be borrowed from a known figure.
     for sheet in characters.iter().take(if is_good { 0 } else { wanted as usize }) {
         if let Some(whose) = known::borrowed(model, sheet, language, &draw("characters")).await? {
             rejects.push(Reject::new("synthesize", slug(&sheet.name), "resembles_known", whose));

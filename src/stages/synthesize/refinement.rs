@@ -1,4 +1,5 @@
-//! A step, its review by the model itself, and the step again with the faults in hand (FURINA, Appendix A).
+//! Self-refinement: a step, its review by the same model, and the step again with the faults found (FURINA, Appendix
+//! A).
 
 use futures::future::join_all;
 
@@ -9,16 +10,16 @@ use crate::llm::{Ask, AskError, Model};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
 
-/// An earlier answer that its reviewer faulted.
+/// A previous answer in which the review found faults.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Draft {
     /// The answer as text.
     pub text: String,
-    /// What is wrong with it.
+    /// The faults.
     pub faults: Vec<String>,
 }
 
-/// An ask of this stage whose answer is reviewed and refined. Its template has a part `rules`, which the reviewer reads too.
+/// An ask whose answer is reviewed and refined. Its template has a part `rules`, which is also shown to the reviewer.
 pub(super) trait Step: Ask<Answer: Clone> + serde::Serialize + Sized {
     /// The language of the answer.
     fn language(&self) -> Language;
@@ -26,34 +27,35 @@ pub(super) trait Step: Ask<Answer: Clone> + serde::Serialize + Sized {
     /// Returns the answer as text, for the reviewer.
     fn text(&self, answer: &Self::Answer) -> String;
 
-    /// Returns what the answer has to agree with: the part `given` of the template, for the reviewer.
+    /// Returns what the answer has to be consistent with, for the reviewer: the part `given` of the template.
     fn given(&self, prompts: &Prompts) -> Result<String, PromptError> {
         prompts.render(Self::NAME, self.language(), "given", self)
     }
 
-    /// Returns the people of an answer: a known figure among them is a fault.
+    /// Returns the characters of an answer, which must not resemble known figures.
     fn people(_: &Self::Answer) -> &[Sheet] {
         &[]
     }
 
-    /// Returns the same question with an earlier answer and its faults.
+    /// Returns the same ask with the previous answer and its faults.
     fn again(&self, draft: Draft) -> Self;
 }
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Debug)]
 pub(super) struct Refined<T> {
     /// The answer.
     pub(super) answer: T,
-    /// Whether it was reviewed, and nothing was found in it.
+    /// Whether it was reviewed without faults.
     pub(super) is_good: bool,
 }
 
-/// Asks a step, has the answer reviewed, and asks again while the reviewer faults it, at most `max_refinements` times; the
-/// last answer is taken as it is.
+/// Runs a step, reviews the answer, and repeats the step while the review finds faults, at most `max_refinements`
+/// times. The last answer is not reviewed.
 ///
-/// The n-th asking and its review have the draw `<draw>/<n>`; whom people are like is asked once for each sheet. A model that refuses a review or a refinement, or breaks
-/// its form to the end, leaves the answer before it in force: both stand in the journal, so a replay goes the same way.
+/// The n-th attempt and its review have the draw `<draw>/<n>`; the resemblance to known figures is asked once per
+/// sheet. If a review or refinement is refused or gets a bad reply, the previous answer is used. Both outcomes are in
+/// the journal, so a replay takes the same path.
 pub(super) async fn refined<S: Step>(
     model: &Model,
     step: S,
@@ -82,7 +84,7 @@ pub(super) async fn refined<S: Step>(
             Err(error) => return Err(error),
         };
         let likenesses = S::people(&answer).iter().map(|sheet| borrowed(model, sheet, step.language(), draw));
-        // All of them end, whatever becomes of one: a call that has begun is paid for, and is to be counted and kept.
+        // All calls run to completion even if one fails, so that paid answers are counted and journaled.
         for fault in join_all(likenesses).await {
             faults.extend(fault?);
         }
@@ -92,10 +94,10 @@ pub(super) async fn refined<S: Step>(
         step = step.again(Draft { text, faults });
         best = Some(answer);
     }
-    unreachable!("the loop returns at its last turn")
+    unreachable!("the loop returns in its last iteration")
 }
 
-/// Whether the journal holds the replies that led to an error, so that meeting it again is certain.
+/// Returns whether the replies behind an error are in the journal, so that a replay gets the same error.
 pub(super) const fn is_kept(error: &AskError) -> bool {
     matches!(error, AskError::Refused { .. } | AskError::BadReply { .. })
 }

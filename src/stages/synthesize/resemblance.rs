@@ -1,4 +1,4 @@
-//! Whether a made-up character is too much like another one. Deterministic; asks nobody.
+//! Rule-based comparison of characters: similar names and similar profiles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -9,67 +9,68 @@ use crate::schema::{Attribute, Character, Language, Reject};
 use crate::text::bm25::{B, K1, Terms, idf};
 use crate::text::float;
 
-/// The likeness of two profiles from which they are one character in two hands.
+/// Minimum similarity at which two profiles count as the same character.
 ///
-/// Measured on made-up characters, 24 of each language and six seeds, some beside 68 of six novels: two of them are alike to .48 at
-/// most, and a profile is alike to a copy with two thirds of its keys left from .69 on, with half of each value left by about .5.
-/// Who says the same in other words is not found here: that a model is asked (`synthesize/known`).
+/// Measured on invented characters, 24 per language and six seeds, some compared with 68 characters of six novels: the
+/// similarity of different characters is at most 0.48; a copy with two thirds of its keys has at least 0.69, and one
+/// with half of each value about 0.5. Paraphrases are not detected here; a model is asked about them
+/// (`synthesize/known`).
 pub(super) const MOST_LIKENESS: f64 = 0.5;
 
-/// What a character is too much like.
+/// The resemblance of a character to another one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resemblance {
     /// The other character's name.
     pub other: String,
-    /// The slug of the other's book, where its scenes tell of it.
+    /// The slug of the other character's book, if it is from a book.
     pub book: Option<String>,
-    /// In what.
+    /// The kind of resemblance.
     pub likeness: Likeness,
 }
 
-/// In what two characters are alike.
+/// How two characters resemble each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Likeness {
-    /// Their names could be taken for the same.
+    /// Their names could be mistaken for each other.
     Name,
-    /// They share a part of their names, which costs the scenes with such people: so many of all that could be played.
+    /// They share a part of their names. Scenes with such characters cannot be played.
     PartOfName {
-        /// The scenes with somebody who shares a part of the name.
+        /// Number of scenes with a character who shares a part of the name.
         scenes: u64,
-        /// All scenes.
+        /// Number of all scenes of the language.
         of: u64,
     },
-    /// So much of the profile is said by the other one: its BM25 score for the other one as a share of that for itself, from
-    /// 0; 1 is word for word.
+    /// Their profiles are similar: the BM25 score of the other profile for this one as the query, divided by the score
+    /// of this profile itself. 0 is unrelated, 1 is identical.
     Profile(f64),
 }
 
 impl Resemblance {
-    /// Returns the reject of a character that is left out for it.
+    /// Returns the reject of a character that is dropped because of this resemblance.
     #[must_use]
     pub fn reject(&self, character: &Character) -> Reject {
         Reject::new("synthesize", character.id.clone(), "resembles", self.told(character))
     }
 
-    /// Says in words what a character is too much like.
+    /// Describes the resemblance.
     #[must_use]
     pub fn told(&self, character: &Character) -> String {
         let (name, book) = (&character.name, self.book.as_ref());
         let other = book.map_or_else(|| self.other.clone(), |book| format!("{} in `{book}`", self.other));
         match self.likeness {
-            Likeness::Name => format!("{name} has the name of {other}"),
+            Likeness::Name => format!("{name} has the same name as {other}"),
             Likeness::PartOfName { scenes, of } => format!(
-                "{name} could be taken for {other}: {scenes} of the {of} scenes of its language have somebody who shares its name"
+                "{name} could be mistaken for {other}: {scenes} of {of} scenes in its language have a character with a similar name"
             ),
             Likeness::Profile(share) => {
-                format!("{name} is too much like {other} (likeness of the profiles {share:.2})")
+                format!("{name} is too similar to {other} (profile similarity {share:.2})")
             }
         }
     }
 }
 
-/// Returns the first of the others that a character is too much like; itself (by id) is passed over only where it is the
-/// same record.
+/// Returns the resemblance to the first of `others` that the character resembles too much. The character itself is
+/// skipped if it is the same reference.
 #[must_use]
 pub fn resembles(character: &Character, others: &[Character]) -> Option<Resemblance> {
     let own = Bag::of(character);
@@ -86,8 +87,8 @@ pub fn resembles(character: &Character, others: &[Character]) -> Option<Resembla
     })
 }
 
-/// Hands on what a text of a profile is compared by: pairs of neighbouring words, in Chinese of characters. English words alone
-/// would not do: the plain ones that all profiles share are half of each.
+/// Calls `each` for every pair of adjacent words (in Chinese: characters) of a text. Pairs are used because single
+/// English words discriminate too little: common words are half of every profile.
 pub(super) fn pairs(cut: &mut Terms, text: &str, language: Language, mut each: impl FnMut(&str)) {
     let mut pair = String::new();
     cut.each(text, |term| match language {
@@ -105,13 +106,13 @@ pub(super) fn pairs(cut: &mut Terms, text: &str, language: Language, mut each: i
     });
 }
 
-/// A profile as its pairs.
+/// A profile as a multiset of pairs.
 #[derive(Debug)]
 pub(super) struct Bag {
     terms: BTreeMap<String, usize>,
     length: usize,
     language: Language,
-    /// The score for itself.
+    /// The score of the profile for itself.
     most: f64,
 }
 
@@ -119,7 +120,7 @@ impl Bag {
     pub(super) fn of(character: &Character) -> Self {
         let mut bag = Self { terms: BTreeMap::new(), length: 0, language: character.language, most: 0.0 };
         let mut cut = Terms::default();
-        // A world is not what a character is: its people share it.
+        // Exclude the worldview, which all characters of a world share.
         let world = character.worldview.as_deref().map(str::trim);
         let is_own = |attribute: &&Attribute| Some(attribute.value.trim()) != world;
         for attribute in character.profile.iter().filter(is_own) {
@@ -132,21 +133,21 @@ impl Bag {
         bag
     }
 
-    /// Returns the pairs.
+    /// Returns the distinct pairs.
     pub(super) fn pairs(&self) -> impl Iterator<Item = &String> {
         self.terms.keys()
     }
 
-    /// Returns the score of another profile as a share of that for itself. `length` is how many pairs the other one has, and
-    /// `there` how often it has one of them.
+    /// Returns the score of another profile relative to that of this one. `length` is the number of pairs of the other
+    /// profile, and `there` returns how often it contains a pair.
     pub(super) fn share(&self, length: usize, there: impl Fn(&str) -> usize) -> f64 {
         if self.most > 0.0 { self.score(length, there) / self.most } else { 0.0 }
     }
 
-    /// Returns the BM25 score of another profile for this one as the query.
+    /// Returns the BM25 score of another profile with this one as the query.
     ///
-    /// How rare a pair is is told by texts that never change: told by the profiles of the run, a further character would change
-    /// how alike two others are.
+    /// Document frequencies come from the embedded tables. If they came from the profiles of the run, adding a
+    /// character would change the similarity of two others.
     fn score(&self, length: usize, there: impl Fn(&str) -> usize) -> f64 {
         let rarity = Rarity::of(self.language);
         let average = float(self.length + length) / 2.0;
@@ -159,7 +160,7 @@ impl Bag {
     }
 }
 
-/// How many of a language's texts have a pair.
+/// Document frequencies of pairs in the embedded tables of a language.
 struct Rarity {
     texts: usize,
     with_term: BTreeMap<String, usize>,
@@ -223,10 +224,10 @@ mod tests {
         let same_alias = character("The Warden", &["Hob Wragg"], "Someone else.");
         assert_eq!(resembles(&one, std::slice::from_ref(&own_words)), None);
         assert_eq!(resembles(&one, &[]), None);
-        let found = resembles(&one, &[own_words, same_words.clone()]).expect("the same words");
+        let found = resembles(&one, &[own_words, same_words.clone()]).expect("the profiles are similar");
         assert_eq!(found.other, "Ives Stope");
         assert!(matches!(found.likeness, Likeness::Profile(share) if share > 0.8), "{found:?}");
-        let found = resembles(&one, &[same_alias]).expect("the same name");
+        let found = resembles(&one, &[same_alias]).expect("the names are equal");
         assert_eq!(found.likeness, Likeness::Name);
         let reject = found.reject(&one);
         assert_eq!((reject.id.as_str(), reject.reason.as_str()), ("hob-wragg", "resembles"));

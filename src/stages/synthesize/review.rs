@@ -1,4 +1,4 @@
-//! The ask `synthesize/review`: the model reads what it made and says whether it is fit.
+//! The ask `synthesize/review`: the model reviews its own answer to a step.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use crate::llm::{Ask, Offline};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
 
-/// Is the answer to a step fit, or what is wrong with it?
+/// Asks for the faults in the answer to a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Review {
     /// The language of the prompt.
     pub language: Language,
     /// The name of the ask that was answered.
     pub step: &'static str,
-    /// What the answer has to agree with; empty for the first step.
+    /// What the answer has to be consistent with; empty for the first step.
     pub given: String,
     /// The answer as text.
     pub output: String,
@@ -68,7 +68,7 @@ impl Ask for Review {
         Ok(())
     }
 
-    /// Measures what can be measured: empty entries, repeated lines, names alike, and length.
+    /// Checks what rules can check: empty entries, repeated lines, similar names, and length.
     fn offline(&self, _: &mut Offline<'_>) -> Reviewed {
         let faults = measured(self.language, &self.output);
         let verdict = if faults.is_empty() { Verdict::Good } else { Verdict::Refine };
@@ -76,7 +76,7 @@ impl Ask for Review {
     }
 }
 
-/// Below this many letters (Chinese: characters) no step has said enough.
+/// Minimum number of letters (Chinese: characters) of an answer.
 const SHORTEST: usize = 40;
 
 fn measured(language: Language, output: &str) -> Vec<String> {
@@ -101,7 +101,7 @@ fn measured(language: Language, output: &str) -> Vec<String> {
         if let Some(key) = line.strip_suffix([':', '：']) {
             faults.push(say(format!("nothing is said under `{key}`"), format!("“{key}”一项是空的")));
         }
-        // A short line, such as a gender, may come again.
+        // Short lines, such as a gender, may be repeated.
         if line.chars().count() > 12 && !seen.insert(line) {
             faults.push(say(format!("said twice: {line}"), format!("重复：{line}")));
         }

@@ -1,4 +1,4 @@
-//! The ask `synthesize/scene`: where the characters meet, and what each of them wants there.
+//! The ask `synthesize/scene`: a situation in which the characters meet, and what each of them wants.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
 use crate::text::of_language;
 
-/// Where do these characters meet?
+/// Asks for a scene with the characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MakeScene {
     /// The language of the prompt.
@@ -21,7 +21,7 @@ pub struct MakeScene {
     pub world: World,
     /// The characters.
     pub characters: Vec<Sheet>,
-    /// An earlier answer with its faults.
+    /// The previous answer with its faults, if this is a refinement.
     pub draft: Option<Draft>,
 }
 

@@ -1,4 +1,4 @@
-//! The tables that the offline engine makes worlds and people of, and the filling of their slots. Knows nothing of asks.
+//! The tables from which the offline engine builds worlds and characters, and the filling of their slots.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::schema::{Attribute, Language};
 
-/// The tables of one language. `tables.<language>.toml` says what the slots are.
+/// The tables of one language. The slots are documented in `tables.en.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tables {
@@ -118,10 +118,10 @@ const fn source(language: Language) -> &'static str {
 }
 
 fn parse<T: DeserializeOwned>(source: &str) -> T {
-    toml::from_str(source).expect("the embedded tables are read by a test")
+    toml::from_str(source).expect("the tables are embedded and tested")
 }
 
-/// Returns every text of a language's tables: what profiles are usually made of.
+/// Returns all texts of a language's tables, as a sample of usual profile texts.
 pub(super) fn texts(language: Language) -> Vec<String> {
     fn gather(value: toml::Value, texts: &mut Vec<String>) {
         match value {
@@ -145,8 +145,8 @@ impl Tables {
         }
     }
 
-    /// Returns the given names, women's first, each with whether it is a woman's. Each place has its own part of the
-    /// list, so that people of different worlds bear different names.
+    /// Returns the given names of a place, women's first, each with whether it is a woman's. Each place has its own
+    /// part of the list, so that characters of different worlds have different names.
     pub(super) fn given(&self, place: usize) -> Vec<(&str, bool)> {
         let women = part(&self.women, place, self.places.len()).into_iter().map(|name| (name, true));
         women.chain(part(&self.men, place, self.places.len()).into_iter().map(|name| (name, false))).collect()
@@ -168,9 +168,10 @@ fn part(words: &str, index: usize, count: usize) -> Vec<&str> {
 /// The values of slots.
 pub(super) type Slots = BTreeMap<&'static str, String>;
 
-/// Fills the slots of a frame. A slot in capitals (`{Master}`) and the beginning of a sentence are capitalised.
+/// Fills the slots of a text. The value of a capitalized slot (`{Master}`) and the beginnings of sentences are
+/// capitalized.
 ///
-/// A slot without a value stays as it is, where a test sees it.
+/// A slot without a value is left as is; a test checks that there is none.
 pub(super) fn fill(frame: &str, slots: &Slots) -> String {
     let mut text = String::with_capacity(frame.len() * 2);
     let mut rest = frame;
@@ -199,7 +200,7 @@ pub(super) fn capitalised(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// Puts the first letter of each sentence in upper case.
+/// Capitalizes the first letter of each sentence.
 fn sentences(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut ended, mut begins) = (false, true);

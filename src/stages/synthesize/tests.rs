@@ -1,4 +1,4 @@
-//! The stage as a whole: offline from seeds to characters, its templates as rendered, and its refinement.
+//! Tests of the whole stage: offline characters, rendered templates and refinement.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -55,7 +55,8 @@ fn offline_characters_are_whole_and_differ() {
                     let other = lines.insert(line.clone(), character.name.clone());
                     assert_eq!(other, None, "{} says it too: {line}", character.name);
                 }
-                let (world, further) = character.profile[14..].split_last().expect("the world");
+                let (world, further) =
+                    character.profile[14..].split_last().expect("the last attribute is the worldview");
                 assert_eq!(further.len(), 1);
                 let key = if language == Language::En { "worldview" } else { "世界观" };
                 assert_eq!((world.key.as_str(), world.visibility), (key, Visibility::Private));
@@ -71,13 +72,13 @@ fn offline_characters_are_whole_and_differ() {
                     }
                 }
                 assert_eq!(resembles(character, &characters), None);
-                // In another hand, with two thirds of what it says of itself.
+                // A copy under another name with two thirds of its attributes.
                 let mut copy = Character {
                     name: if language == Language::En { "Q" } else { "丙" }.to_owned(),
                     ..character.clone()
                 };
                 copy.profile = copy.profile.chunks(3).flat_map(|three| three.iter().take(2)).cloned().collect();
-                let found = resembles(character, &[copy]).expect("the same person");
+                let found = resembles(character, &[copy]).expect("the copy resembles the character");
                 assert!(matches!(found.likeness, Likeness::Profile(_)), "{found:?}");
             }
         }
@@ -114,7 +115,7 @@ fn fewer_wanted_are_the_first_of_more() {
         let ((one, asked), (all, further)) = (made(1), made(3));
         assert_eq!((one.len(), all.len()), (1, 3));
         assert_eq!(one[..], all[..1]);
-        assert!(asked > 0 && further == 0, "the calls of the first look are used again");
+        assert!(asked > 0 && further == 0, "the calls for the first character are reused");
     }
 }
 
@@ -141,7 +142,7 @@ fn a_run_is_a_function_of_its_seed_and_its_journal() {
     assert_eq!(draws, expected.map(str::to_owned).into());
 }
 
-/// A journal on a slow disk.
+/// A journal with slow writes.
 struct Slow(Memory);
 
 impl Journal for Slow {
@@ -197,7 +198,7 @@ fn a_lost_world_is_a_reject_and_an_end_of_the_run_an_error() {
     };
     assert!(matches!(run(&[]), Err(AskError::Budget(_))));
 
-    // With every name taken, the offline answer breaks its own check.
+    // If every name is taken, the offline answer fails its own check.
     let tables = tables::Tables::of(Language::En);
     let all = |place| tables.given(place).into_iter().map(|(name, _)| name.to_lowercase());
     let avoid: Vec<String> = (0..tables.places.len())
@@ -328,8 +329,8 @@ fn a_sheet_has_keys_of_its_own_with_who_may_see_them() {
         assert_eq!(further, [(debt.trim(), Visibility::Private), (scar, Visibility::Public)]);
         assert!(public(&profile).iter().all(|seen| seen.key != debt.trim()));
         assert!(public(&profile).iter().any(|seen| seen.key == scar));
-        assert!(good.characters[0].text(language).contains(debt.trim()), "the reviewer reads it");
-        // The same thing twice may say two things; a key of the other language is as good as any.
+        assert!(good.characters[0].text(language).contains(debt.trim()), "the reviewer sees further attributes");
+        // Duplicate keys are rejected; a key in the other language is allowed.
         let bad = [own[0].clone(), own[0].clone()];
         assert!(ask.check(&with(&bad)).unwrap_err().contains("stands twice"));
         assert!(ask.check(&with(&[attribute(fixed, Visibility::Public)])).unwrap_err().contains("stands twice"));
@@ -418,7 +419,10 @@ fn every_step_shows_what_it_has_to_go_by() {
         let given = ask.given(&prompts()).unwrap();
         let review = Review { language, step: MakeCharacters::NAME, given, output: ask.text(&sheets) };
         holds(&rendered(&review), &[&rules, &world.tension, &sheets.characters[1].memory, "`refine`"]);
-        assert!(!rendered(&review).contains("Jim Hawkins"), "only what the answer has to agree with");
+        assert!(
+            !rendered(&review).contains("Jim Hawkins"),
+            "the review contains only what the answer has to be consistent with"
+        );
         let scene = MakeScene { language, world: world.clone(), characters: sheets.characters.clone(), draft: None };
         holds(&rendered(&scene), &[&world.tension, &sheets.characters[0].want, &sheets.characters[1].name]);
         let meeting = made(&scene);
@@ -442,7 +446,7 @@ fn people_of_different_worlds_have_different_temperaments() {
     }
 }
 
-/// Asks for a world, badly as long as nobody complains; its template is that of [`MakeWorld`].
+/// An ask for a world whose answers are bad until a draft has faults. Uses the template of [`MakeWorld`].
 #[derive(Clone, serde::Serialize)]
 struct Careless {
     complaints: usize,
@@ -502,7 +506,7 @@ fn a_faulted_step_is_asked_again_until_it_is_good_or_enough() {
     }
 }
 
-/// A step that borrows a known figure's name until it is told, or always.
+/// A step that borrows the name of a known figure until a draft has faults, or always.
 #[derive(serde::Serialize)]
 struct Borrower {
     stubborn: bool,
@@ -561,7 +565,7 @@ fn a_known_figure_is_made_anew() {
         assert_eq!((characters[0].name == "林黛玉", !made.is_good), (expected, expected));
         let asked = journal.0.lock().unwrap().values().filter(|record| record.ask == FindLikeness::NAME).count();
         let whose = runtime.block_on(known::borrowed(model, &characters[0], Language::Zh, "zh/0/characters")).unwrap();
-        assert_eq!(whose.is_some(), expected, "what stays borrowed after all is left out");
+        assert_eq!(whose.is_some(), expected, "a character that stays borrowed is dropped");
         assert_eq!(journal.0.lock().unwrap().values().filter(|record| record.ask == FindLikeness::NAME).count(), asked);
     }
 }

@@ -1,4 +1,4 @@
-//! The ask `synthesize/world`: theme seeds are weighed, one is chosen, and a world grows from it.
+//! The ask `synthesize/world`: compares theme seeds, chooses one and invents a world from it.
 
 use rand::seq::SliceRandom as _;
 use schemars::JsonSchema;
@@ -14,18 +14,18 @@ use crate::schema::{Language, Message};
 use crate::seed::seeded;
 use crate::text::of_language;
 
-/// What world could original characters live in?
+/// Asks for a world for original characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MakeWorld {
     /// The language of the prompt.
     pub language: Language,
-    /// Scraps that differ from world to world, so that a model does not make the same one twice.
+    /// Random starting points, which differ between worlds, so that a model does not invent the same world twice.
     pub sparks: Sparks,
-    /// An earlier answer with its faults.
+    /// The previous answer with its faults, if this is a refinement.
     pub draft: Option<Draft>,
 }
 
-/// Scraps of ours to think from.
+/// Random starting points of a world, from the embedded tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Sparks {
     /// Themes.
@@ -39,7 +39,7 @@ pub struct Sparks {
 }
 
 impl Sparks {
-    /// Draws the scraps of a world; up to a dozen worlds of one seed share none but themes.
+    /// Draws the starting points of a world. Up to a dozen worlds of one seed share only themes.
     pub(super) fn draw(seed: u64, language: Language, world: Nth) -> Self {
         let tables = Tables::of(language);
         let drawn = |what: &str, count: usize, n: usize, of: usize| {
@@ -89,7 +89,7 @@ pub struct Seed {
 }
 
 impl World {
-    /// Returns the world as characters and data sets carry it: place, society, rule and tension.
+    /// Returns the worldview for characters and data sets: place, society, rule and tension.
     #[must_use]
     pub fn worldview(&self, language: Language) -> String {
         let between = if language == Language::En { " " } else { "" };
@@ -135,7 +135,7 @@ impl Step for MakeWorld {
         format!("# {name}\ntheme: {theme}\nplace: {place}\nsociety: {society}\nrule: {rule}\ntension: {tension}")
     }
 
-    /// Nothing: the scraps are there to be left.
+    /// Empty: the starting points are suggestions, so the answer need not be consistent with them.
     fn given(&self, _: &Prompts) -> Result<String, PromptError> {
         Ok(String::new())
     }

@@ -1,4 +1,4 @@
-//! What a question asks for, whether a line answers it, and a few words that answer it where the line does not.
+//! Question kinds: what a question asks for, whether an utterance answers it, and short generic answers.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use crate::schema::{ByLanguage, Language};
 use crate::text::{asks, content_words, sentences};
 
 static KINDS: LazyLock<ByLanguage<Vec<Kind>>> =
-    LazyLock::new(|| toml::from_str(include_str!("answers.toml")).expect("the embedded answers parse"));
+    LazyLock::new(|| toml::from_str(include_str!("answers.toml")).expect("`answers.toml` is embedded and tested"));
 
 /// A kind of question.
 #[derive(Debug, Deserialize)]
@@ -16,21 +16,21 @@ static KINDS: LazyLock<ByLanguage<Vec<Kind>>> =
 pub(super) struct Kind {
     /// Its name in the table.
     name: String,
-    /// Words that ask so, parted by `|`; none where it is what is left.
+    /// Words that identify the question, separated by `|`; empty for the fallback kind.
     asked: String,
-    /// Words that answer so.
+    /// Words that identify an answer, separated by `|`.
     shown: String,
-    /// Answers in a few words.
+    /// Short generic answers.
     pub(super) say: Vec<String>,
-    /// The same, for in front of a line of the speaker's own.
+    /// Short generic answers to be followed by one of the speaker's own utterances.
     #[serde(default)]
     pub(super) lead: Vec<String>,
 }
 
-/// Kinds of question that a word tells wherever it stands: of the others it stands at the head of a clause.
+/// Kinds whose words count anywhere in the question. English words of other kinds count only at the start of a clause.
 const ANYWHERE: [&str; 4] = ["feeling", "opinion", "recall", "turn"];
 
-/// Returns what the question that ends a text asks for; nothing where it ends on another word, and so wants no answer.
+/// Returns the kind of the question with which a text ends. None if its last sentence is not a question.
 pub(super) fn asked(text: &str, language: Language) -> Option<&'static Kind> {
     let question = sentences(text).into_iter().next_back().filter(|sentence| asks(sentence))?;
     let kinds = KINDS.get(language);
@@ -43,25 +43,26 @@ pub(super) fn asked(text: &str, language: Language) -> Option<&'static Kind> {
             Language::En => words.any(|word| spaced.contains(&format!(" {word} "))),
         }
     };
-    // What names a feeling, a turn or what was said asks for that, however it asks.
+    // Words of these kinds take precedence over the form of the question.
     let named = |kind: &&Kind| ANYWHERE.contains(&kind.name.as_str());
     let first = kinds.iter().filter(named).find(fits);
     let asks_so = |head: &String, kind: &&Kind| {
         kind.asked.split('|').any(|word| !word.is_empty() && head.starts_with(&format!(" {word} ")))
     };
-    // The clause that comes first asks: `What does it cost, where you live?` is after no place.
+    // The first clause decides: `What does it cost, where you live?` does not ask for a place.
     let of_head = || heads.iter().find_map(|head| kinds.iter().find(|kind| asks_so(head, kind)));
     let plain = || if language == Language::En { of_head() } else { kinds.iter().find(fits) };
     first.or_else(plain).or_else(|| kinds.last())
 }
 
-/// Returns everything that is said in answer, whatever is asked.
+/// Returns all generic answers of a language.
 pub(super) fn says(language: Language) -> impl Iterator<Item = &'static String> {
     KINDS.get(language).iter().flat_map(|kind| kind.say.iter().chain(&kind.lead))
 }
 
 impl Kind {
-    /// Whether a text answers such a question: it states something, and shows what is asked for or speaks of what the question does.
+    /// Returns whether a text answers a question of this kind: it makes a statement that contains words of an answer or
+    /// shares content words with the question.
     pub(super) fn is_answered(&self, question: &str, text: &str, language: Language) -> bool {
         let stated: Vec<&str> = sentences(text).into_iter().filter(|sentence| !asks(sentence)).take(2).collect();
         if stated.is_empty() {
@@ -78,7 +79,7 @@ impl Kind {
                 Language::En => words.any(|word| spaced.contains(&format!(" {word} "))),
             }
         };
-        // Common words show little by themselves: yes and no stand at the head, and the rest needs the question's matter.
+        // Common words are weak evidence alone: yes and no must come first, and other kinds need shared content words.
         match self.name.as_str() {
             "yes" => stated[0].split(['，', '。', ',', '.', ';']).next().is_some_and(|head| shown(&head)) || taken > 1,
             "why" | "number" | "feeling" | "recall" => stated.iter().any(shown),
@@ -88,7 +89,7 @@ impl Kind {
     }
 }
 
-/// Returns a text's words in lower case with single blanks between and around them.
+/// Returns the words of a text in lower case, separated and surrounded by single spaces.
 fn spaced(text: &str) -> String {
     let mut spaced = String::from(" ");
     for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’'))).filter(|word| !word.is_empty())
@@ -99,7 +100,7 @@ fn spaced(text: &str) -> String {
     spaced
 }
 
-/// Returns a clause from its first word on that is no `and`, `well` or the like, as [`spaced`] does.
+/// Returns a clause without leading words such as `and` or `well`, in the format of [`spaced`].
 fn head(clause: &str) -> String {
     let words = spaced(clause);
     let rest = words.split(' ').filter(|word| !word.is_empty());
@@ -136,7 +137,7 @@ mod tests {
             (Language::Zh, "船上有邬家的人没有？", "yes"),
             (Language::Zh, "换作是你，你会怎么办？", "opinion"),
         ] {
-            assert_eq!(asked(question, language).expect("it asks").name, kind, "{question}");
+            assert_eq!(asked(question, language).expect("the text ends with a question").name, kind, "{question}");
         }
         assert!(asked("Who knows? It rains.", Language::En).is_none());
     }
@@ -154,7 +155,7 @@ mod tests {
             (Language::Zh, "你凭什么认定是这样？", "因为帘子还在水里。", true),
             (Language::Zh, "灯在哪里？", "我等得起。", false),
         ] {
-            let kind = asked(question, language).expect("it asks");
+            let kind = asked(question, language).expect("the text ends with a question");
             assert_eq!(kind.is_answered(question, answer, language), expected, "{question} {answer}");
         }
     }
@@ -172,7 +173,7 @@ mod tests {
                             .all(|say| sentences(say).len() == 1 && !asks(say) || kind.name == "number")
                 );
             }
-            assert_eq!(KINDS.get(language).last().expect("kinds").name, "open");
+            assert_eq!(KINDS.get(language).last().expect("the table is not empty").name, "open");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Calls to people: found at the head, in the middle and at the end of a sentence, and cut where nobody by that name is there.
+//! Vocatives: names by which someone is addressed. Those of absent people are removed from sentences.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,8 @@ use super::talk::{Talk, mentions};
 use crate::schema::Language;
 use crate::text::{content_words, is_han, is_title, lead_word, sentences};
 
-/// Splits a line into sentences and cuts calls to people who are not there, at the head or end of a sentence.
+/// Splits a line into sentences and removes vocatives of absent people. Also returns whether one was removed at the
+/// start or end of a sentence.
 pub(super) fn without_calls(line: &str, names: &BTreeSet<String>, talk: &Talk<'_>) -> (Vec<String>, bool) {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut uncalled = false;
@@ -31,7 +32,7 @@ pub(super) fn without_calls(line: &str, names: &BTreeSet<String>, talk: &Talk<'_
     (parts, uncalled)
 }
 
-/// Cuts a call to somebody absent out of the middle of an English sentence: a title and a name between two commas.
+/// Removes vocatives of absent people from the middle of an English sentence: a title and a name between two commas.
 fn without_call_within(sentence: &str, talk: &Talk<'_>) -> String {
     let parts: Vec<&str> = sentence.split(", ").collect();
     let names = |part: &str| {
@@ -42,7 +43,7 @@ fn without_call_within(sentence: &str, talk: &Talk<'_>) -> String {
             && part.ends_with(char::is_alphanumeric)
     };
     let kept = parts.iter().enumerate().filter(|(at, part)| {
-        // Names side by side are a list.
+        // Adjacent names are a list.
         let listed = (at.checked_sub(1).is_some_and(|before| names(parts[before])))
             || parts.get(at + 1).is_some_and(|after| names(after) || after.starts_with("and "));
         let within = *at > 0 && at + 1 < parts.len();
@@ -51,7 +52,7 @@ fn without_call_within(sentence: &str, talk: &Talk<'_>) -> String {
     kept.map(|(_, part)| *part).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns how many bytes at the head of a sentence call somebody absent.
+/// Returns the length in bytes of a vocative of an absent person at the start of a sentence, or 0.
 fn call_at_head(sentence: &str, names: &BTreeSet<String>, talk: &Talk<'_>) -> usize {
     let Some((head, _)) = sentence.split_once([',', '!', '，', '！']) else { return 0 };
     let mark = sentence[head.len()..].chars().next().map_or(0, char::len_utf8);
@@ -69,15 +70,16 @@ fn is_call(head: &str, rest: &str, names: &BTreeSet<String>) -> bool {
         return count <= 5 && (is_title(head) || (to_you && heavy && (2..=3).contains(&count)));
     }
     let words: Vec<&str> = head.split_whitespace().collect();
-    // `And Nether Row, by that scale`: what ties a sentence calls nobody.
+    // `And Nether Row, by that scale`: a phrase that begins with a conjunction is not a vocative.
     let capital = words.iter().all(|word| word.starts_with(char::is_uppercase))
         && !words.first().is_some_and(|word| words.len() > 1 && lead_word(word) && !is_title(word));
-    // Any word opens a sentence with a capital: a call needs a title or a name that is known as one.
+    // Every sentence begins with a capital, so a vocative needs a title or a known name.
     let known = words.iter().any(|word| is_title(word) || names.contains(&bare(word)));
     (1..=3).contains(&words.len()) && capital && known
 }
 
-/// Returns where a call to somebody absent begins at the end of an English sentence, and the sentence's final mark.
+/// Returns the byte offset of a vocative of an absent person at the end of an English sentence, and the final
+/// punctuation.
 fn call_at_tail<'a>(sentence: &'a str, talk: &Talk<'_>) -> Option<(usize, &'a str)> {
     let start = sentence.rfind(", ")?;
     let call = &sentence[start + 2..];
@@ -86,12 +88,12 @@ fn call_at_tail<'a>(sentence: &'a str, talk: &Talk<'_>) -> Option<(usize, &'a st
     let named = (1..=3).contains(&words.len())
         && words.iter().all(|word| word.starts_with(char::is_uppercase) && *word != "I" && !word.starts_with("I’"));
     let present = talk.others.iter().any(|other| mentions(name, other));
-    // `A, B, C.` is a list, not a call.
+    // `A, B, C.` is a list, not a vocative.
     let list = sentence[..start].rsplit(", ").next().is_some_and(|before| before.split_whitespace().count() < 2);
     (named && !present && !list).then(|| (start, &call[name.len()..]))
 }
 
-/// Returns the words that stand with a capital inside a sentence of the texts, where English writes only names so.
+/// Returns the capitalized words inside sentences, which in English are names.
 pub(super) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for sentence in texts.flat_map(sentences) {
@@ -106,7 +108,7 @@ pub(super) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeSet<String
     names
 }
 
-/// Returns a word without marks and endings of possession.
+/// Returns a word without punctuation and possessive ending.
 pub(super) fn bare(word: &str) -> String {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
     word.split(['’', '\'']).next().unwrap_or(word).to_owned()

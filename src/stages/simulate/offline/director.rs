@@ -1,4 +1,4 @@
-//! Who speaks next: whoever was spoken to, else whoever has said least.
+//! The offline director: prefers the participant who was addressed, otherwise the one with the fewest turns.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ use crate::llm::Offline;
 use crate::schema::Line;
 use crate::text::{Sign, asks, content_words, float, sentences, signs, spoken};
 
-/// How many lines a talk needs before it may run out by itself.
+/// Minimum number of utterances before a conversation may end on its own.
 const RIPE: usize = 12;
-/// How many turns before the last a talk is brought to its end.
+/// From this number of remaining turns on, the conversation is brought to an end.
 const CLOSING: u32 = 3;
 
-/// Chooses the next speaker out of the choices, or the end where that is allowed.
+/// Chooses the next speaker from the choices, or the end if that is allowed.
 pub(in super::super) fn direct(ask: &Direct, offline: &mut Offline<'_>) -> Direction {
     let reasons = &frames(ask.language).director;
     let reason = |key: &str, name: &str| reasons[key].replace("{name}", name);
@@ -33,7 +33,7 @@ pub(in super::super) fn direct(ask: &Direct, offline: &mut Offline<'_>) -> Direc
     }
 }
 
-/// Returns why the talk ends here, if it does.
+/// Returns the key of the reason if the conversation ends here.
 fn end(ask: &Direct, offline: &mut Offline<'_>) -> Option<&'static str> {
     let last = ask.history.last().filter(|_| ask.may_end)?;
     let late = float(ask.history.len().saturating_sub(RIPE - 1));
@@ -46,7 +46,7 @@ fn end(ask: &Direct, offline: &mut Offline<'_>) -> Option<&'static str> {
     if !open && late > 0.0 && is_dry(ask) {
         chance += 0.25;
     }
-    // A talk that runs into its last turn may be cut off at a question.
+    // A conversation that reaches the turn limit may be cut off at a question.
     if !open && ask.turns_left <= CLOSING {
         chance += 1.0 / f64::from(ask.turns_left.max(2) - 1);
     }
@@ -57,14 +57,14 @@ fn end(ask: &Direct, offline: &mut Offline<'_>) -> Option<&'static str> {
     ends.then_some(if farewell { "end_farewell" } else { "end_late" })
 }
 
-/// Whether those who spoke last had nothing of their own left to say.
+/// Returns whether most of the last three utterances were generic phrases.
 fn is_spent(ask: &Direct) -> bool {
     let stands_in =
         |line: &&Line| sentences(spoken(&line.content)).into_iter().all(|sentence| stands_in(sentence, ask.language));
     ask.history.iter().rev().take(3).filter(stands_in).count() > 1
 }
 
-/// Whether the last lines bring hardly anything that was not said before.
+/// Returns whether the last four utterances contain hardly any new content words.
 fn is_dry(ask: &Direct) -> bool {
     const LAST: usize = 4;
     let Some(split) = ask.history.len().checked_sub(LAST) else { return false };
@@ -75,7 +75,7 @@ fn is_dry(ask: &Direct) -> bool {
     fresh.len() < 2 * LAST
 }
 
-/// Returns how much somebody has a claim to the turn, and the reason that counts most.
+/// Returns the score of a participant for the next turn, and the key of the main reason.
 fn claim(ask: &Direct, name: &str) -> (f64, &'static str) {
     let test = ask.cast.first().is_some_and(|member| member.name == name);
     let since = ask.history.iter().rev().position(|line| line.speaker == name);
@@ -86,7 +86,7 @@ fn claim(ask: &Direct, name: &str) -> (f64, &'static str) {
     if since == Some(0) {
         score -= 6.0;
     }
-    // A scene begins with whoever begins it in the book, the first after the test character.
+    // The scene character listed first usually starts the scene.
     if ask.history.is_empty() && ask.cast.get(1).is_some_and(|member| member.name == name) {
         score += 1.0;
     }
@@ -97,7 +97,7 @@ fn claim(ask: &Direct, name: &str) -> (f64, &'static str) {
         score += if asked { 4.5 } else { 1.6 };
         key = "addressed";
     } else if asked && since == Some(1) {
-        // A question without a name goes back to whom the asker answered.
+        // A question without a name is for the speaker before the one who asks.
         score += 2.0;
         key = "asked";
     }
@@ -191,7 +191,7 @@ mod tests {
             assert_eq!(ends(&[closed], 2), 50, "{language}");
             assert_eq!(ends(&[closed], 12), 0, "{language}");
             assert_eq!(ends(&[open], 2), 0, "{language}");
-            assert!(ends(&[spent[0], closed, spent[1]], 12) > 30, "{language}: nobody has a line left");
+            assert!(ends(&[spent[0], closed, spent[1]], 12) > 30, "{language}: all own utterances are used up");
             assert_eq!(ends(&[closed, closed, spent[1]], 12), 0, "{language}");
         }
     }

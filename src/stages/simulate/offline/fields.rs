@@ -1,4 +1,4 @@
-//! Matters that people talk of, so that a line may fit a talk with which it has no word in common.
+//! Semantic fields, by which an utterance can fit a conversation without sharing a word with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -8,16 +8,16 @@ use crate::text::content_words;
 
 static FIELDS: LazyLock<ByLanguage<BTreeMap<String, u32>>> = LazyLock::new(|| {
     let lists: ByLanguage<BTreeMap<String, String>> =
-        toml::from_str(include_str!("fields.toml")).expect("the embedded fields parse");
+        toml::from_str(include_str!("fields.toml")).expect("`fields.toml` is embedded and tested");
     ByLanguage { en: marks(&lists.en, Language::En), zh: marks(&lists.zh, Language::Zh) }
 });
 
-/// Gives each word of the lists a bit for every field that it tells.
+/// Maps each word to the bit set of its fields; bit n is the n-th list.
 fn marks(lists: &BTreeMap<String, String>, language: Language) -> BTreeMap<String, u32> {
     let mut marks = BTreeMap::new();
     for (at, list) in lists.values().enumerate() {
         for word in list.split_whitespace() {
-            // The lists are compared with words that have lost their endings.
+            // Texts are compared by stemmed content words, so the entries are stemmed, too.
             let words = match language {
                 Language::En => content_words(word),
                 Language::Zh => vec![word.to_owned()],
@@ -30,7 +30,7 @@ fn marks(lists: &BTreeMap<String, String>, language: Language) -> BTreeMap<Strin
     marks
 }
 
-/// Returns the fields that content words tell, a bit for each.
+/// Returns the bit set of the fields of these content words.
 pub(super) fn fields<'a>(words: impl Iterator<Item = &'a String>, language: Language) -> u32 {
     let marks = FIELDS.get(language);
     let of = |word: &str| marks.get(word).copied().unwrap_or(0);
@@ -43,7 +43,7 @@ pub(super) fn fields<'a>(words: impl Iterator<Item = &'a String>, language: Lang
     })
 }
 
-/// Returns the fields that a text tells.
+/// Returns the bit set of the fields of a set of content words.
 pub(super) fn fields_of(words: &BTreeSet<String>, language: Language) -> u32 {
     fields(words.iter(), language)
 }

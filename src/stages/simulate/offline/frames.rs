@@ -1,4 +1,4 @@
-//! Phrases that lead into a line, follow it, or stand in when a speaker's own lines run out.
+//! Generic phrases that precede or follow an utterance, or replace it if a speaker's own utterances are used up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -13,39 +13,39 @@ use crate::schema::{ByLanguage, Language};
 use crate::text::{plain, sentences, topics};
 
 static FRAMES: LazyLock<ByLanguage<Frames>> = LazyLock::new(|| ByLanguage {
-    en: toml::from_str(include_str!("frames.en.toml")).expect("the embedded English frames parse"),
-    zh: toml::from_str(include_str!("frames.zh.toml")).expect("the embedded Chinese frames parse"),
+    en: toml::from_str(include_str!("frames.en.toml")).expect("`frames.en.toml` is embedded and tested"),
+    zh: toml::from_str(include_str!("frames.zh.toml")).expect("`frames.zh.toml` is embedded and tested"),
 });
 
-/// The things that the phrases themselves name.
+/// Nouns that occur in the phrases themselves.
 static NAMED: LazyLock<ByLanguage<BTreeSet<String>>> =
     LazyLock::new(|| ByLanguage { en: FRAMES.en.named(Language::En), zh: FRAMES.zh.named(Language::Zh) });
 
-/// What the phrases that stand in for a line begin and end with, as texts are compared.
+/// Normalized beginning and end of each phrase that can replace an utterance.
 static STAND_INS: LazyLock<ByLanguage<Vec<(String, String)>>> =
     LazyLock::new(|| ByLanguage { en: FRAMES.en.stand_ins(Language::En), zh: FRAMES.zh.stand_ins(Language::Zh) });
 
-/// The phrases of a language. A phrase is one or two whole sentences with slots.
+/// The phrases of a language. A phrase is one or two complete sentences with slots.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Frames {
-    /// Takes up a thing in a few words.
+    /// Short phrases that refer to a thing just mentioned.
     pub(super) echo: Vec<String>,
-    /// Leads from the last line, by what it does, into a line that does not answer it by itself.
+    /// Transitions from the previous utterance, by its speech act, to an utterance that does not respond to it.
     pub(super) bridge: Bridge,
-    /// Stands in for a line of one's own.
+    /// Phrases that replace an utterance.
     pub(super) compose: Compose,
-    /// By code of a dimension: shows that dimension.
+    /// Phrases that show a dimension, by its code.
     pub(super) strategy: BTreeMap<String, Vec<String>>,
-    /// By code of a dimension: draws it out of somebody.
+    /// Phrases that elicit a dimension, by its code.
     pub(super) elicit: BTreeMap<String, Vec<String>>,
-    /// The same for somebody who has not spoken yet; a code without frames here has the same ones from the start.
+    /// Phrases that elicit a dimension from a character who has not spoken yet; codes not listed here use `elicit`.
     pub(super) opening: BTreeMap<String, Vec<String>>,
-    /// What people do while they speak.
+    /// Actions.
     pub(super) action: Action,
-    /// Reasons of the director.
+    /// Reasons of the director, by key.
     pub(super) director: BTreeMap<String, String>,
-    /// Sentences of a rating.
+    /// Sentences of a rating, by field of the answer.
     pub(super) rating: BTreeMap<String, String>,
 }
 
@@ -69,7 +69,7 @@ impl Frames {
             .chain([&self.compose.question, &self.compose.statement, &self.compose.motive]);
         let says: Vec<&String> = says(language).collect();
         let pools = self.strategy.values().chain(self.elicit.values()).chain(self.opening.values());
-        // What fills a slot is the talk's own.
+        // Slots are filled from the conversation, so only the text between them counts.
         let literals = |frame: &str| frame.split(['{', '}']).step_by(2).map(str::to_owned).collect::<Vec<_>>();
         lists
             .chain(pools)
@@ -82,7 +82,7 @@ impl Frames {
     }
 }
 
-/// Phrases by what they react to.
+/// Transitions by the speech act of the previous utterance.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Bridge {
@@ -93,7 +93,7 @@ pub(super) struct Bridge {
     pub(super) greeting: Vec<String>,
 }
 
-/// Phrases that are replies by themselves.
+/// Phrases that are complete replies.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Compose {
@@ -117,12 +117,13 @@ pub(super) fn frames(language: Language) -> &'static Frames {
     FRAMES.get(language)
 }
 
-/// Whether a thing is named by the phrases themselves, as `law` by `there is a law for it`: nobody takes that up.
+/// Returns whether a noun occurs in the phrases themselves, such as `law` in `there is a law for it`. Such nouns are
+/// not used as topics.
 pub(super) fn is_named(noun: &str, language: Language) -> bool {
     NAMED.get(language).contains(noun)
 }
 
-/// What stands in the slots.
+/// Values of the slots.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Slots {
     pub(super) topic: Option<String>,
@@ -131,7 +132,7 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// Fills a frame; nothing when a slot has no filling.
+    /// Fills the slots of a phrase. None if it has a slot without a value.
     pub(super) fn fill(&self, frame: &str, language: Language) -> Option<String> {
         let mut text = frame.to_owned();
         for (slot, filling) in [("{topic}", &self.topic), ("{own}", &self.own), ("{name}", &self.name)] {
@@ -143,7 +144,7 @@ impl Slots {
     }
 }
 
-/// Begins each sentence with a capital.
+/// Capitalizes the first letter of each sentence.
 pub(super) fn capitals(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut begins = true;
@@ -158,9 +159,9 @@ pub(super) fn capitals(text: &str) -> String {
     result
 }
 
-/// Picks a phrase that can be filled, was not heard in this talk and has at most so many sentences.
+/// Picks a phrase that can be filled, has at most `most` sentences and was not used in this conversation.
 ///
-/// Phrases that take up a topic are five times as likely, since they answer what was said.
+/// Phrases with a topic have five times the weight, since they respond to the conversation.
 pub(super) fn pick(
     pool: &[String],
     slots: &Slots,
@@ -177,7 +178,7 @@ pub(super) fn pick(
     fresh.choose_weighted(rng, |(_, weight)| *weight).ok().map(|(text, _)| text.clone())
 }
 
-/// Returns the pool's phrase that is least like anything said, for when all were heard.
+/// Returns the phrase least similar to any utterance, for use when all phrases have been used.
 pub(super) fn least_said(pool: &[String], slots: &Slots, most: usize, talk: &Talk<'_>) -> Option<String> {
     pool.iter()
         .filter_map(|frame| slots.fill(frame, talk.language))
@@ -185,7 +186,7 @@ pub(super) fn least_said(pool: &[String], slots: &Slots, most: usize, talk: &Tal
         .min_by(|a, b| talk.nearest(a).total_cmp(&talk.nearest(b)))
 }
 
-/// Whether a sentence is one of the phrases that stand in when nobody has a line left.
+/// Returns whether a sentence is one of the phrases that replace an utterance.
 pub(super) fn stands_in(sentence: &str, language: Language) -> bool {
     let plain = plain(sentence);
     let is = |(head, tail): &(String, String)| {
@@ -194,7 +195,7 @@ pub(super) fn stands_in(sentence: &str, language: Language) -> bool {
     STAND_INS.get(language).iter().any(is)
 }
 
-/// Returns the longest stretch of a frame that no slot changes.
+/// Returns the longest part of a phrase between slots.
 fn literal(frame: &str) -> &str {
     frame.split(['{', '}']).step_by(2).max_by_key(|part| plain(part).chars().count()).unwrap_or_default()
 }
@@ -227,7 +228,7 @@ mod tests {
                 .chain(frames.elicit.values())
                 .chain(frames.opening.values());
             for frame in all.flatten() {
-                let text = slots.fill(frame, language).expect("every slot is known");
+                let text = slots.fill(frame, language).expect("every slot has a value");
                 assert!(!text.contains(['{', '}']), "{text}");
                 assert!(text.ends_with(['.', '?', '!', '。', '？', '！', '…']), "{text}");
                 assert!((1..=2).contains(&sentences(&text).len()), "{text}");
@@ -259,7 +260,7 @@ mod tests {
     #[test]
     fn what_the_phrases_name_themselves_is_told_apart() {
         assert!(is_named("law", Language::En) && !is_named("bell", Language::En));
-        // The tables hold things of their own, and few: what talks are about must stay.
+        // The phrases name some nouns, but few, so that most topics of a conversation remain usable.
         for language in Language::ALL {
             let named = NAMED.get(language);
             assert!((1..80).contains(&named.len()), "{language}: {named:?}");

@@ -1,4 +1,4 @@
-//! A speaker's own lines: cut to length, freed of calls to absent people, and weighed against the talk.
+//! A speaker's own lines: truncated, stripped of vocatives of absent people, and scored against the conversation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -9,23 +9,23 @@ use super::talk::{Talk, mentions};
 use crate::schema::Language;
 use crate::text::{Sign, asks, content_words, float, is_han, is_title, lead_word, sentences, signs, spoken};
 
-/// A line, or a part of one, that could be said now.
+/// A line, or a part of one, that can be used as a reply.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
-    /// What would be said.
+    /// The text of the reply.
     pub(super) text: String,
-    /// Which line it is out of.
+    /// Index of its line.
     pub(super) line: usize,
     /// Whether it begins in the middle of its line.
     pub(super) later: bool,
-    /// Whether its line goes on behind it.
+    /// Whether its line continues after it.
     pub(super) cut: bool,
-    /// Whether it speaks to somebody absent, whom it no longer calls.
+    /// Whether it addresses an absent person whose name was removed.
     pub(super) uncalled: bool,
 }
 
-/// Returns what of the lines could be said now: not said before, at most so many sentences, calling nobody absent; where they
-/// may be parted, their first sentences alone too.
+/// Returns the candidates among the lines: parts of at most `most` sentences that were not said before, without
+/// vocatives of absent people. With `parted`, beginnings of lines are candidates, too.
 pub(super) fn candidates<'a>(
     lines: impl Iterator<Item = (usize, &'a str)>,
     names: &BTreeSet<String>,
@@ -41,7 +41,7 @@ pub(super) fn candidates<'a>(
             let window = &parts[window];
             let mut text = window.join(if talk.language == Language::En { " " } else { "" });
             close(&mut text, talk.language);
-            // Somebody who reads aloud from a page is not talking to anybody.
+            // Skip text that is read aloud or quoted: it addresses no one present.
             let closes = [".’", "!’", "?’"].iter().any(|end| text.contains(end)) && !text.contains('‘');
             let reads = closes || text.starts_with(['‘', '“', '「', '『']);
             if length(&text) >= 2 && !reads && !talk.is_said(&text) {
@@ -53,7 +53,7 @@ pub(super) fn candidates<'a>(
     candidates
 }
 
-/// Returns the stretches of a line that could be said by themselves.
+/// Returns the ranges of sentences of a line that can be used on their own.
 fn windows(parts: usize, most: usize, parted: bool) -> impl Iterator<Item = Range<usize>> {
     let most = most.max(1);
     let starts = parts.saturating_sub(most);
@@ -62,24 +62,24 @@ fn windows(parts: usize, most: usize, parted: bool) -> impl Iterator<Item = Rang
     whole.chain((1..ends).map(|end| 0..end))
 }
 
-/// Whether one of some English words stands in a text.
+/// Returns whether a text contains one of these English words.
 fn has_any(text: &str, words: &[&str]) -> bool {
     text.split(|c: char| !(c.is_alphanumeric() || c == '’'))
         .any(|word| words.iter().any(|own| word.eq_ignore_ascii_case(own)))
 }
 
-/// Returns the length of a text in words, where two Han characters count as one.
+/// Returns the length of a text in words; two Han characters count as one word.
 pub(super) fn length(text: &str) -> usize {
     let han = text.chars().filter(|c| is_han(*c)).count();
     let words = text.split_whitespace().filter(|word| word.chars().any(|c| c.is_alphanumeric() && !is_han(c))).count();
     words + han.div_ceil(2)
 }
 
-/// Ends a text with a final mark and frees it of quotation marks without a partner.
+/// Ensures final punctuation and removes unpaired quotation marks.
 pub(super) fn close(text: &mut String, language: Language) {
     for (open, shut) in [('“', '”'), ('「', '」'), ('『', '』'), ('‘', '’')] {
         let count = |mark| text.chars().filter(|c| *c == mark).count();
-        // In English the closing mark is an apostrophe too.
+        // In English, the closing mark is also the apostrophe.
         let apostrophe = shut == '’' && language == Language::En;
         if count(open) != count(shut) && !apostrophe {
             text.retain(|c| c != open && c != shut);
@@ -98,35 +98,36 @@ pub(super) fn close(text: &mut String, language: Language) {
     }
 }
 
-/// What speaks for a line that answers the question asked.
+/// Bonus for a line that answers the question asked.
 const ANSWERS: f64 = 0.5;
-/// From this share on, a line speaks of what was said.
+/// Minimum overlap at which a line is related to the conversation.
 const RELATED: f64 = 0.2;
-/// What speaks for a line that takes up the words of the last ones.
+/// Weight of the overlap with the last utterances.
 const TAKEN_UP: f64 = 2.0;
-/// How much of a line's weight is whose turn it is among the speaker's lines, which changes from talk to talk.
+/// Weight of a pseudo-random rank of the speaker's lines, which differs between conversations.
 const ROTATION: f64 = 0.7;
 
-/// Weighs lines against the talk.
+/// Scores lines against a conversation.
 #[derive(Debug)]
 pub(super) struct Scale<'a> {
     talk: &'a Talk<'a>,
-    /// How many of the speaker's own lines have a word.
+    /// For each word, the number of the speaker's own lines that contain it.
     counts: BTreeMap<String, usize>,
     lines: usize,
     situation: BTreeSet<String>,
-    /// The matters of the situation.
+    /// Semantic fields of the situation, as a bit set.
     fields: u32,
-    /// Everything that was named before, so that a line may name it too.
+    /// Words that have already occurred, so that a line may use them as names.
     known: BTreeSet<String>,
-    /// What may be the name of somebody whom the speaker knows and who is not there, in Chinese.
+    /// Possible names of absent people whom the speaker knows (Chinese only).
     absent: BTreeSet<String>,
-    /// What tells this talk from others.
+    /// Hash that identifies the conversation.
     talk_hash: u64,
 }
 
 impl<'a> Scale<'a> {
-    /// Counts the words of the speaker's own lines, since a word that stands in many of them says little.
+    /// Prepares the scoring. Counts the words of the speaker's own lines, since a word that occurs in many of them has
+    /// little weight.
     pub(super) fn new(talk: &'a Talk<'a>, lines: impl Iterator<Item = &'a str>) -> Self {
         let mut counts = BTreeMap::new();
         let mut total = 0;
@@ -146,7 +147,8 @@ impl<'a> Scale<'a> {
         Self { talk, counts, lines: total, situation, fields, known, absent: BTreeSet::new(), talk_hash }
     }
 
-    /// Tells whom the speaker knows by what is said of its relations, so that lines about them wait for a talk that names them.
+    /// Adds the absent people whom the speaker knows, found in the texts on its relations. Lines about them are
+    /// penalized unless the conversation names them.
     pub(super) fn knowing<'b>(mut self, relations: impl Iterator<Item = &'b str>) -> Self {
         if self.talk.language == Language::Zh {
             self.absent = relations.flat_map(|text| absent(text, self.talk)).collect();
@@ -154,7 +156,7 @@ impl<'a> Scale<'a> {
         self
     }
 
-    /// Returns how much a text shares with what others said last, 0 to about 1.
+    /// Returns the weighted word overlap of a text with the last utterances of others, from 0 to 1.2.
     pub(super) fn shared(&self, text: &str) -> f64 {
         self.shares(&content_words(text).into_iter().collect())
     }
@@ -162,7 +164,7 @@ impl<'a> Scale<'a> {
     fn shares(&self, words: &BTreeSet<String>) -> f64 {
         let weigh = |heard: &BTreeSet<String>| words.intersection(heard).map(|word| self.weight(word)).sum::<f64>();
         let heard: f64 = self.talk.words.iter().zip([1.0, 0.5, 0.25]).map(|(heard, part)| part * weigh(heard)).sum();
-        // What everybody sees is all that there is to speak of before anybody spoke.
+        // At the start, the situation is the only thing to refer to.
         let seen = if self.talk.history.len() < 3 { 0.4 } else { 0.15 };
         ((heard + seen * weigh(&self.situation)) / (3.0 + 0.1 * float(words.len()))).min(1.2)
     }
@@ -172,7 +174,7 @@ impl<'a> Scale<'a> {
         (1.0 + float(self.lines) / float(1 + count)).ln()
     }
 
-    /// Returns how well a text answers what was said last, before any dimension counts.
+    /// Scores how well a candidate responds to the previous utterance, without regard to a dimension.
     pub(super) fn fit(&self, candidate: &Candidate) -> f64 {
         let text = candidate.text.as_str();
         let language = self.talk.language;
@@ -201,7 +203,7 @@ impl<'a> Scale<'a> {
             fit -= 0.4;
         }
         fit -= if candidate.uncalled { 0.25 } else { 0.0 };
-        // What a line comes to is often said last.
+        // The point of a line often comes last.
         fit -= if candidate.cut { 0.2 } else { 0.0 };
         fit -= if candidate.later || !is_scrap(text, language) { 0.0 } else { 0.35 };
         let words = length(text);
@@ -214,32 +216,32 @@ impl<'a> Scale<'a> {
         fit - 0.3 * float(self.strangers(text).min(2)) - 0.22 * float(self.pointers(text).min(3))
     }
 
-    /// Whether a text takes up a word or the matter of what was said last.
+    /// Returns whether a text shares words or a semantic field with the last utterances.
     pub(super) fn is_related(&self, text: &str) -> bool {
         let words: BTreeSet<String> = content_words(text).into_iter().collect();
         let heard = self.talk.fields.first().copied().unwrap_or(0);
         self.shares(&words) >= RELATED || fields_of(&words, self.talk.language) & heard != 0
     }
 
-    /// Returns how much a text speaks of the same matters as the talk, 0 to 0.4.
+    /// Returns the overlap in semantic fields with the conversation, from 0 to 0.4.
     fn of_one_matter(&self, fields: u32) -> f64 {
         let meets = |others: u32, part: f64| part * f64::from((fields & others).count_ones());
         let heard = self.talk.fields.iter().zip([0.18, 0.1, 0.05]).map(|(heard, part)| meets(*heard, part));
         (heard.sum::<f64>() + meets(self.fields, 0.04)).min(0.4)
     }
 
-    /// Returns how much it is a line's turn in this talk, so that favourites do not stand in every one.
+    /// Returns a pseudo-random rank of a line in this conversation, so that the same lines do not win in every one.
     fn turn(&self, text: &str) -> f64 {
-        // The line tells, not where it is cut.
+        // Only the beginning counts, so that all candidates from a line's beginning have the same rank.
         let head: String = text.chars().take(8).collect();
         ROTATION * f64::from(u16::try_from(hash(self.talk_hash, &head) >> 48).unwrap_or_default()) / f64::from(u16::MAX)
     }
 
-    /// Counts what points to something that is not there: `It’s three fingers`, `Hold his foot`, `the bailer` of another day.
+    /// Counts references to something not present: `It’s three fingers`, `Hold his foot`, `the bailer` from elsewhere.
     fn pointers(&self, text: &str) -> usize {
         let heads = sentences(text).into_iter().filter(|sentence| self.points(sentence)).count();
         let things = self.talk.things(text);
-        // What was named already, and what is the speaker's own, is known to those who hear it.
+        // Things that were already mentioned are known to the listeners.
         let foreign = things.iter().filter(|thing| {
             let words: Vec<String> = content_words(&thing.noun);
             !words
@@ -249,7 +251,7 @@ impl<'a> Scale<'a> {
         heads + foreign.count().div_ceil(2) + usize::from(self.is_of_somebody(text))
     }
 
-    /// Whether a text tells of a third person whom neither it nor the line before names.
+    /// Returns whether a text refers to a third person whom neither it nor the previous utterance names.
     fn is_of_somebody(&self, text: &str) -> bool {
         let third = |text: &str| match self.talk.language {
             Language::En => text.split(|c: char| !c.is_alphanumeric()).any(|word| {
@@ -269,8 +271,8 @@ impl<'a> Scale<'a> {
             && self.strangers(text) == 0
     }
 
-    /// Whether a sentence begins with what only the moment explains: a pronoun for somebody or something unnamed, or a call by a
-    /// title that nobody present bears.
+    /// Returns whether a sentence begins with a reference that only its original context explains: a pronoun without
+    /// antecedent, or a title that no one present has.
     fn points(&self, sentence: &str) -> bool {
         const ENGLISH: &[&str] = &[
             "he", "she", "it", "they", "him", "her", "them", "this", "these", "those", "he's", "she's", "it's",
@@ -296,7 +298,7 @@ impl<'a> Scale<'a> {
         }
     }
 
-    /// Counts names in a text that nobody has named before.
+    /// Counts the names in a text that have not occurred in the conversation.
     fn strangers(&self, text: &str) -> usize {
         if self.talk.language == Language::Zh {
             return self.absent.iter().filter(|name| text.contains(name.as_str())).count();
@@ -309,7 +311,7 @@ impl<'a> Scale<'a> {
             .count()
     }
 
-    /// Returns how well a text shows a dimension; a code that is not one of the five shows nothing that could be counted.
+    /// Scores how well a text shows a dimension; 0 for codes other than the five shipped ones.
     pub(super) fn shows(&self, text: &str, code: &str) -> f64 {
         let count = |sign| float(signs(text, self.talk.language, sign).min(3));
         match code {
@@ -323,7 +325,7 @@ impl<'a> Scale<'a> {
     }
 }
 
-/// Returns what of a Chinese text may be a name, three characters of which none is a common one, but for who is there.
+/// Returns possible names of absent people in a Chinese text: runs of three characters, none of them a common one.
 fn absent(text: &str, talk: &Talk<'_>) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     let names = chars.windows(3).filter(|three| three.iter().all(|c| is_han(*c)));
@@ -335,7 +337,7 @@ fn absent(text: &str, talk: &Talk<'_>) -> Vec<String> {
     names.filter(|name| !here(name) && !talk.history.iter().any(|line| line.content.contains(name.as_str()))).collect()
 }
 
-/// Whether a line begins with what only an answer begins with.
+/// Returns whether a text begins with a word that only begins answers.
 fn answers(text: &str, language: Language) -> bool {
     const ENGLISH: &[&str] = &["yes", "no", "both", "neither", "aye", "nay", "not", "none", "only", "because", "to"];
     const CHINESE: &[&str] = &["不", "没", "没有", "是", "有", "对", "行", "不行", "非也", "自然", "可不是", "正是"];
@@ -349,7 +351,7 @@ fn answers(text: &str, language: Language) -> bool {
     }
 }
 
-/// Whether a line begins with a part of a sentence that only the one before it, which is not said, completes.
+/// Returns whether a text begins with a fragment that depends on a preceding sentence.
 fn is_scrap(text: &str, language: Language) -> bool {
     const HEADS: &[&str] = &[
         "if", "where", "which", "who", "whose", "when", "than", "up", "on", "in", "at", "with", "like", "as", "for",
@@ -366,17 +368,18 @@ fn is_scrap(text: &str, language: Language) -> bool {
     }
 }
 
-/// The beginning of a hash.
+/// The FNV-1a offset basis.
 const SEED: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// Adds a text to a hash, which is mixed well enough for an order among a few dozen lines.
+/// Hashes a text with FNV-1a from `seed` and mixes the result; good enough to order a few dozen lines.
 fn hash(seed: u64, text: &str) -> u64 {
     let all = text.bytes().fold(seed, |all, byte| (all ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     let all = (all ^ (all >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     all ^ (all >> 32)
 }
 
-/// Whether a part of a line leans on the part before it: its first sentence is a word or two, or begins with what ties.
+/// Returns whether a part of a line depends on the part before it: its first sentence has one or two words, or it
+/// begins with a conjunction.
 fn leans(text: &str) -> bool {
     const TIES: &[&str] =
         &["And ", "But ", "Or ", "Because ", "So ", "Nor ", "也", "又", "就", "可", "但", "所以", "因为", "因為"];
@@ -394,7 +397,7 @@ mod tests {
         let scale = Scale::new(&talk, lines.iter().copied());
         let candidate =
             |text: &str| Candidate { text: text.to_owned(), line: 0, later: false, cut: false, uncalled: false };
-        // Whose turn it is may hide the rest.
+        // The pseudo-random rank is subtracted, as it may hide the difference.
         lines.iter().map(|line| scale.fit(&candidate(line)) - scale.turn(line)).collect()
     }
 

@@ -1,8 +1,8 @@
-//! The offline answers of `simulate`: a director that balances turns, replies retrieved from what the speakers say in their
-//! books, and a rating that counts.
+//! The offline answers of `simulate`: a director that balances turns, replies retrieved from the speakers' utterances
+//! in their books, and a rating based on counts.
 //!
-//! Retrieval comes first, short phrases from tables second. Every answer is a function of its ask and the seeded generator;
-//! nothing here opens a file or keeps a state.
+//! Replies are retrieved first and supplemented by short phrases from tables. Every answer is a pure function of its
+//! ask and the seeded generator; no file access, no state.
 
 mod answers;
 mod calls;

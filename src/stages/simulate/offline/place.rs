@@ -1,4 +1,4 @@
-//! Where a talk stands in the book's dialogue, so that scene characters keep to its order.
+//! Tracks the position of a conversation in the original dialogue, so that scene characters follow its order.
 
 use std::collections::BTreeSet;
 
@@ -6,31 +6,31 @@ use super::lines::length;
 use crate::schema::Line;
 use crate::text::{asks, content_words, float, pair_likeness, pairs, plain, sentences, spoken};
 
-/// How many of the last lines can still be answered.
+/// Number of most recent utterances that can still be answered.
 const ANSWERABLE: usize = 3;
 
-/// From this length on, an answer tells by itself what it speaks of.
+/// Minimum length, in words, of an answer that makes sense without its question.
 const TELLING: usize = 10;
 
-/// Where the talk stands in the book's dialogue.
+/// The position in the original dialogue. Indices refer to the dialogue's lines.
 pub(super) struct Place {
-    /// The furthest line that was said.
+    /// The highest index that was said.
     reached: Option<usize>,
-    /// The line whose words were said last.
+    /// The index of the previous utterance, if it is from the dialogue.
     last: Option<usize>,
-    /// The lines that can still be answered.
+    /// Indices that can still be answered.
     recent: Vec<usize>,
-    /// All lines that were said.
+    /// All indices that were said.
     said: BTreeSet<usize>,
-    /// Of each line, how much it needs the line before it, which somebody else says: 0 to 1.
+    /// For each line, how much it depends on the line before it, from 0 to 1.3.
     leaning: Vec<f64>,
 }
 
-/// A line of the book's dialogue, laid out for comparison.
+/// A line of the original dialogue, prepared for comparison.
 struct Entry<'a> {
     speaker: &'a str,
     plain: String,
-    /// Its first sentence, where that is long enough to tell it from others: a reply may have been cut to it.
+    /// Its first sentence, if it is longer than 8 characters: the reply may have been truncated to it.
     first: Option<String>,
     pairs: Vec<(char, char)>,
 }
@@ -70,17 +70,18 @@ impl Place {
         }
     }
 
-    /// Returns how much it is a line's turn: the next ones after what was reached come first.
+    /// Scores a line by its position: the lines right after the highest index said come first.
     pub(super) fn turn(&self, line: usize) -> f64 {
         let next = self.reached.map_or(0, |reached| reached + 1);
         let order = if line >= next { 1.2 - 0.12 * float((line - next).min(12)) } else { -0.2 };
-        // An answer to what nobody has asked makes no sense to those who hear it.
+        // An answer makes no sense unless its question was said.
         let asked = line.checked_sub(1).is_some_and(|before| self.recent.contains(&before));
         let lost = if asked { 0.0 } else { self.leaning.get(line).copied().unwrap_or(0.0) };
         order + if self.follows(line) { 1.5 } else { 0.0 } - lost
     }
 
-    /// Whether a line makes sense now: it is no short answer to what nobody asked, and no question that has been answered.
+    /// Returns whether a line makes sense now: it is not a short answer whose question was not said, and not a question
+    /// that has already been answered.
     pub(super) fn may_be_said(&self, dialogue: &[Line], line: usize) -> bool {
         let text = spoken(&dialogue[line].content);
         let asked = line.checked_sub(1).is_some_and(|before| self.recent.contains(&before));
@@ -89,31 +90,32 @@ impl Place {
         !lost && !stale
     }
 
-    /// Returns who answers a line in the book: whoever else has the next one.
+    /// Returns who answers a question in the original dialogue: the speaker of the next line, if different.
     pub(super) fn answerer(dialogue: &[Line], line: usize) -> Option<&str> {
         let next = dialogue.get(line + 1)?;
         let asks = asks(spoken(&dialogue[line].content));
         (asks && next.speaker != dialogue[line].speaker).then_some(next.speaker.as_str())
     }
 
-    /// Whether a line stands right after what was said last.
+    /// Returns whether a line directly follows the previous utterance in the dialogue.
     pub(super) fn follows(&self, line: usize) -> bool {
         self.last.is_some_and(|last| last + 1 == line)
     }
 }
 
-/// Returns how much a line needs the line before it: an answer much, a few words that ask nothing somewhat.
+/// Returns how much a line depends on the line before it: strongly for an answer, weakly for a few words that are not a
+/// question.
 fn leaning(dialogue: &[Line], at: usize, line: &Line) -> f64 {
     let Some(before) = at.checked_sub(1).map(|before| &dialogue[before]) else { return 0.0 };
     let text = spoken(&line.content);
     let answers = before.speaker != line.speaker && asks(spoken(&before.content));
     let short = length(text) < 4 && !asks(text);
-    // `See what?` asks after words that were not said.
+    // `See what?` refers to words that were not said.
     let bare = length(text) < 5 && asks(text) && before.speaker != line.speaker && content_words(text).len() < 2;
     if bare {
         return 1.0;
     }
-    // A question of its own opens again what an answer closes.
+    // An answer with a question of its own depends less on the line before.
     let opens = if asks(text) { 0.3 } else { 0.0 };
     (if answers { 1.0 - opens } else { 0.0 }) + if short { 0.3 } else { 0.0 }
 }
@@ -160,13 +162,13 @@ mod tests {
             assert!(after(&lines(&[(asked, other)])).turn(1) < after(&lines(&[(asked, other)])).turn(3));
             let question = after(&dialogue[..1]);
             assert!(question.follows(1) && question.turn(1) > question.turn(3));
-            // Somebody may have said a word in between.
+            // Another utterance may come in between.
             let mut history = dialogue[..1].to_vec();
             history.extend(lines(&[("X", other)]));
             assert!(after(&history).turn(1) > after(&history).turn(3));
             assert!(question.may_be_said(&dialogue, 1) && !after(&[]).may_be_said(&dialogue, 1));
             assert!(after(&[]).may_be_said(&dialogue, 0) && after(&[]).may_be_said(&dialogue, 3));
-            // What is answered is not asked any more.
+            // A question that has been answered is not asked again.
             assert!(!after(&dialogue[1..2]).may_be_said(&dialogue, 0));
         }
     }

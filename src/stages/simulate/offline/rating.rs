@@ -1,4 +1,4 @@
-//! A rating of a whole conversation by what can be counted: turns that answer, turns that repeat, words that are new.
+//! The offline rating of a conversation, from counts of linked turns, repeated turns and new words.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +10,23 @@ use crate::llm::Offline;
 use crate::schema::Quality;
 use crate::text::{asks, content_words, float, likeness, spoken};
 
-/// From this likeness on, a turn repeats another.
+/// Minimum similarity at which a turn repeats another.
 const SAME: f64 = 0.75;
 
-/// What was counted.
+/// Counts over a conversation.
 #[derive(Debug)]
 struct Figures {
     turns: usize,
     speakers: usize,
-    /// Turns that take up a word of the two before or the matter of the last, answer a question or speak to whoever spoke last.
+    /// Turns that share a word with one of the two previous turns or a semantic field with the previous one, answer a
+    /// question, or name one of the two previous speakers.
     linked: usize,
     repeated: usize,
     /// New content words per turn.
     words: f64,
 }
 
-/// Rates a conversation; the generator is not used.
+/// Rates a conversation. Does not use the random generator.
 pub(in super::super) fn rate(ask: &Rate, _: &mut Offline<'_>) -> Rating {
     let figures = Figures::count(ask);
     let sentences = &frames(ask.language).rating;
@@ -60,7 +61,7 @@ impl Figures {
             let before = at.saturating_sub(2)..at;
             let shares = words[before.clone()].iter().any(|earlier| !earlier.is_disjoint(&words[at]))
                 || at > 0 && fields[at - 1] & fields[at] != 0;
-            // `Yes` and `Not that I know of` answer, though they carry no matter.
+            // `Yes` and `Not that I know of` are answers without content words.
             let answers = at > 0 && asks(speech[at - 1]) && ask.history[at - 1].speaker != ask.history[at].speaker;
             let speaks_to = before.clone().any(|earlier| mentions(text, &ask.history[earlier].speaker));
             linked += usize::from(at == 0 || shares || answers || speaks_to);

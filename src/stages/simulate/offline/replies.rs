@@ -1,4 +1,5 @@
-//! What the characters say: a line of their own that fits, led in or followed by a short phrase where that helps.
+//! The offline replies of test and scene characters: one of their own lines that fits, with a leading or trailing
+//! phrase if that helps.
 
 use rand::RngExt as _;
 use rand::seq::{IndexedRandom as _, SliceRandom as _};
@@ -15,7 +16,7 @@ use crate::llm::{Offline, OfflineOptions};
 use crate::schema::{Attribute, Language};
 use crate::text::{Topic, asks, sentences, spoken};
 
-/// Replies for the test character: the best of a sample of its lines.
+/// Replies for the test character: the best of a random sample of its lines.
 pub(in super::super) fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -> String {
     let others = ask.others.iter().map(|other| other.name.as_str());
     let talk = Talk::new(ask.language, &ask.name, others, &ask.situation, &ask.history);
@@ -25,7 +26,7 @@ pub(in super::super) fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -
     let (options, rng) = (offline.options, &mut offline.rng);
     let most = most(ask.max_sentences);
     let aim = ask.dimension.as_deref().filter(|_| rng.random_bool(chance(options.diligence)));
-    // Whoever is asked answers, the plain ones less often than the diligent.
+    // Questions are answered more often the higher `diligence` is.
     let answers = talk.is_asked() && rng.random_bool(chance(0.4 + 0.6 * options.diligence));
     let framed = most > 1 && (answers || aim.is_some() || rng.random_bool(chance(0.15 + 0.5 * options.diligence)));
     let lines = ask.lines.iter().map(String::as_str).enumerate();
@@ -35,7 +36,8 @@ pub(in super::super) fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -
     let best = retrieve(pool, options, rng, |candidate| {
         scale.fit(candidate) + aim.map_or(0.0, |aim| AIMED * scale.shows(&candidate.text, aim))
     });
-    // An answer in a few words is better than one with a line of another matter behind it, but a character has its own lines.
+    // A short generic answer is better than one followed by an unrelated line, but in half of the cases the line is
+    // kept, as it is in the character's own voice.
     let best = best.filter(|(_, candidate)| {
         let answered = || talk.is_answered(&candidate.text) || scale.is_related(&candidate.text);
         !answers || answered() || rng.random_bool(0.5)
@@ -44,7 +46,7 @@ pub(in super::super) fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -
     let voice = Voice { talk: &talk, scale: &scale, slots: &slots, most };
     let (body, own) = voice.body(best, &[], rng);
     let (lead, tail) = match aim {
-        // What stands in for a line needs nothing that leads into it.
+        // A generic phrase needs no transition.
         Some(aim) if framed => {
             let (lead, tail) = voice.strategy(aim, &body, rng);
             (lead.filter(|_| own), tail)
@@ -55,7 +57,7 @@ pub(in super::super) fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -
     voice.spoken(lead, &body, tail, options, aim == Some("PA"), rng)
 }
 
-/// Replies for a character of the scene: its next line in the book's order, where one is left.
+/// Replies for a scene character: its next line in the order of the book, if one is left.
 pub(in super::super) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>) -> String {
     let others = ask.others.iter().map(|other| other.name.as_str());
     let talk = Talk::new(ask.language, &ask.name, others, &ask.situation, &ask.history);
@@ -80,7 +82,7 @@ pub(in super::super) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>)
     let best = pool
         .into_iter()
         .filter(|candidate| place.may_be_said(&ask.dialogue, candidate.line))
-        // Who is asked something that the book does not answer keeps its line for later.
+        // If the character was asked a question that a line does not answer, the line is kept for later.
         .filter(|candidate| {
             let answered = || talk.is_answered(&candidate.text) || scale.is_related(&candidate.text);
             !answers || place.follows(candidate.line) || answered()
@@ -102,9 +104,9 @@ pub(in super::super) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>)
     let voice = Voice { talk: &talk, scale: &scale, slots: &slots, most };
     let follows = best.as_ref().is_some_and(|(_, candidate)| place.follows(candidate.line));
     let answerer = best.as_ref().and_then(|(_, candidate)| Place::answerer(&ask.dialogue, candidate.line));
-    // A question of the book goes to whom the book lets answer it, by name where that is not whoever spoke last.
+    // A question from the book is for the character who answers it there; it names that character unless it spoke last.
     let answerer = answerer.filter(|name| talk.others.contains(name));
-    // It is not for the test character to answer then.
+    // In that case the test character is not asked.
     let elicits = elicits && answerer.is_none();
     let answerer = answerer.filter(|name| talk.others.len() > 1 && talk.last_speaker() != Some(name));
     let (mut body, retrieved) = voice.body(best, &frames(ask.language).compose.motive, rng);
@@ -123,9 +125,9 @@ pub(in super::super) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>)
         return voice.spoken(None, &question, None, options, false, rng);
     }
     let elicits = match test.and_then(address).filter(|_| elicits) {
-        // A line that asks already needs no second question, only somebody to answer it.
+        // A line that is already a question needs no second one, only an addressee.
         Some(test) if body.ends_with(['?', '？']) => {
-            // Between two, or right after the test character spoke, it is plain who is asked.
+            // With two participants, or right after the test character spoke, the addressee is evident.
             if talk.others.len() > 1 && !after_test {
                 body = asked_of(&body, &test, ask.language);
             }
@@ -143,28 +145,28 @@ pub(in super::super) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>)
     voice.spoken(lead, &body, tail, options, false, rng)
 }
 
-/// How much it weighs that a line shows the dimension that is aimed at.
+/// Weight of how well a line shows the target dimension.
 const AIMED: f64 = 2.0;
-/// How much of a line's weight is chance.
+/// Maximum random addition to a line's score.
 const SWAY: f64 = 0.2;
-/// What a key of a profile says of whom somebody knows.
+/// Parts of profile keys for relations to other people.
 const RELATIONS: [&str; 4] = ["relation", "关系", "關係", "恩怨"];
 
 fn most(max_sentences: u32) -> usize {
     usize::try_from(max_sentences).unwrap_or(usize::MAX).max(1)
 }
 
-/// Weighs a sample of the candidates, drawn by fit, and returns the best.
+/// Returns the best of a sample of `options.breadth` candidates, drawn with weights exp(score).
 fn retrieve(
     pool: Vec<Candidate>,
     options: &OfflineOptions,
     rng: &mut ChaCha8Rng,
     weigh: impl Fn(&Candidate) -> f64,
 ) -> Option<(f64, Candidate)> {
-    // Lines that hardly differ in fit take turns over the talks of a character.
+    // A small random addition alternates between lines of nearly the same score.
     let mut weighed: Vec<(f64, Candidate)> =
         pool.into_iter().map(|candidate| (weigh(&candidate) + rng.random_range(0.0..SWAY), candidate)).collect();
-    // Shuffled first, so that ties go to chance and not to the order of the lines.
+    // Shuffle first, so that ties are broken at random and not by the order of the lines.
     weighed.shuffle(rng);
     let breadth = usize::try_from(options.breadth).unwrap_or(usize::MAX).max(1);
     let sample = weighed.sample_weighted(rng, breadth.min(weighed.len()), |(fit, _)| fit.exp());
@@ -175,7 +177,7 @@ fn retrieve(
         .max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// Puts a question to somebody.
+/// Adds an addressee to a question.
 fn asked_of(question: &str, name: &str, language: Language) -> String {
     match language {
         Language::Zh if question.contains(name) => question.to_owned(),
@@ -183,7 +185,7 @@ fn asked_of(question: &str, name: &str, language: Language) -> String {
             let last = sentences(question).last().map_or(0, |last| question.rfind(*last).unwrap_or(0));
             format!("{}{name}，{}", &question[..last], &question[last..])
         }
-        // `sir` calls somebody already.
+        // `sir` and `madam` already are an addressee.
         Language::En if mentions(question, name) || question.ends_with(", sir?") || question.ends_with("madam?") => {
             question.to_owned()
         }
@@ -191,7 +193,7 @@ fn asked_of(question: &str, name: &str, language: Language) -> String {
     }
 }
 
-/// Whether somebody was already asked by name since its last turn.
+/// Returns whether a participant was asked by name since its last turn.
 fn is_asked(talk: &Talk<'_>, name: &str) -> bool {
     talk.history
         .iter()
@@ -200,13 +202,13 @@ fn is_asked(talk: &Talk<'_>, name: &str) -> bool {
         .any(|line| asks(&line.content) && mentions(spoken(&line.content), name))
 }
 
-/// Whether a key of a profile has one of some words.
+/// Returns whether the key of an attribute contains one of these words.
 fn is_of(attribute: &Attribute, words: &[&str]) -> bool {
     let key = attribute.key.to_lowercase();
     words.iter().any(|word| key.contains(word))
 }
 
-/// Returns the things that a profile speaks of; what it says of looks, age and speech is not talked about.
+/// Returns the things that a profile mentions, except in attributes on looks, age, name and speech.
 fn own_things(profile: &[Attribute], talk: &Talk<'_>) -> Vec<Topic> {
     let aside = [
         "appearance",
@@ -243,13 +245,13 @@ fn own_things(profile: &[Attribute], talk: &Talk<'_>) -> Vec<Topic> {
         .collect()
 }
 
-/// Chooses what the slots are filled with.
+/// Chooses the values of the slots.
 fn slots(talk: &Talk<'_>, own: Vec<Topic>, rng: &mut ChaCha8Rng) -> Slots {
     let phrase = |topics: Vec<Topic>, rng: &mut ChaCha8Rng| topics.choose(rng).map(|topic| topic.phrase.clone());
     let topic = phrase(talk.topics(), rng);
     let own = phrase(own, rng).filter(|own| Some(own) != topic.as_ref());
     let aside: Vec<&str> = talk.others.iter().copied().filter(|other| talk.last_speaker() != Some(*other)).collect();
-    // Somebody else is drawn in more often than whoever spoke last is asked back.
+    // Another participant is addressed more often (60 %) than the previous speaker.
     let name = if !aside.is_empty() && rng.random_bool(0.6) { aside.choose(rng).copied() } else { talk.last_speaker() };
     let present = name.filter(|name| talk.others.contains(name));
     Slots { topic, own, name: present.and_then(address) }
@@ -379,7 +381,7 @@ mod tests {
             }
         }
 
-        /// Plays a talk to its most turns, a dimension after the other.
+        /// Plays a conversation of this many turns, cycling through the dimensions.
         fn play(&self, options: &OfflineOptions, seed: u64, turns: usize, max_sentences: u32) -> Vec<Line> {
             let mut history = Vec::new();
             for turn in 0..turns {
@@ -521,7 +523,7 @@ mod tests {
         for language in Language::ALL {
             let fixture = fixture(language);
             let [(ben, first), (cora, second), (_, third), ..] = fixture.dialogue[..] else {
-                unreachable!("six lines")
+                unreachable!("the dialogue has six lines")
             };
             let options = vivid();
             let mut history = vec![];
@@ -531,7 +533,7 @@ mod tests {
                 assert!(likeness(&reply, expected) > 0.7, "{reply}");
                 history.push(line(name, &reply));
             }
-            // Three are there: the book's question names the one who answers it in the book.
+            // With three participants, the question from the book names the character who answers it there.
             assert!(mentions(&history[0].content, cora), "{}", history[0].content);
         }
     }
@@ -541,7 +543,7 @@ mod tests {
         for language in Language::ALL {
             let fixture = fixture(language);
             let name = fixture.dialogue[1].0;
-            let called = address(fixture.test()).expect("has a name");
+            let called = address(fixture.test()).expect("the test character has a first name");
             let history = [line(fixture.dialogue[0].0, fixture.dialogue[0].1)];
             let options = OfflineOptions { diligence: 1.0, ..vivid() };
             let asked = (0..40).filter(|draw| {
@@ -565,7 +567,7 @@ mod tests {
                 let ask = SceneReply { dialogue: ask.dialogue[..5].to_vec(), ..ask };
                 scene_reply(&ask, &mut Offline { options: &options, rng: seeded(draw, &[]) })
             });
-            let called = address(fixture.test()).expect("has a name");
+            let called = address(fixture.test()).expect("the test character has a first name");
             let drawn: Vec<String> = replies.filter(|reply| reply.contains(&called)).collect();
             assert!(drawn.len() > 20, "{language}: {drawn:?}");
             assert!(drawn.iter().all(|reply| sentences(reply).len() == 1), "{drawn:?}");
@@ -576,7 +578,7 @@ mod tests {
     fn what_the_book_lets_somebody_answer_is_not_asked_of_the_test_character() {
         for language in Language::ALL {
             let fixture = fixture(language);
-            let [(ben, _), (cora, _), ..] = fixture.dialogue[..] else { unreachable!("six lines") };
+            let [(ben, _), (cora, _), ..] = fixture.dialogue[..] else { unreachable!("the dialogue has six lines") };
             let options = OfflineOptions { diligence: 1.0, ..vivid() };
             for draw in 0..20 {
                 let ask = fixture.scene_ask(ben, &[], Some("CR"), 3);

@@ -1,4 +1,5 @@
-//! The talk so far, as one participant hears it: what was said last, by whom, and what may not be said again.
+//! The conversation so far from the view of one participant: the last utterances of others, and what must not be
+//! repeated.
 
 use std::collections::BTreeSet;
 
@@ -10,65 +11,65 @@ use crate::text::{
     Sign, Topic, asks, content_words, float, is_title, pair_likeness, pairs, plain, sentences, signs, spoken, topics,
 };
 
-/// From this likeness on, two lines count as the same.
+/// Minimum similarity at which two utterances count as the same.
 const SAME: f64 = 0.6;
-/// What stands in so many lines has been talked about enough.
+/// A noun in this many utterances is no longer used as a topic.
 const WORN: usize = 4;
-/// From this likeness on, two sentences count as the same.
+/// Minimum similarity at which two sentences count as the same.
 const SAME_SENTENCE: f64 = 0.75;
 
-/// What the line that is answered does.
+/// The speech act of the previous utterance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
-    /// It asks.
+    /// Asks a question.
     Question,
-    /// It scolds.
+    /// Shows anger.
     Anger,
-    /// It takes leave.
+    /// Says goodbye.
     Farewell,
-    /// It thanks.
+    /// Thanks.
     Thanks,
-    /// It greets.
+    /// Greets.
     Greeting,
-    /// It states something, or nothing was said yet.
+    /// Anything else, also if nothing was said yet.
     Statement,
 }
 
-/// Who takes part and what was said, with what can be asked of it.
+/// Participants and history, prepared for queries.
 #[derive(Debug)]
 pub(super) struct Talk<'a> {
     pub(super) language: Language,
-    /// Who speaks next.
+    /// The participant who speaks next.
     pub(super) name: &'a str,
-    /// The others present.
+    /// The other participants.
     pub(super) others: Vec<&'a str>,
     pub(super) situation: &'a str,
     pub(super) history: &'a [Line],
-    /// What others said last, newest first, at most three lines.
+    /// The last utterances of others, at most three, newest first.
     pub(super) heard: Vec<&'a Line>,
     /// The content words of `heard`.
     pub(super) words: Vec<BTreeSet<String>>,
-    /// The matters of `heard`, a bit for each.
+    /// The semantic fields of `heard`, as bit sets.
     pub(super) fields: Vec<u32>,
-    /// What the last line of another asks for, where it ends on a question.
+    /// The kind of question with which the last utterance of another ends, if it does.
     pub(super) asked: Option<&'static Kind>,
     said: Vec<Said>,
 }
 
-/// A line of the history, laid out for comparison.
+/// An utterance of the history, prepared for comparison.
 #[derive(Debug)]
 struct Said {
-    /// Whether it is this speaker's own.
+    /// Whether the participant said it.
     own: bool,
     plain: String,
-    /// Its sentences as they are compared.
+    /// Its normalized sentences.
     whole: Vec<String>,
     pairs: Vec<(char, char)>,
     sentences: Vec<Vec<(char, char)>>,
 }
 
 impl<'a> Talk<'a> {
-    /// Reads the history for one participant.
+    /// Prepares the history for one participant.
     pub(super) fn new(
         language: Language,
         name: &'a str,
@@ -93,23 +94,23 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Returns what was said last by somebody else; empty at the start.
+    /// Returns the last utterance of another participant; empty at the start.
     pub(super) fn last(&self) -> &'a str {
         self.heard.first().map_or("", |line| spoken(&line.content))
     }
 
-    /// Returns who said it.
+    /// Returns the speaker of [`Self::last`].
     pub(super) fn last_speaker(&self) -> Option<&'a str> {
         self.heard.first().map(|line| line.speaker.as_str())
     }
 
-    /// Whether a text answers what the last line asks; true where it asks nothing.
+    /// Returns whether a text answers the question of the last utterance; true if it has none.
     pub(super) fn is_answered(&self, text: &str) -> bool {
         self.asked.is_none_or(|kind| kind.is_answered(self.last(), text, self.language))
     }
 
-    /// Whether what was asked last is for this one to answer: somebody by that name was asked, or nobody by name and it asks
-    /// after what this one said.
+    /// Returns whether the last utterance asks this participant: it names the participant, or it names nobody else and
+    /// follows an utterance of the participant.
     pub(super) fn is_asked(&self) -> bool {
         if self.asked.is_none() {
             return false;
@@ -121,7 +122,7 @@ impl<'a> Talk<'a> {
         mentions(last, self.name) || (meant() && !self.others.iter().any(another))
     }
 
-    /// Returns what the last line does.
+    /// Returns the speech act of the last utterance.
     pub(super) fn act(&self) -> Act {
         let last = self.last();
         let shows = |sign| signs(last, self.language, sign) > 0;
@@ -140,10 +141,10 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Whether a text, or a sentence of it that is long enough to be noticed, was said before.
+    /// Returns whether a text, or a sentence of it that is long enough to be noticed, was said before.
     pub(super) fn is_said(&self, text: &str) -> bool {
         let parts = sentences(text);
-        // Two short sentences together are noticed where each alone is not.
+        // Two adjacent short sentences are noticed even if each alone is not.
         let twos = parts.windows(2).map(<[&str]>::concat);
         let letters = pairs(&plain(spoken(text)));
         self.said.iter().any(|said| is_alike(&letters, &said.pairs, SAME))
@@ -154,7 +155,7 @@ impl<'a> Talk<'a> {
     fn is_sentence_said(&self, sentence: &str) -> bool {
         let plain = plain(sentence);
         let length = plain.chars().count();
-        // Nobody says even a short thing twice in one talk, but for a word or two.
+        // A speaker's own sentences must not be repeated even if short, except for a word or two.
         if length * 2 >= self.noticed() && self.said.iter().any(|said| said.own && said.whole.contains(&plain)) {
             return true;
         }
@@ -165,19 +166,19 @@ impl<'a> Talk<'a> {
         })
     }
 
-    /// Whether words that a frame always has stand in the history.
+    /// Returns whether these words, the fixed part of a phrase, occur in the history.
     pub(super) fn has(&self, words: &str) -> bool {
         let plain = plain(words);
         plain.chars().count() >= self.noticed().div_ceil(2) && self.said.iter().any(|said| said.plain.contains(&plain))
     }
 
-    /// Returns the greatest likeness of a text to any line of the history.
+    /// Returns the greatest similarity of a text to any utterance of the history.
     pub(super) fn nearest(&self, text: &str) -> f64 {
         let pairs = pairs(&plain(spoken(text)));
         self.said.iter().map(|said| pair_likeness(&pairs, &said.pairs)).fold(0.0, f64::max)
     }
 
-    /// How many letters make a phrase that people notice when they hear it twice.
+    /// Returns the minimum length, in characters, of a phrase that is noticed when repeated.
     const fn noticed(&self) -> usize {
         match self.language {
             Language::En => 14,
@@ -185,7 +186,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Returns the things that may be taken up: out of the last line, else out of the two before, people aside.
+    /// Returns the things that can be referred to, from the last utterance that has any, without people.
     pub(super) fn topics(&self) -> Vec<Topic> {
         let times = |noun: &str| self.history.iter().filter(|line| line.content.contains(noun)).count();
         let fresh = |topic: &Topic| times(&topic.noun) < WORN;
@@ -193,7 +194,7 @@ impl<'a> Talk<'a> {
         self.heard.iter().map(things).find(|topics: &Vec<Topic>| !topics.is_empty()).unwrap_or_default()
     }
 
-    /// Returns the things that a text speaks of, those aside that name somebody present or belong to the engine's own phrases.
+    /// Returns the things that a text mentions, except names of participants and nouns of the engine's own phrases.
     pub(super) fn things(&self, text: &str) -> Vec<Topic> {
         let mut topics = topics(text, self.language);
         let person = |noun: &str| self.people().any(|person| mentions(noun, person) || person.contains(noun));
@@ -202,7 +203,8 @@ impl<'a> Talk<'a> {
             topics.retain(|topic| !topic.noun.ends_with(['月', '秋', '午', '至', '夕', '夜', '日', '年', '天']));
         }
         if self.language == Language::En {
-            // `not that alike`, `no good`, `a quarter of an hour`: a thing has an article or an owner, and is whole.
+            // A thing has an article or possessive and no `of` after it; this excludes `not that alike`, `no good` and
+            // `a quarter of an hour`.
             let lower = text.to_lowercase().replace('’', "'");
             let told = |noun: &str| {
                 ["the", "a", "an", "my", "your", "his", "her", "our", "their"].iter().any(|article| {
@@ -214,9 +216,9 @@ impl<'a> Talk<'a> {
                     })
                 })
             };
-            // `The lip fills first`: behind a noun this is rather a verb than a plural.
+            // `The lip fills first`: after a noun, a word in -s is more likely a verb than a plural.
             let verb = |noun: &str| noun.contains(' ') && noun.ends_with('s') && !noun.ends_with("ss");
-            // `A lady energetic`: what is said of a thing is none.
+            // `A lady energetic`: a trailing adjective is not a thing.
             let quality = |noun: &str| {
                 QUALITIES.iter().any(|ending| noun.ends_with(ending))
                     || noun.rsplit(' ').next().is_some_and(|word| noun.contains(' ') && STATES.contains(&word))
@@ -226,13 +228,13 @@ impl<'a> Talk<'a> {
         topics
     }
 
-    /// Returns everyone present.
+    /// Returns all participants.
     pub(super) fn people(&self) -> impl Iterator<Item = &'a str> {
         std::iter::once(self.name).chain(self.others.iter().copied())
     }
 }
 
-/// Whether two texts are at least so alike; texts of far different lengths are told apart without being compared.
+/// Returns whether two texts have at least this similarity. Texts of very different lengths are not compared.
 fn is_alike(a: &[(char, char)], b: &[(char, char)], least: f64) -> bool {
     2.0 * float(a.len().min(b.len())) >= least * float(a.len() + b.len()) && pair_likeness(a, b) >= least
 }
@@ -247,7 +249,7 @@ impl Said {
     }
 }
 
-/// Whether a text speaks of or to somebody, by the whole name or by what remains of it without titles.
+/// Returns whether a text contains a person's full name or a part of it other than a title.
 pub(super) fn mentions(text: &str, name: &str) -> bool {
     if text.contains(name) {
         return true;
@@ -255,7 +257,7 @@ pub(super) fn mentions(text: &str, name: &str) -> bool {
     if name.chars().any(crate::text::is_han) {
         let chars: Vec<char> = name.chars().collect();
         let given: String = chars.iter().skip(1).collect();
-        // What is left of `张先生` names nobody.
+        // The last two characters of `张先生` are a title, not a given name.
         return chars.len() == 3 && !is_title(&given) && text.contains(&given);
     }
     let lower = text.to_lowercase();
@@ -265,18 +267,18 @@ pub(super) fn mentions(text: &str, name: &str) -> bool {
         .any(|part| words.contains(part.to_lowercase().trim_matches(|c: char| !c.is_alphanumeric())))
 }
 
-/// Endings of words that tell what a thing is like.
+/// Endings of adjectives.
 const QUALITIES: [&str; 8] = ["etic", "ous", "ful", "ive", "able", "ible", "less", "ish"];
 
-/// What a thing is made or where it stands: `it makes my food cold`, `a quarter past nine`.
+/// Words after a noun that are not part of a thing: `it makes my food cold`, `a quarter past nine`.
 const STATES: [&str; 12] =
     ["cold", "warm", "hot", "wet", "dry", "past", "late", "early", "clean", "full", "empty", "half"];
 
-/// What stands before a name as part of what somebody is called.
+/// Epithets before a name that are part of the form of address.
 const EPITHETS: [&str; 14] =
     ["long", "short", "black", "white", "red", "old", "young", "big", "little", "blind", "deaf", "poor", "fat", "holy"];
 
-/// Returns how somebody is spoken to: by a title and the last name, else by the first; nobody is called by a common noun.
+/// Returns the form of address for a name: title and last name, otherwise the first name. None for common nouns.
 pub(super) fn address(name: &str) -> Option<String> {
     if name.chars().any(crate::text::is_han) {
         return (name.chars().count() <= 4).then(|| name.to_owned());
@@ -299,7 +301,7 @@ pub(super) fn address(name: &str) -> Option<String> {
             Some(format!("{} {}", case(first), case(last)))
         }
         Some(last) if is_title(first) => Some(format!("{} {last}", case(first))),
-        // `Long John` is called so, never `Long`.
+        // `Long John` is addressed in full, never as `Long`.
         Some(_) if EPITHETS.contains(&first.to_lowercase().as_str()) => Some(parts.join(" ")),
         _ => Some(case(first)),
     }
@@ -326,7 +328,7 @@ mod tests {
             };
             assert!(asked(ann, open) && !asked(sue, open), "{language}");
             assert!(asked(sue, named) && !asked(ann, named), "{language}");
-            assert!(!asked(ann, said), "{language}: it asks nothing");
+            assert!(!asked(ann, said), "{language}: it is not a question");
         }
     }
 

@@ -1,4 +1,4 @@
-//! A speaker at one turn: the line that it says, what leads into it, what follows, and what the speaker does meanwhile.
+//! Assembles the reply of one speaker: action, leading phrase, utterance and trailing phrase.
 
 use rand::RngExt as _;
 use rand::seq::IndexedRandom as _;
@@ -11,20 +11,20 @@ use crate::llm::OfflineOptions;
 use crate::schema::Language;
 use crate::text::{Sign, asks, likeness, sentences, signs};
 
-/// From this fit on, a line answers by itself and needs nothing that leads into it.
+/// Minimum overlap with the conversation at which an utterance needs no transition.
 const FITS: f64 = 0.55;
 
-/// A speaker at one turn.
+/// The context of one reply.
 pub(super) struct Voice<'a> {
     pub(super) talk: &'a Talk<'a>,
     pub(super) scale: &'a Scale<'a>,
     pub(super) slots: &'a Slots,
-    /// The most sentences of the reply.
+    /// Maximum number of sentences of the reply.
     pub(super) most: usize,
 }
 
 impl Voice<'_> {
-    /// Returns the retrieved line, or a composed one where none is left, and whether it was retrieved.
+    /// Returns the retrieved utterance, or a generic phrase if there is none, and whether it was retrieved.
     pub(super) fn body(
         &self,
         best: Option<(f64, Candidate)>,
@@ -47,9 +47,9 @@ impl Voice<'_> {
         (body.unwrap_or_default(), false)
     }
 
-    /// Leads from the last line into a line that does not take it up by itself.
+    /// Returns a transition from the previous utterance, if `body` does not respond to it.
     pub(super) fn bridge(&self, body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
-        // What is asked of this one is answered in words of its kind.
+        // A question to this speaker gets a generic answer of its kind.
         if self.talk.act() == Act::Question
             && self.talk.is_asked()
             && let Some(kind) = self.talk.asked
@@ -63,7 +63,7 @@ impl Voice<'_> {
         }
         let bridge = &frames(self.talk.language).bridge;
         let pool = match self.talk.act() {
-            // A question is a reaction by itself, and what others are asked is theirs to answer.
+            // A question needs no transition, and questions to others are not answered here.
             _ if asks(body) => return None,
             Act::Question => return None,
             Act::Anger => &bridge.anger,
@@ -75,13 +75,14 @@ impl Voice<'_> {
         self.phrase(pool, body, rng)
     }
 
-    /// Returns what leads in and what follows so that a reply shows a dimension.
+    /// Returns the leading and trailing phrase by which a reply shows a dimension.
     pub(super) fn strategy(&self, code: &str, body: &str, rng: &mut ChaCha8Rng) -> (Option<String>, Option<String>) {
         let (lead, tail) = self.shown(code, body, rng);
-        // Whoever is asked answers first.
+        // A question to this speaker is answered first.
         let answers = lead.is_none() && self.talk.is_asked() && !self.talk.is_answered(body);
         let lead = if answers { self.bridge(body, rng) } else { lead };
-        // Between two phrases a line of one's own is lost, but somebody must hear that it is his turn.
+        // Two phrases would drown the utterance; only `CA` keeps the second one, because it passes the turn to another
+        // character.
         let tail = tail.filter(|_| lead.is_none() || code == "CA");
         (lead, tail)
     }
@@ -93,7 +94,7 @@ impl Voice<'_> {
         match code {
             "CR" => {
                 let lead = self.phrase(&frames.echo, body, rng);
-                // Nobody is reminded of what was said when hardly anything was.
+                // Reminders need a few earlier utterances.
                 let remind = lead.is_none() && self.talk.history.len() > 3;
                 let tail = if remind { self.phrase(pool, body, rng) } else { None };
                 (lead, tail)
@@ -107,25 +108,26 @@ impl Voice<'_> {
         }
     }
 
-    /// Asks the test character for something that draws a dimension out of it.
+    /// Returns a question to the test character that elicits a dimension.
     pub(super) fn elicit(&self, test: &str, code: Option<&str>, body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
         let frames = frames(self.talk.language);
         let silent = !self.talk.history.iter().any(|line| line.speaker == test);
         let code = code?;
         let pool = frames.opening.get(code).filter(|_| silent).or_else(|| frames.elicit.get(code))?;
-        // The question follows the speaker's own words, so it asks about what they name.
+        // The question follows the speaker's own utterance, so it refers to a thing mentioned there.
         let topic = self.talk.things(body).choose(rng).map(|topic| topic.phrase.clone());
         let name = Some(address(test).unwrap_or_else(|| test.to_owned()));
         let slots = Slots { name, topic: topic.or_else(|| self.slots.topic.clone()), own: None };
         pick(pool, &slots, 1, self.talk, rng)
     }
 
-    /// Picks a phrase of one sentence that is not near to what it stands beside.
+    /// Picks a phrase of one sentence that is not similar to the utterance beside it.
     fn phrase(&self, pool: &[String], body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
         pick(pool, self.slots, 1, self.talk, rng).filter(|phrase| likeness(phrase, body) < 0.5)
     }
 
-    /// Puts a reply together, cut to the bound, with an action in front as often as the options say.
+    /// Joins the parts of a reply, truncated to `most` sentences, and prepends an action with the probability
+    /// `options.actions`.
     pub(super) fn spoken(
         &self,
         lead: Option<String>,
@@ -151,7 +153,7 @@ impl Voice<'_> {
         }
     }
 
-    /// Chooses an action that fits the mood and was not done before.
+    /// Chooses an action that fits the mood and is not in the history.
     fn action<'b>(&self, warm: bool, rng: &mut ChaCha8Rng) -> Option<&'b str> {
         let action = &frames(self.talk.language).action;
         let mood = match self.talk.act() {
@@ -171,7 +173,7 @@ impl Voice<'_> {
     }
 }
 
-/// Keeps an option within what a chance can be.
+/// Clamps an option to a probability.
 pub(super) const fn chance(chance: f64) -> f64 {
     chance.clamp(0.0, 1.0)
 }

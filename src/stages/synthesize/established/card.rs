@@ -1,15 +1,17 @@
-//! Characters as Tavern cards, V3. What came as a card goes out as the same card; what did not carries itself in the card's
-//! `extensions`, so that it comes back as it was.
+//! Exports characters as Tavern cards, V3.
+//!
+//! A character that was imported from a card is exported as the same card. Any other one is stored in the card's
+//! `extensions`, so that importing the card restores it unchanged.
 
 use serde_json::{Map, Value, json};
 
 use super::given::{Form, Given};
 use crate::schema::{Attribute, Character, CharacterFile, Language};
 
-/// The key of a card's `extensions` that is this program's.
+/// This program's key in the `extensions` of a card.
 pub(super) const EXTENSION: &str = "dramaturg";
 
-/// The texts that a V3 card has to have, in the order in which they are added.
+/// The required text fields of a V3 card, in the order in which they are added.
 const TEXTS: [&str; 11] = [
     "name",
     "description",
@@ -24,10 +26,10 @@ const TEXTS: [&str; 11] = [
     "character_version",
 ];
 
-/// The lists that a V3 card has to have.
+/// The required list fields of a V3 card.
 const LISTS: [&str; 3] = ["alternate_greetings", "group_only_greetings", "tags"];
 
-/// Returns the keys that a V3 card has to have, with what they hold when nothing is said.
+/// Returns the required keys of a V3 card with their empty values.
 fn required() -> impl Iterator<Item = (&'static str, Value)> {
     let texts = TEXTS.into_iter().map(|key| (key, json!("")));
     texts.chain(LISTS.into_iter().map(|key| (key, json!([])))).chain([("extensions", json!({}))])
@@ -39,8 +41,10 @@ pub fn card(character: &Character) -> Value {
     made(&file(character), None)
 }
 
-/// Returns a character out of a file as a V3 card. A Tavern card keeps every key and value that it has; V1 keys and those of
-/// a card without its wrapper move into `data`. The original of another form stands whole in the card's `extensions`.
+/// Returns an imported character as a V3 card.
+///
+/// A Tavern card keeps all its keys and values; V1 keys and those of a card without a wrapper move into `data`. The
+/// original of another format is stored unchanged in the card's `extensions`.
 #[must_use]
 pub fn card_of(given: &Given) -> Value {
     match given.form {
@@ -51,7 +55,7 @@ pub fn card_of(given: &Given) -> Value {
     }
 }
 
-/// Returns a Tavern card of any version as V3.
+/// Converts a Tavern card of any version to V3.
 fn upgraded(original: &Value) -> Value {
     let mut outer = original.as_object().cloned().unwrap_or_default();
     let mut data = if let Some(Value::Object(data)) = outer.get("data") {
@@ -76,10 +80,10 @@ fn upgraded(original: &Value) -> Value {
     Value::Object(outer)
 }
 
-/// Makes a card of a character that never was one.
+/// Creates a card for a character that was not imported from one.
 fn made(file: &CharacterFile, original: Option<(&str, &Value)>) -> Value {
     let mut own = Map::new();
-    own.insert("character".to_owned(), serde_json::to_value(file).expect("a character is JSON"));
+    own.insert("character".to_owned(), serde_json::to_value(file).expect("a character file serializes to JSON"));
     if let Some((form, value)) = original {
         own.insert(form.to_owned(), value.clone());
     }
@@ -94,11 +98,11 @@ fn made(file: &CharacterFile, original: Option<(&str, &Value)>) -> Value {
     upgraded(&json!({"spec": "chara_card_v3", "spec_version": "3.0", "data": data}))
 }
 
-/// Returns the texts of a card that tell all of a character, by their keys. They have no white space at their ends.
+/// Returns the text fields of a card that contain the character, with their keys. The texts are trimmed.
 pub(super) fn texts(file: &CharacterFile) -> [(&'static str, String); 4] {
     let colon = if file.language == Language::Zh { "：" } else { ": " };
     let line = |attribute: &Attribute| format!("{}{colon}{}", attribute.key.trim(), attribute.value.trim());
-    // The scenario tells the world.
+    // The worldview is in the scenario.
     let is_world = |attribute: &&Attribute| file.worldview.as_deref().map(str::trim) == Some(attribute.value.trim());
     let description: Vec<String> = file.profile.iter().filter(|one| !is_world(one)).map(line).collect();
     let examples: Vec<String> = file.lines.iter().map(|line| format!("<START>\n{{{{char}}}}: {line}")).collect();
@@ -137,7 +141,7 @@ mod tests {
     }
 
     fn read(value: &Value) -> Given {
-        given::given(Form::of(value), value, "stem", 9).expect("a card").remove(0)
+        given::given(Form::of(value), value, "stem", 9).expect("the value is a valid card").remove(0)
     }
 
     #[test]
@@ -149,11 +153,11 @@ mod tests {
         }
         assert_eq!(card["data"]["description"], "persona: persona value.\nsecret: secret value.");
         assert_eq!(read(&card).file, own());
-        // What another program writes into it wins.
+        // Edits by another program take precedence.
         let mut edited = card.clone();
         edited["data"]["description"] = json!("Somebody else.");
         assert_eq!(read(&edited).file.profile[0].value, "Somebody else.");
-        // And is kept when it goes out again.
+        // The edits are kept on export.
         assert_eq!(card_of(&read(&edited)), edited);
     }
 
@@ -176,7 +180,7 @@ mod tests {
             for (key, value) in original.as_object().unwrap().iter().filter(|_| original.get("data").is_some()) {
                 assert!(&out[key] == value || matches!(key.as_str(), "spec" | "spec_version" | "data"), "{key}");
             }
-            // Nothing is added but what the form has to have.
+            // Only required keys are added.
             for (key, value) in out["data"].as_object().unwrap() {
                 let is_required = required().any(|(name, empty)| name == key && *value == empty);
                 assert!(inner.get(key) == Some(value) || is_required, "{key}");

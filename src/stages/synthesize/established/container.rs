@@ -1,4 +1,4 @@
-//! What a character file is wrapped in: a picture, an archive or nothing. Takes bytes, gives the text of its JSON or TOML.
+//! Extracts the JSON or TOML text of a character file from a PNG, a `.charx` archive or a plain text file.
 
 use std::io::{Cursor, Read as _};
 
@@ -9,82 +9,82 @@ use zip::ZipArchive;
 
 use super::png;
 
-/// The most bytes of a character file; pictures are the large ones.
+/// Maximum size of a character file in bytes (64 MiB); pictures are the large ones.
 pub const MOST_BYTES: usize = 64 << 20;
 
-/// The most bytes of a card's text.
+/// Maximum size of a card's text in bytes (16 MiB).
 pub(super) const MOST_TEXT: usize = 16 << 20;
 
-/// The text chunks of a picture that hold a card. Where both stand, the first is the newer form.
+/// The keywords of PNG text chunks that contain a card. If both exist, the first one is the newer version.
 const KEYWORDS: [&str; 2] = ["ccv3", "chara"];
 
-/// Why a file gives no text.
+/// The reasons why no text can be extracted from a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// It is longer than any card.
-    #[error("{bytes} bytes are more than a character file may have ({MOST_BYTES})")]
+    /// The file exceeds [`MOST_BYTES`].
+    #[error("the file has {bytes} bytes; the limit for a character file is {MOST_BYTES} bytes")]
     TooLarge {
-        /// Its length.
+        /// Size of the file in bytes.
         bytes: u64,
     },
-    /// A picture and nothing more.
-    #[error("this picture holds no character card")]
+    /// The PNG has no text chunk with a card.
+    #[error("the PNG contains no character card")]
     NoCard,
-    /// The file ends too early.
-    #[error("this picture breaks off within the chunk at byte {offset}, before any character card")]
+    /// The PNG ends too early.
+    #[error("the PNG is truncated: it ends within the chunk at byte {offset}, before any character card")]
     Truncated {
-        /// Where the last chunk begins.
+        /// Byte offset of the last chunk.
         offset: usize,
     },
-    /// A bit is not what it was.
-    #[error("the chunk `{kind}` at byte {offset} of this picture is damaged: its checksum is wrong")]
+    /// The checksum of a chunk is wrong.
+    #[error("the PNG is damaged: wrong checksum in the chunk `{kind}` at byte {offset}")]
     Checksum {
-        /// The chunk's kind.
+        /// The chunk type.
         kind: String,
-        /// Where it begins.
+        /// Byte offset of the chunk.
         offset: usize,
     },
-    /// The text cannot be unpacked, or not within its bounds.
-    #[error("the chunk `{keyword}` of this picture cannot be unpacked")]
+    /// The text cannot be decompressed, or exceeds the size limit.
+    #[error("failed to decompress the chunk `{keyword}` of the PNG")]
     Packed {
         /// The chunk's keyword.
         keyword: &'static str,
     },
-    /// The text is not in base64.
-    #[error("the chunk `{keyword}` of this picture is no base64")]
+    /// The text is not valid base64.
+    #[error("the chunk `{keyword}` of the PNG is not valid base64")]
     Base64 {
         /// The chunk's keyword.
         keyword: &'static str,
     },
-    /// The archive is broken, encrypted or has no card.
-    #[error("`card.json` of this archive cannot be read: {0}")]
+    /// The archive is damaged, encrypted or has no card.
+    #[error("failed to read `card.json` from the archive: {0}")]
     Archive(String),
-    /// Bytes that are no text.
-    #[error("the text of this file is no UTF-8")]
+    /// The text is not UTF-8.
+    #[error("the text is not valid UTF-8")]
     Encoding,
 }
 
 impl Fault {
-    /// Says what would be right.
+    /// Describes what was expected instead, as a noun phrase.
     #[must_use]
     pub const fn expected(&self) -> &'static str {
         match self {
             Self::NoCard => {
-                "a PNG with a text chunk `ccv3` or `chara`; image editors and chats drop it, so take the file as it was \
-                 downloaded, or leave the picture out of the pattern"
+                "a PNG with a text chunk `ccv3` or `chara`; image editors and chat programs remove it, so use the file as \
+                 downloaded, or exclude the picture from the pattern"
             }
             Self::Truncated { .. } | Self::Checksum { .. } | Self::Packed { .. } | Self::Base64 { .. } => {
-                "a whole file: download or export the card again"
+                "an undamaged file; download or export the card again"
             }
-            Self::TooLarge { .. } => "a card without its assets: export it as JSON or PNG",
+            Self::TooLarge { .. } => "a card without assets; export it as JSON or PNG",
             Self::Archive(_) => "a `.charx` archive with `card.json` at its root, not encrypted",
             Self::Encoding => "TOML or JSON in UTF-8, a PNG with a card, or a `.charx` archive",
         }
     }
 }
 
-/// Returns the text of a character file: of a PNG its card, of a `.charx` archive its `card.json`, else the file's own. What
-/// a file is, its bytes say.
+/// Returns the text of a character file: the card of a PNG, the `card.json` of a `.charx` archive, otherwise the file
+/// itself. The file type is detected from the bytes.
 pub fn text(bytes: Vec<u8>) -> Result<String, Fault> {
     if bytes.len() > MOST_BYTES {
         return Err(Fault::TooLarge { bytes: bytes.len() as u64 });
@@ -101,13 +101,13 @@ pub fn text(bytes: Vec<u8>) -> Result<String, Fault> {
     Ok(text.strip_prefix('\u{feff}').map_or(text.clone(), str::to_owned))
 }
 
-/// Says whether a file is wrapped, so that places in its text are no places in the file.
+/// Returns whether a file is a PNG or an archive, so that positions in its text are not positions in the file.
 #[must_use]
 pub fn is_wrapped(bytes: &[u8]) -> bool {
     bytes.starts_with(png::SIGNATURE) || bytes.starts_with(b"PK\x03\x04")
 }
 
-/// Decodes base64, with or without its padding; JSON that was put into the picture as it is stays.
+/// Decodes base64 with or without padding. Plain JSON is returned as is.
 fn decoded(mut text: Vec<u8>) -> Option<Vec<u8>> {
     if text.trim_ascii_start().starts_with(b"{") {
         return Some(text);
@@ -124,7 +124,7 @@ fn archived(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
     let mut text = Vec::new();
     entry.take(MOST_TEXT as u64 + 1).read_to_end(&mut text).map_err(|error| fault(&error))?;
     if text.len() > MOST_TEXT {
-        return Err(Fault::Archive(format!("it has more than {MOST_TEXT} bytes")));
+        return Err(Fault::Archive(format!("the entry exceeds the limit of {MOST_TEXT} bytes")));
     }
     Ok(text)
 }

@@ -1,4 +1,4 @@
-//! The characters of a book in CoSER's form: `character_datasets` by name, or lists such as `key_characters`, or one alone.
+//! Imports characters in CoSER format: `character_datasets` by name, lists such as `key_characters`, or a single one.
 
 use std::cmp::Reverse;
 
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use super::given::{Fields, Form, Given, Misfit, Parts, language, spoken_lines};
 use crate::schema::{Visibility, slug};
 
-/// The tables of a book that have its characters by their names.
+/// The tables of a book that map names to characters.
 pub(super) const TABLES: [&str; 2] = ["character_datasets", "character_profiles"];
 
-/// The list of a book that has its characters.
+/// The list of characters of a book.
 pub(super) const LIST: &str = "key_characters";
 
-/// Reads at most `most` characters, those with most lines first, then in the file's order.
+/// Reads at most `most` characters, those with the most lines first, ties in file order.
 pub(super) fn read(fields: &Fields<'_>, stem: &str, most: usize) -> Result<Vec<Given>, Misfit> {
     let mut people: Vec<(String, String, Value)> = Vec::new();
     for key in TABLES {
@@ -42,14 +42,14 @@ pub(super) fn read(fields: &Fields<'_>, stem: &str, most: usize) -> Result<Vec<G
     let book = if book.is_empty() { stem } else { book };
     let mut characters: Vec<Given> = Vec::new();
     for (name, pointer, entry) in people {
-        // The same person stands in several of the tables.
+        // The same character may be in several tables.
         if characters.iter().any(|other| slug(&other.file.name) == slug(&name)) || name.trim().is_empty() {
             continue;
         }
         characters.extend(one(&name, &pointer, &entry, Some(book))?);
     }
     if characters.is_empty() {
-        let message = "no character of this book has a profile".to_owned();
+        let message = "the book has no character with a profile".to_owned();
         let expected = "`character_datasets` with a `profile` for each name";
         return Err(Misfit { pointer: String::new(), message, expected });
     }
@@ -58,15 +58,15 @@ pub(super) fn read(fields: &Fields<'_>, stem: &str, most: usize) -> Result<Vec<G
     Ok(characters)
 }
 
-/// Returns how many lines a character has in its book.
+/// Returns the number of utterances of a character in its book.
 fn said(entry: &Value) -> usize {
     entry.get("utterances").and_then(Value::as_array).map_or(0, Vec::len)
 }
 
-/// Reads one character; none when nothing is told of it.
+/// Reads one character. None if it has no profile.
 fn one(name: &str, pointer: &str, entry: &Value, book: Option<&str>) -> Result<Option<Given>, Misfit> {
     let mut whole = Map::new();
-    // `character_profiles` has the bare text.
+    // `character_profiles` contains plain texts.
     let wrapped = if let Value::String(profile) = entry {
         whole.insert("profile".to_owned(), Value::String(profile.clone()));
         Value::Object(whole)

@@ -1,4 +1,4 @@
-//! A character as a file gives it, in our form or in another program's: which form it is, and what it says.
+//! Detects the format of a character file and imports the formats of other programs.
 
 use serde_json::{Map, Value};
 
@@ -7,21 +7,22 @@ use super::{coser, pingpong, tavern};
 use crate::schema::{Attribute, CharacterFile, CharacterType, Language, Visibility};
 use crate::text::{is_han, sentences};
 
-/// The form of a character file.
+/// The format of a character file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Ours: a [`CharacterFile`].
+    /// This program's own format: a [`CharacterFile`].
     Own,
     /// A Tavern card, V1, V2 or V3.
     Tavern,
-    /// A book of CoSER, or one of its characters.
+    /// A CoSER book, or one of its characters.
     Coser,
     /// A character of the `PingPong` benchmark.
     PingPong,
 }
 
 impl Form {
-    /// Returns the form that a value has. What has no other form is taken for ours, whose schema then says what is wrong.
+    /// Detects the format of a value. Anything unknown is taken as [`Form::Own`], whose schema then reports what is
+    /// wrong.
     #[must_use]
     pub fn of(value: &Value) -> Self {
         let has = |key: &str| value.get(key).is_some();
@@ -40,30 +41,32 @@ impl Form {
     }
 }
 
-/// A character out of a file.
+/// An imported character.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Given {
-    /// What it says, as a character file of ours would.
+    /// The character, converted to this program's format.
     pub file: CharacterFile,
-    /// The form that it had.
+    /// The format of the file.
     pub form: Form,
-    /// The whole of it as it was, so that nothing is lost when it goes out again; null where it was ours.
+    /// The original value, so that nothing is lost on export; null for [`Form::Own`].
     pub original: Value,
 }
 
-/// What is wrong with a file of another form.
+/// An error in a file of another format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
-    /// JSON Pointer of what it is about.
+    /// JSON Pointer of the faulty value.
     pub pointer: String,
     /// What is wrong.
     pub message: String,
-    /// What would be right.
+    /// What was expected instead, as a noun phrase.
     pub expected: &'static str,
 }
 
-/// Reads the characters of a file that is not in our form. `stem` is the name of a file without its ending, for those
-/// that have no name of their own. Of a whole book of CoSER at most `most` are taken, those with most lines.
+/// Imports the characters of a file of another format; empty for [`Form::Own`].
+///
+/// `stem` is the file name without extension, used for characters without a name. From a CoSER book at most `most`
+/// characters are taken, those with the most lines.
 pub fn given(form: Form, value: &Value, stem: &str, most: usize) -> Result<Vec<Given>, Misfit> {
     let fields = Fields { value, pointer: "" };
     match form {
@@ -74,7 +77,7 @@ pub fn given(form: Form, value: &Value, stem: &str, most: usize) -> Result<Vec<G
     }
 }
 
-/// An object of a foreign file, which says where it is wrong.
+/// An object of a foreign file, with its position for error messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields<'a> {
     pub(super) value: &'a Value,
@@ -82,7 +85,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Returns a text without white space around it; empty where there is none.
+    /// Returns the trimmed text of a key; empty if the key is missing.
     pub(super) fn text(&self, key: &str) -> Result<&'a str, Misfit> {
         match self.value.get(key) {
             None | Some(Value::Null) => Ok(""),
@@ -91,7 +94,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns a list of texts, what is no text left out; a single text is a list of one.
+    /// Returns the list of texts of a key, without items that are not strings. A single string is a list of one.
     pub(super) fn texts(&self, key: &str) -> Result<Vec<&'a str>, Misfit> {
         match self.value.get(key) {
             None | Some(Value::Null) => Ok(Vec::new()),
@@ -101,7 +104,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns a table; none where there is none.
+    /// Returns the object of a key; none if the key is missing.
     pub(super) fn table(&self, key: &str) -> Result<Option<&'a Map<String, Value>>, Misfit> {
         match self.value.get(key) {
             None | Some(Value::Null) => Ok(None),
@@ -113,7 +116,7 @@ impl<'a> Fields<'a> {
     pub(super) fn misfit(&self, key: &str, found: &Value, expected: &'static str) -> Misfit {
         let kind = match found {
             Value::Null => "empty",
-            Value::Bool(_) => "a truth value",
+            Value::Bool(_) => "a boolean",
             Value::Number(_) => "a number",
             Value::String(_) => "a string",
             Value::Array(_) => "a list",
@@ -125,7 +128,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What is put together into a character.
+/// The parts of a character during import.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     pub(super) name: String,
@@ -136,7 +139,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Adds what is known of the character, where there is anything. `key` is in English and Chinese.
+    /// Adds an attribute unless its value is empty. `key` is given in English and Chinese.
     pub(super) fn know(&mut self, key: [&str; 2], language: Language, value: String, visibility: Visibility) {
         if !value.trim().is_empty() {
             let key = key[usize::from(language == Language::Zh)].to_owned();
@@ -153,20 +156,20 @@ impl Parts {
     }
 }
 
-/// The most characters of a line.
+/// Maximum length of a line in characters.
 const LONGEST_LINE: usize = 320;
 
-/// Returns the language of several texts together, by the share of Chinese letters that makes a book Chinese.
+/// Returns the language of several texts together: Chinese if more than 30 % of the letters are Han, as for books.
 pub(super) fn language<'a>(texts: impl IntoIterator<Item = &'a str>) -> Language {
     let letters = texts.into_iter().flat_map(str::chars).filter(|c| c.is_alphabetic());
     let (han, all) = letters.fold((0_usize, 0), |(han, all), c| (han + usize::from(is_han(c)), all + 1));
     if han * 10 > all * 3 { Language::Zh } else { Language::En }
 }
 
-/// Returns the lines that somebody speaks in a message of a chat: one for each paragraph.
+/// Returns the spoken lines of a chat message, one per paragraph.
 ///
-/// Where there are quotations, what stands in them is spoken. Else what stands in `*…*`, `(…)`, `（…）` or `[…]` is done or thought,
-/// and the rest is spoken.
+/// If the message has quotations, only those are spoken. Otherwise text in `*…*`, `(…)`, `（…）` or `[…]` is an action or
+/// thought, and the rest is spoken.
 pub(super) fn spoken_lines(message: &str) -> Vec<String> {
     let quoted: Vec<String> = message.lines().map(|line| between_quotes(line).join(" ")).collect();
     let lines: Vec<String> = if quoted.iter().any(|line| !line.is_empty()) {
@@ -222,7 +225,7 @@ fn without_actions(line: &str) -> String {
     kept.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the first sentences of a line that has too many, at least one.
+/// Truncates a line that is too long to whole sentences, at least one.
 fn shortened(line: &str) -> String {
     let line = line.trim();
     if line.chars().count() <= LONGEST_LINE {

@@ -1,12 +1,12 @@
-//! The `{{…}}` of character cards: `{{char}}`, `{{user}}` and those that need no chat to stand for something.
+//! Expands the `{{…}}` macros of character cards: `{{char}}`, `{{user}}` and those that do not depend on a chat.
 
 use crate::schema::Language;
 
-/// Returns a text with its macros resolved.
+/// Returns a text with its macros expanded.
 ///
-/// `{{char}}`, `<CHAR>` and `<BOT>` become the name. `{{user}}` and `<USER>` become a noun for whoever is met, large at the
-/// head of an English sentence. Of `{{random:…}}` and `{{pick:…}}` the first choice is taken, so that a card reads the same every
-/// time. Comments and what only a chat has an answer to fall away.
+/// `{{char}}`, `<CHAR>` and `<BOT>` become the name. `{{user}}` and `<USER>` become `the visitor` or `对方`, capitalized
+/// at the start of an English sentence. `{{random:…}}` and `{{pick:…}}` become their first choice, so that the result
+/// is deterministic. Comments and macros that depend on a chat are removed.
 pub(super) fn resolved(text: &str, name: &str, language: Language) -> String {
     let mut resolved = String::with_capacity(text.len());
     let mut rest = text;
@@ -39,7 +39,7 @@ enum Macro {
     Text(String),
 }
 
-/// Returns the macro that a text begins with and its length in bytes.
+/// Returns the macro at the start of a text and its length in bytes.
 fn found(text: &str) -> (Option<Macro>, usize) {
     for (word, is_user) in [("<user>", true), ("<char>", false), ("<bot>", false)] {
         if text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word)) {
@@ -63,7 +63,7 @@ fn found(text: &str) -> (Option<Macro>, usize) {
     (Some(macro_), end + 4)
 }
 
-/// Says whether what follows begins a sentence.
+/// Returns whether the text after `before` begins a sentence.
 fn is_head(before: &str) -> bool {
     let before = before.trim_end_matches([' ', '*', '"', '“', '‘', '(']);
     before.is_empty() || before.ends_with(['.', '!', '?', '…', '\n', ':', '”'])

@@ -1,6 +1,6 @@
-//! Established test characters: out of files, in our form and in other programs', and out of the scene pool; and as cards.
+//! Established test characters: imported from files of several formats, picked from the scene pool, exported as cards.
 //!
-//! Takes bytes, values and scenes, and gives characters. It opens no file and tells no place of one: `pipeline` does.
+//! Works on bytes, JSON values and scenes. `pipeline` reads the files and reports positions in them.
 
 mod card;
 mod container;
@@ -21,11 +21,11 @@ pub use pool::{FEWEST_LINES, Picked, named, pick};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where established test characters come from: `"pool"`, a pattern, or a list of either.
+/// Sources of established test characters: `"pool"`, a path or glob pattern, or a list of these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Established {
-    /// `pool`, or a file, folder or glob.
+    /// `pool`, or a file, folder or glob pattern.
     One(String),
     /// Several of them.
     Several(Vec<String>),
@@ -38,10 +38,10 @@ impl Default for Established {
 }
 
 impl Established {
-    /// The word that stands for the scene pool. A folder of that name is `./pool`.
+    /// The value for the scene pool. A folder of that name is written `./pool`.
     pub const POOL: &'static str = "pool";
 
-    /// Says whether characters are picked out of the pool.
+    /// Returns whether characters are picked from the scene pool.
     #[must_use]
     pub fn has_pool(&self) -> bool {
         match self {

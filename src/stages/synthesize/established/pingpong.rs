@@ -1,4 +1,5 @@
-//! The characters of the `PingPong` benchmark: `char_name`, `system_prompt`, `example_prompt`, `initial_message`, `tags`.
+//! Imports characters of the `PingPong` benchmark, with the keys `char_name`, `system_prompt`, `example_prompt`,
+//! `initial_message` and `tags`.
 
 use super::given::{Fields, Form, Given, Misfit, Parts, language, spoken_lines};
 use super::macros::resolved;
@@ -17,23 +18,23 @@ pub(super) fn read(fields: &Fields<'_>, stem: &str) -> Result<Given, Misfit> {
     };
     let resolve = |text: &str| resolved(text, name, language).trim().to_owned();
     let mut parts = Parts { name: name.to_owned(), ..Parts::default() };
-    // The prompt is all that the file tells, secrets and all.
+    // The system prompt may contain secrets, so the whole attribute is private.
     parts.know(["description", "人物描述"], language, resolve(prompt), Visibility::Private);
     for text in [examples, greeting] {
         parts.lines.extend(spoken_lines(&own_turns(&resolve(text), name)));
     }
     if parts.profile.is_empty() {
-        let message = format!("nothing is told of `{name}`");
+        let message = format!("there is no description of `{name}`");
         return Err(Misfit {
             pointer: "/system_prompt".to_owned(),
             message,
-            expected: "a `system_prompt` that says who it is",
+            expected: "a `system_prompt` that describes the character",
         });
     }
     Ok(Given { file: parts.file(language), form: Form::PingPong, original: fields.value.clone() })
 }
 
-/// Returns a text without the turns of others, where each turn begins with a name.
+/// Removes the turns of others from a text in which turns begin with a name.
 fn own_turns(text: &str, name: &str) -> String {
     let mut own = String::new();
     let mut is_own = true;
@@ -76,7 +77,7 @@ mod tests {
         let given = read_(&value).unwrap();
         assert_eq!((given.file.name.as_str(), given.file.language), ("Mara", Language::En));
         assert_eq!(given.file.profile[0].value, "Mara keeps a lighthouse.");
-        assert_eq!(crate::schema::public(&given.file.profile), [], "a prompt may tell everything");
+        assert_eq!(crate::schema::public(&given.file.profile), [], "a system prompt may contain secrets");
         assert_eq!(given.file.lines, ["Mind the step.", "It bites.", "You again?"]);
         assert_eq!(given.original, value);
         let value = json!({"char_name": "", "system_prompt": "守灯塔的人。", "initial_message": "来了？"});

@@ -1,4 +1,4 @@
-//! The text chunks of a PNG, which is where character cards travel. Looks at no pixel and trusts no length.
+//! Reads the text chunks of a PNG, which contain character cards. Pixels are not decoded; lengths are checked.
 
 use std::io::Read as _;
 
@@ -6,16 +6,16 @@ use flate2::read::ZlibDecoder;
 
 use super::container::{Fault, MOST_TEXT};
 
-/// What every PNG begins with.
+/// The first bytes of every PNG.
 pub(super) const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// Bytes of a chunk beside its data: length, kind and checksum.
+/// Bytes of a chunk in addition to its data: length, type and checksum.
 const FRAME: usize = 12;
 
-/// Returns the text of the first chunk that has one of the keywords, the earlier keywords going first, with its keyword.
+/// Returns keyword and text of the first chunk with one of the keywords; earlier keywords take precedence.
 ///
-/// `tEXt`, `zTXt` and `iTXt` are read wherever they stand. A picture that breaks off or is damaged elsewhere is no fault as
-/// long as the text is whole.
+/// `tEXt`, `zTXt` and `iTXt` chunks are read at any position. Truncation or damage elsewhere in the file is not an
+/// error as long as the text is intact.
 pub(super) fn text(bytes: &[u8], keywords: &[&'static str]) -> Result<(&'static str, Vec<u8>), Fault> {
     let mut found: Vec<Option<Chunk<'_>>> = vec![None; keywords.len()];
     let mut fault = Fault::NoCard;
@@ -49,12 +49,12 @@ struct Chunk<'a> {
     kind: [u8; 4],
     data: &'a [u8],
     checksum: u32,
-    /// Where it begins.
+    /// Byte offset of the chunk.
     offset: usize,
 }
 
 impl<'a> Chunk<'a> {
-    /// Reads the chunk at an offset; none when the bytes end within it.
+    /// Reads the chunk at an offset. None if the bytes end within it.
     fn read(bytes: &'a [u8], offset: usize) -> Option<Self> {
         let number = |at: usize| bytes.get(at..at.checked_add(4)?)?.try_into().ok().map(u32::from_be_bytes);
         let length = usize::try_from(number(offset)?).ok()?;
@@ -63,7 +63,7 @@ impl<'a> Chunk<'a> {
         Some(Self { kind, data: bytes.get(offset + 8..end)?, checksum: number(end)?, offset })
     }
 
-    /// Returns the keyword of a chunk of text.
+    /// Returns the keyword of a text chunk.
     fn keyword(&self) -> Option<&'a [u8]> {
         let end = self.data.iter().position(|byte| *byte == 0)?;
         matches!(&self.kind, b"tEXt" | b"zTXt" | b"iTXt").then(|| &self.data[..end])
@@ -79,14 +79,14 @@ impl<'a> Chunk<'a> {
         Err(Fault::Checksum { kind: String::from_utf8_lossy(&self.kind).into_owned(), offset: self.offset })
     }
 
-    /// Returns the text behind the keyword, unpacked.
+    /// Returns the text after the keyword, decompressed.
     fn text(&self) -> Option<Vec<u8>> {
         let rest = self.data.get(self.keyword()?.len() + 1..)?;
         match &self.kind {
             b"tEXt" => Some(rest.to_vec()),
             b"zTXt" => unpacked(rest.strip_prefix(&[0])?),
             _ => {
-                // Flag and method of packing, then two strings that tell a language and a translated keyword.
+                // Compression flag and method, then the strings language tag and translated keyword.
                 let (head, rest) = rest.split_at_checked(2)?;
                 let mut rest = rest.splitn(3, |byte| *byte == 0).skip(2);
                 let text = rest.next()?;
@@ -96,7 +96,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// Inflates a text, up to the most that a card may have.
+/// Decompresses a text of at most [`MOST_TEXT`] bytes.
 fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     ZlibDecoder::new(packed).take(MOST_TEXT as u64 + 1).read_to_end(&mut text).ok()?;
@@ -153,9 +153,13 @@ pub(super) mod tests {
             let found = find(&picture(&[other.clone(), own.clone()]));
             assert_eq!(found, Ok(("chara", "two".to_owned())));
             let third = chunk(*b"tEXt", b"ccv3\0three");
-            assert_eq!(find(&picture(&[own, third])), Ok(("ccv3", "three".to_owned())), "the newer form goes first");
+            assert_eq!(
+                find(&picture(&[own, third])),
+                Ok(("ccv3", "three".to_owned())),
+                "the newer version takes precedence"
+            );
         }
-        // A text with zero bytes in it is whole.
+        // Zero bytes in the text are kept.
         assert_eq!(find(&picture(&[chunk(*b"iTXt", b"chara\0\0\0\0\0a\0b")])), Ok(("chara", "a\0b".to_owned())));
     }
 
@@ -171,9 +175,9 @@ pub(super) mod tests {
         let mut damaged = whole.clone();
         let pixels = whole.windows(6).position(|six| six == b"pixels").unwrap();
         damaged[pixels] ^= 1;
-        assert!(find(&damaged).is_ok(), "a pixel is no matter");
+        assert!(find(&damaged).is_ok(), "damaged pixels do not matter");
         assert_eq!(find(&whole[..place]), Err(Fault::Truncated { offset }));
-        assert!(find(&whole[..whole.len() - 5]).is_ok(), "the text is whole");
+        assert!(find(&whole[..whole.len() - 5]).is_ok(), "the text is intact");
         let bad = picture(&[chunk(*b"zTXt", b"chara\0\0no zlib")]);
         assert_eq!(find(&bad), Err(Fault::Packed { keyword: "chara" }));
         let long = packed(&vec![b'a'; MOST_TEXT + 1]);

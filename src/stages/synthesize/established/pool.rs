@@ -1,4 +1,4 @@
-//! Test characters out of the scene pool: the main characters of a book, as its scenes show them.
+//! Picks test characters from the scene pool: the main characters of a book.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,28 +9,29 @@ use crate::schema::{
 };
 use crate::text::plain;
 
-/// The fewest different lines of a character that can be told by its way of speaking.
+/// Minimum number of distinct lines of a character; fewer do not show a speech style.
 pub const FEWEST_LINES: usize = 5;
 
-/// The most lines that a character takes along, spread over its book.
+/// Maximum number of lines of a picked character, spread over its book.
 const MOST_LINES: usize = 48;
 
-/// The length of a line that shows most, in characters: longer ones are cited where no other is at hand.
+/// Preferred maximum length of a line, in characters; longer ones are used only if there is no other.
 const LONGEST_LINE: usize = 240;
 
-/// What was picked out of a book.
+/// The characters picked from a book.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Picked {
-    /// The characters, the one with most lines first.
+    /// The characters, in descending order of their number of lines.
     pub characters: Vec<Character>,
-    /// Who or what was left out, with the reason: `too_few_lines`, `no_profile`, `given` or `no_character`.
+    /// Rejects with the reason `too_few_lines`, `no_profile`, `given` or `no_character`.
     pub rejects: Vec<Reject>,
 }
 
-/// Picks the main characters of a book out of its scenes: at most `most`, those with most lines, then with most scenes.
+/// Picks the main characters of a book from its scenes: at most `most`, those with the most lines, then with the most
+/// scenes.
 ///
-/// Depends on the book's own scenes and on `given` alone: who a character file gives already is not picked again.
-/// A line counts when it was found in the book, or when people wrote it.
+/// Depends only on the scenes of the book and on `given`, the characters from files, which are not picked again. Lines
+/// count unless they could not be found in the book; lines of custom scenes always count.
 #[must_use]
 pub fn pick(book: &str, scenes: &[Scene], most: usize, given: &[Character]) -> Picked {
     let mut picked = Picked::default();
@@ -45,20 +46,20 @@ pub fn pick(book: &str, scenes: &[Scene], most: usize, given: &[Character]) -> P
         let id = Character::picked_id(&person.name, book);
         let said = distinct(&person.lines);
         if said.len() < FEWEST_LINES {
-            // Whoever comes after has fewer.
+            // All following characters have fewer lines.
             let lines = said.len();
-            let detail = format!("`{}` has {lines} different lines, and {FEWEST_LINES} are the fewest", person.name);
+            let detail = format!("`{}` has {lines} distinct lines; at least {FEWEST_LINES} are required", person.name);
             picked.rejects.push(reject(id, "too_few_lines", detail));
             break;
         }
         if let Some(other) = given.iter().find(|other| person.is(other, book)) {
-            let detail = format!("`{}` is given by a file, as `{}`", person.name, other.id);
+            let detail = format!("`{}` is already defined by a character file, as `{}`", person.name, other.id);
             picked.rejects.push(reject(id, "given", detail));
             continue;
         }
         let character = person.character(id.clone(), book, &said, &people);
         if character.profile.iter().all(|attribute| is_single(&attribute.key)) {
-            let detail = format!("no scene tells more of `{}` than a name, an age or the like", person.name);
+            let detail = format!("the scenes have no attributes of `{}` other than name, age and similar", person.name);
             picked.rejects.push(reject(id, "no_profile", detail));
             continue;
         }
@@ -66,7 +67,7 @@ pub fn pick(book: &str, scenes: &[Scene], most: usize, given: &[Character]) -> P
     }
     if picked.characters.is_empty() && !picked.rejects.iter().any(|reject| reject.reason == "given") {
         let detail = format!(
-            "none of its {} people has a profile and {FEWEST_LINES} lines in the {} scenes of the pool",
+            "none of its {} characters has a profile and at least {FEWEST_LINES} lines in the {} scenes of the pool",
             people.len(),
             scenes.iter().filter(|scene| scene.book == book).count()
         );
@@ -75,7 +76,7 @@ pub fn pick(book: &str, scenes: &[Scene], most: usize, given: &[Character]) -> P
     picked
 }
 
-/// Returns whoever of a book goes by a name, however little is known: none when nobody does.
+/// Returns the character of a book with this name, alias or id, regardless of its number of lines.
 #[must_use]
 pub fn named(book: &str, scenes: &[Scene], name: &str) -> Option<Character> {
     let people = people(book, scenes);
@@ -90,15 +91,15 @@ pub fn named(book: &str, scenes: &[Scene], name: &str) -> Option<Character> {
     Some(person.character(id, book, &distinct(&person.lines), &people))
 }
 
-/// Somebody of a book.
+/// A character of a book.
 #[derive(Debug, Default)]
 struct Person<'a> {
     name: String,
-    /// Slugs of the names that scenes have for it.
+    /// Slugs of its names in the scenes.
     names: BTreeSet<String>,
-    /// Where it stands in the cast, in the order of the book.
+    /// Its cast entries, in the order of the book.
     casts: Vec<(Language, &'a SceneCharacter)>,
-    /// The scenes that it stands in, by their places.
+    /// Indices of the scenes with it in the cast.
     scenes: BTreeSet<usize>,
     lines: Vec<(Language, &'a str)>,
 }
@@ -108,13 +109,13 @@ impl<'a> Person<'a> {
         self.casts.iter().flat_map(|(_, member)| std::iter::once(&member.name).chain(&member.aliases))
     }
 
-    /// Says whether a character of a file is this person.
+    /// Returns whether a character from a file is this one.
     fn is(&self, other: &Character, book: &str) -> bool {
         let own = |name: &String| self.names.contains(&slug(name));
         other.book.as_deref() == Some(book) && std::iter::once(&other.name).chain(&other.aliases).any(own)
     }
 
-    /// Takes another name's person in.
+    /// Merges another entry that is the same person.
     fn join(&mut self, other: Person<'a>) {
         let is_main = (self.lines.len(), self.scenes.len()) >= (other.lines.len(), other.scenes.len());
         if !is_main {
@@ -133,7 +134,7 @@ impl<'a> Person<'a> {
         let language = if is_chinese { Language::Zh } else { Language::En };
         let own = self.casts.iter().filter(|(other, _)| *other == language);
         let profiles: Vec<&[Attribute]> = own.map(|(_, member)| member.profile.as_slice()).collect();
-        // What calls somebody else by name is no alias, however often the two are mixed up.
+        // The name of another character is never an alias, even if the scenes confuse the two.
         let mut taken: BTreeSet<String> = people.iter().flat_map(|person| person.names.iter().cloned()).collect();
         taken.retain(|name| !self.names.contains(name));
         taken.extend([slug(&self.name), "-".to_owned()]);
@@ -159,10 +160,10 @@ impl<'a> Person<'a> {
     }
 }
 
-/// Returns the people of a book, by the slugs of their names.
+/// Returns the characters of a book, sorted by the slugs of their names.
 ///
-/// Two names are one person when the scenes of the one have the other for an alias, nobody else has it, and the two never
-/// meet: a form of address that several people share joins nobody.
+/// Two names are merged if one is an alias of exactly the other and the two never occur in the same scene. A form of
+/// address shared by several characters therefore merges none.
 fn people<'a>(book: &str, scenes: &'a [Scene]) -> Vec<Person<'a>> {
     let mut scenes: Vec<&Scene> = scenes.iter().filter(|scene| scene.book == book).collect();
     scenes.sort_by_key(|scene| (scene.start.is_none(), scene.start, &scene.id));
@@ -199,7 +200,7 @@ fn people<'a>(book: &str, scenes: &'a [Scene]) -> Vec<Person<'a>> {
     for (alias, owner) in claims {
         claimed.entry(alias).or_default().insert(owner);
     }
-    // Where a joined name went.
+    // Maps merged names to their new owners.
     let mut gone: BTreeMap<String, String> = BTreeMap::new();
     for (alias, owners) in claimed {
         let home = |name: &String| {
@@ -213,15 +214,15 @@ fn people<'a>(book: &str, scenes: &'a [Scene]) -> Vec<Person<'a>> {
         let owners: BTreeSet<String> = owners.iter().map(home).filter(|owner| *owner != alias).collect();
         let (Some(owner), 1) = (owners.first(), owners.len()) else { continue };
         if people[owner].scenes.is_disjoint(&people[&alias].scenes) {
-            let joined = people.remove(&alias).expect("it has not gone yet");
-            people.get_mut(owner).expect("owners are people").join(joined);
+            let joined = people.remove(&alias).expect("a name is merged only once");
+            people.get_mut(owner).expect("owners are keys of `people`").join(joined);
             gone.insert(alias, owner.clone());
         }
     }
     people.into_values().collect()
 }
 
-/// Returns the slug of the name under which a speaker stands in the cast: by name, else by alias.
+/// Returns the slug of the cast name of a speaker, found by name, otherwise by alias.
 fn speaker(scene: &Scene, name: &str) -> Option<String> {
     let wanted = slug(name);
     let by_name = scene.characters.iter().find(|member| slug(&member.name) == wanted);
@@ -229,13 +230,14 @@ fn speaker(scene: &Scene, name: &str) -> Option<String> {
     by_name.or_else(by_alias).map(|member| slug(&member.name))
 }
 
-/// Returns lines without those that are said again, in order.
+/// Returns the distinct lines, in order.
 fn distinct<'a>(lines: &[(Language, &'a str)]) -> Vec<(Language, &'a str)> {
     let mut seen = BTreeSet::new();
     lines.iter().filter(|(_, line)| seen.insert(plain(line)) && !plain(line).is_empty()).copied().collect()
 }
 
-/// Returns a bounded number of lines spread over all: of each stretch the one that shows most, in order.
+/// Returns at most [`MOST_LINES`] lines, in order: from each of equally long sections the longest line of at most
+/// [`LONGEST_LINE`] characters, or else the shortest one.
 pub(super) fn spread(lines: Vec<String>) -> Vec<String> {
     if lines.len() <= MOST_LINES {
         return lines;
@@ -257,7 +259,7 @@ mod tests {
     use super::*;
     use crate::schema::Visibility;
 
-    /// A scene in which each of the cast is `name: alias, alias` and each line is `speaker: words`; words that begin with `?` are
+    /// Returns a scene with cast entries `name: alias, alias` and lines `speaker: words`; words that begin with `?` are
     /// not in the book.
     fn scene(language: Language, start: u32, cast: &[&str], lines: &[&str]) -> Scene {
         let member = |text: &&str| {
@@ -268,7 +270,7 @@ mod tests {
             SceneCharacter { name: name.to_owned(), aliases, profile }
         };
         let line = |text: &&str| {
-            let (speaker, words) = text.split_once(": ").expect("a speaker");
+            let (speaker, words) = text.split_once(": ").expect("lines have the form `speaker: words`");
             let grounded = if words.starts_with('?') { Grounded::Absent } else { Grounded::Exact };
             Utterance {
                 speaker: speaker.to_owned(),
@@ -351,7 +353,7 @@ mod tests {
             line.grounded = Some(Grounded::Absent);
         }
         let picked = pick("b", std::slice::from_ref(&scene), 2, &[]);
-        // Bob has eight lines, of which four say the same again.
+        // Bob has eight lines, four of which are repetitions.
         assert_eq!(reasons(&picked), [("bob@b", "too_few_lines"), ("b", "no_character")]);
         let mut scene = of(0, &["Ann", "Bob"], &[said("Ann", 0..6), said("Bob", 0..5)]);
         scene.characters[0].profile[0].key = "Gender".to_owned();
@@ -370,16 +372,19 @@ mod tests {
             )
         };
         let picked = both(&["Miss Lee"]);
-        assert_eq!(names(&picked), ["Miss Lee"], "the name with most lines stands");
+        assert_eq!(names(&picked), ["Miss Lee"], "the name with the most lines is used");
         assert_eq!(
             (picked.characters[0].aliases.as_slice(), picked.characters[0].lines.len()),
             (["Ann Lee".to_owned()].as_slice(), 12)
         );
-        // They meet, so that they are two.
+        // They occur in the same scene, so they are two characters.
         let picked = both(&["Miss Lee", "Ann Lee"]);
         assert_eq!(names(&picked), ["Miss Lee", "Ann Lee"]);
-        assert!(picked.characters.iter().all(|one| one.aliases.is_empty()), "a name of somebody else is no alias");
-        // A form of address of two sisters is neither's.
+        assert!(
+            picked.characters.iter().all(|one| one.aliases.is_empty()),
+            "the name of another character is not an alias"
+        );
+        // A form of address shared by two sisters merges neither.
         let sisters = [
             of(0, &["Ann Lee: Miss Lee"], &[said("Ann Lee", 0..5)]),
             of(5, &["Eve Lee: Miss Lee"], &[said("Eve Lee", 0..6)]),

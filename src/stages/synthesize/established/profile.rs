@@ -1,14 +1,14 @@
-//! A profile merged over time: what the scenes of a book tell of somebody, as it stands at their end.
+//! Merges the profiles of a character over the scenes of a book, as of the end of the story.
 
 use crate::schema::{Attribute, Language, Visibility};
 use crate::text::{is_han, likeness, plain, sentences};
 
-/// How much two sentences are alike that say the same.
+/// Minimum similarity of two sentences that count as the same.
 const SAME: f64 = 0.8;
-/// How much they are alike at least when all words of the one stand in the other.
+/// Minimum similarity if one sentence contains all words of the other.
 const WITHIN: f64 = 0.4;
 
-/// The most characters of a merged value; the newest sentences stay.
+/// Maximum length of a merged value, in characters; the newest sentences are kept.
 const fn most(language: Language) -> usize {
     match language {
         Language::En => 900,
@@ -16,7 +16,7 @@ const fn most(language: Language) -> usize {
     }
 }
 
-/// Keys of which one value at a time is true.
+/// Keys with a single value at a time.
 const SINGLE: [&str; 16] = [
     "name",
     "full name",
@@ -36,20 +36,20 @@ const SINGLE: [&str; 16] = [
     "种族",
 ];
 
-/// What is told under one key.
+/// The merged values of one key.
 struct Told {
     key: String,
     plain_key: String,
     visibility: Visibility,
-    /// Sentences in the order of the story, without repeats.
+    /// Sentences in story order, without repetitions.
     sentences: Vec<String>,
 }
 
-/// Merges profiles, in the order of the story.
+/// Merges profiles that are given in story order.
 ///
-/// Of a key such as `age` the latest value stands. Of any other, a value that says more takes the place of what it repeats, and
-/// new sentences are added, up to a bound that lets the oldest go. A key stays public or private as the scenes have it; where they
-/// have both, what is public is not told as a secret too.
+/// For keys such as `age` the latest value is used. For other keys, new sentences are added and replace those that they
+/// repeat; if the value gets too long, the oldest sentences are dropped. Visibility is kept. If a key is both public
+/// and private, sentences that are public are removed from the private value.
 pub(super) fn merged<'a>(profiles: impl IntoIterator<Item = &'a [Attribute]>, language: Language) -> Vec<Attribute> {
     let mut told: Vec<Told> = Vec::new();
     for attribute in profiles.into_iter().flatten() {
@@ -78,7 +78,7 @@ pub(super) fn merged<'a>(profiles: impl IntoIterator<Item = &'a [Attribute]>, la
         .collect();
     for told in told.iter_mut().filter(|told| told.visibility == Visibility::Private) {
         let Told { plain_key, sentences, .. } = told;
-        // A secret that contradicts what is known is the point of it; one that repeats it is none.
+        // A private sentence may contradict the public value, but must not repeat it.
         sentences.retain(|sentence| !open.iter().any(|(key, other)| key == plain_key && *other == plain(sentence)));
     }
     let attribute = |told: Told| {
@@ -88,7 +88,7 @@ pub(super) fn merged<'a>(profiles: impl IntoIterator<Item = &'a [Attribute]>, la
     told.into_iter().filter_map(attribute).collect()
 }
 
-/// Says whether a key has one true value at a time.
+/// Returns whether a key has a single value at a time.
 pub(super) fn is_single(key: &str) -> bool {
     SINGLE.iter().any(|single| plain(single) == plain(key))
 }
@@ -101,7 +101,7 @@ impl Told {
             if self.sentences.iter().any(says_no_more) {
                 continue;
             }
-            // The newest wording stands for what it repeats, and the newest figure for those before it.
+            // The newest wording replaces what it repeats, and the newest figure replaces earlier ones.
             let figure = figure(sentence);
             let is_figure = |old: &String| figure.is_some() && self::figure(old) == figure;
             let is_repeated = |old: &String| new.contains(&plain(old)) || is_within(old, sentence);
@@ -115,7 +115,7 @@ impl Told {
         let mut newest = Vec::new();
         for sentence in self.sentences.iter().rev() {
             let length = sentence.chars().count();
-            // One sentence is told however long it is.
+            // Keep at least one sentence, even if it is too long.
             if length > room && !newest.is_empty() {
                 break;
             }
@@ -127,7 +127,8 @@ impl Told {
     }
 }
 
-/// Says whether a sentence has all words of another, and not too many beside them: who talks with two talks with one of them.
+/// Returns whether `whole` contains all words of `part` and few others: `talks with Ann and Bob` contains `talks with
+/// Ann`.
 fn is_within(part: &str, whole: &str) -> bool {
     let mut left = pieces(whole);
     let has_all = pieces(part).iter().all(|piece| {
@@ -137,7 +138,7 @@ fn is_within(part: &str, whole: &str) -> bool {
     has_all && likeness(part, whole) >= WITHIN
 }
 
-/// Returns the words of a sentence, single characters in Chinese.
+/// Returns the words of a sentence; in Chinese, the characters.
 fn pieces(sentence: &str) -> Vec<String> {
     let words = sentence.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let parted = |word: &str| {
@@ -146,7 +147,7 @@ fn pieces(sentence: &str) -> Vec<String> {
     words.flat_map(parted).collect()
 }
 
-/// Returns what the first clause of a sentence gives a figure for; none without digits.
+/// Returns the first clause of a sentence without its digits, as the key of its figure. None if it has no digits.
 fn figure(sentence: &str) -> Option<String> {
     let clause = sentence.split([',', ';', ':', '，', '；', '：', '、']).next()?;
     let is_figure = clause.contains(|c: char| c.is_ascii_digit());
@@ -236,7 +237,7 @@ mod tests {
             assert_eq!(merge(language, &profiles)[0].1, kept);
             if kept == told[2] {
                 let back = [told[2], told[1], told[0]].map(|value| profile(&[("ties", value, true)]));
-                assert_eq!(merge(language, &back)[0].1, kept, "less is no news");
+                assert_eq!(merge(language, &back)[0].1, kept, "a shorter repetition changes nothing");
             }
         }
     }

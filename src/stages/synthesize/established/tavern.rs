@@ -1,5 +1,5 @@
-//! Tavern cards, V1 to V3, as characters. What a card's own specification keeps out of prompts (`creator_notes`, `tags`,
-//! `creator`, `character_version`) stays in the card and out of the profile.
+//! Imports Tavern cards, V1 to V3. Fields that the card specification excludes from prompts (`creator_notes`, `tags`,
+//! `creator`, `character_version`) do not become part of the profile.
 
 use serde_json::Value;
 
@@ -8,13 +8,13 @@ use super::given::{Fields, Form, Given, Misfit, Parts, language, spoken_lines};
 use super::macros::resolved;
 use crate::schema::{CharacterFile, Language, Visibility};
 
-/// The most characters of a card's lore book that go into the profile.
+/// Maximum number of characters of a card's lore book that are added to the profile.
 const MOST_LORE: usize = 6_000;
 
-/// The texts that tell the character's language.
+/// The texts from which the language is detected.
 const TEXTS: [&str; 6] = ["description", "personality", "scenario", "first_mes", "mes_example", "system_prompt"];
 
-/// Says whether a value is a card.
+/// Returns whether a value is a card.
 pub(super) fn is_card(value: &Value) -> bool {
     let is_spec = |spec: &str| spec.starts_with("chara_card");
     let is_texts = |value: &Value| {
@@ -41,7 +41,7 @@ pub(super) fn read(value: &Value, stem: &str) -> Result<Given, Misfit> {
     Ok(Given { file, form: Form::Tavern, original: value.clone() })
 }
 
-/// Returns the character that this program wrote into a card, unless another program has changed its texts since.
+/// Returns the character that this program stored in a card, unless the card's texts were edited since.
 fn made_here(fields: &Fields<'_>) -> Option<CharacterFile> {
     let own = fields.value.get("extensions")?.get(card::EXTENSION)?.get("character")?;
     let file: CharacterFile = serde_json::from_value(own.clone()).ok()?;
@@ -49,7 +49,7 @@ fn made_here(fields: &Fields<'_>) -> Option<CharacterFile> {
     texts.iter().all(|(key, text)| fields.value.get(*key).and_then(Value::as_str) == Some(text)).then_some(file)
 }
 
-/// `called` is what `{{char}}` stands for.
+/// Converts a card to a character. `called` is the value of `{{char}}`.
 fn character(fields: &Fields<'_>, name: &str, called: &str) -> Result<CharacterFile, Misfit> {
     let mut texts = Vec::new();
     for key in TEXTS {
@@ -76,20 +76,21 @@ fn character(fields: &Fields<'_>, name: &str, called: &str) -> Result<CharacterF
     }
     if parts.profile.is_empty() && parts.lines.is_empty() {
         let pointer = fields.pointer.to_owned();
-        let message = format!("this card tells nothing of `{name}`");
+        let message = format!("the card has no description of `{name}`");
         return Err(Misfit { pointer, message, expected: "a `description`, `personality` or `mes_example`" });
     }
     if parts.profile.is_empty() {
-        // Lines alone show a way of speaking; a profile has at least one attribute.
+        // A profile needs at least one attribute, even if there are only lines.
         parts.know(["name", "姓名"], language, name.to_owned(), Visibility::Public);
     }
     Ok(parts.file(language))
 }
 
-/// Adds the entries of the card's lore book: those that always hold first, then in their order, as long as there is room.
+/// Adds the entries of the card's lore book up to [`MOST_LORE`] characters: constant entries first, then by
+/// `insertion_order`. Entries that do not fit are skipped.
 fn lore(fields: &Fields<'_>, called: &str, language: Language, parts: &mut Parts) -> Result<(), Misfit> {
     let Some(book) = fields.table("character_book")? else { return Ok(()) };
-    // World files have a table of entries in place of the list.
+    // World files have an object of entries instead of a list.
     let entries: Vec<&Value> = match book.get("entries") {
         Some(Value::Array(entries)) => entries.iter().collect(),
         Some(Value::Object(entries)) => entries.values().collect(),
@@ -117,7 +118,7 @@ fn lore(fields: &Fields<'_>, called: &str, language: Language, parts: &mut Parts
     Ok(())
 }
 
-/// Returns what the character says in the example dialogues of a card, turn by turn.
+/// Returns the turns of the character in the example dialogues of a card.
 fn turns(examples: &str, name: &str, called: &str) -> Vec<String> {
     let own = ["{{char}}", "<bot>", "<char>", name, called];
     let mut turns: Vec<String> = Vec::new();
@@ -219,7 +220,7 @@ mod tests {
             (json!({"name": "A", "first_mes": {}}), "/first_mes", "`first_mes` is an object"),
             (json!({"first_mes": "", "alternate_greetings": 1}), "/alternate_greetings", "is a number"),
             (json!({"data": {"first_mes": "", "character_book": "x"}}), "/data/character_book", "is a string"),
-            (json!({"spec": "chara_card_v3", "data": {"name": "A"}}), "/data", "tells nothing of `A`"),
+            (json!({"spec": "chara_card_v3", "data": {"name": "A"}}), "/data", "no description of `A`"),
         ] {
             let misfit = read(&card, "stem").unwrap_err();
             assert_eq!(misfit.pointer, pointer);
