@@ -1,4 +1,4 @@
-//! From the path of a pipeline file to everything that a run needs of it, validated whole before any work.
+//! Loads a pipeline file and everything it names, and validates all of it before any work starts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,19 +15,19 @@ use super::{BookPath, Environment, ModelEntry, PipelineFile, checks, paths};
 use crate::llm::{AskError, Desk, Endpoint, Model, Secret};
 use crate::schema::{Character, Dimension, Instruction, Language};
 
-/// Whether the run may open connections; a replay does not.
+/// Which models must be reachable. A replay opens no connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Endpoints<'a> {
-    /// Every served model of the cast has to be reachable.
+    /// Every served model of the cast must be reachable.
     Needed,
-    /// These alone have to be; nobody else is asked.
+    /// Only these models must be reachable; no other model is asked.
     NeededBy(&'a [String]),
-    /// Answers come from the journal alone: addresses and keys may be missing.
+    /// All answers come from the journal: URLs and keys may be missing.
     Unneeded,
 }
 
 impl Endpoints<'_> {
-    /// Says whether a model has to be reachable.
+    /// Returns whether a model must be reachable.
     fn are_needed_by(self, model: &str) -> bool {
         match self {
             Self::Needed => true,
@@ -36,7 +36,7 @@ impl Endpoints<'_> {
         }
     }
 
-    /// Says whether a key of the file concerns nothing but how a model is reached that nobody asks.
+    /// Returns whether a key only concerns how to reach a model that is not asked.
     fn spare(self, pointer: &str) -> bool {
         let mut parts = pointer.strip_prefix("/models/").unwrap_or_default().split('/');
         let (model, key) = (parts.next().unwrap_or_default(), parts.next());
@@ -45,45 +45,44 @@ impl Endpoints<'_> {
     }
 }
 
-/// A pipeline file with all that it names.
+/// A pipeline file with everything that it names.
 #[derive(Debug)]
 pub struct Loaded {
     /// The pipeline file's path, as given.
     pub path: PathBuf,
-    /// The file with `--set` laid over it, variables expanded and defaults filled in.
+    /// The file with `--set` applied, variables expanded and defaults filled in.
     pub file: PipelineFile,
     /// The books' files, sorted by path.
     pub book_paths: Vec<BookPath>,
-    /// The established test characters, in order of the files that `[synthesize] established` names.
+    /// The established test characters, in the order of the files in `[synthesize] established`.
     pub characters: Vec<Character>,
-    /// The file of each of them, by id.
+    /// The file of each established character, by id.
     pub character_paths: BTreeMap<String, PathBuf>,
-    /// What the files that are named hold beside what a run uses, to be told.
+    /// Messages about contents of the named files that a run does not use.
     pub notes: Vec<String>,
-    /// The roles that `[instruct] roles` names by files.
+    /// The roles from the files in `[instruct] roles`.
     pub roles: Vec<Character>,
-    /// The scripts whose roles are taken.
+    /// Paths of the scripts whose roles are used.
     pub scripts: Vec<PathBuf>,
     /// The general instructions.
     pub instructions: Vec<Instruction>,
-    /// Texts of the prompt templates that take the place of the program's, by name.
+    /// Texts of the prompt templates that replace built-in ones, by name.
     pub prompts: BTreeMap<String, String>,
-    /// The dimensions: those of the file that `[select] dimensions` names, else the paper's.
+    /// The dimensions: those of the file in `[select] dimensions`, else FURINA's.
     pub dimensions: Vec<Dimension>,
-    /// What people take out of the data set by hand, and put right in it.
+    /// Manual edits to the data set: rows to remove and texts to correct.
     pub vetoes: Option<Vetoes>,
-    /// How the served models of the cast are reached. The keys show themselves nowhere.
+    /// Endpoints of the served models of the cast. Keys are never printed.
     pub endpoints: BTreeMap<String, Endpoint>,
-    /// Text of the pipeline file.
     pub source: String,
-    /// What `--set` laid over the file, as given, where it can change a row.
+    /// The `--set` assignments, as given, that can change a row.
     pub overrides: Vec<String>,
-    /// The whole configuration as TOML, for the manifest: `--set` and defaults in place, variables by name only.
+    /// The effective configuration as TOML, for the manifest: `--set` and defaults applied, variables not expanded.
     pub effective: String,
 }
 
 impl Loaded {
-    /// Returns the names of the models that play a part.
+    /// Returns the names of all models that play a part.
     pub(super) fn cast(&self) -> BTreeSet<&str> {
         let cast = &self.file.cast;
         let mut names = BTreeSet::new();
@@ -99,15 +98,15 @@ impl Loaded {
         names
     }
 
-    /// Makes a model of the file. `name` is one that the cast uses.
+    /// Creates a model of the file. `name` must be used in the cast.
     pub fn model(&self, name: &str, desk: &Arc<Desk>) -> Result<Model, AskError> {
-        let entry = self.file.models.get(name).expect("every member of the cast names a model");
+        let entry = self.file.models.get(name).expect("validation checks that every name in the cast is a model");
         let desk = Arc::clone(desk);
         match entry {
             ModelEntry::Offline(options) => Ok(Model::offline(name, options.clone(), desk)),
             ModelEntry::OpenAi(served) => {
                 let endpoint =
-                    self.endpoints.get(name).expect("every served model of the cast has an endpoint").clone();
+                    self.endpoints.get(name).expect("validation resolves an endpoint for every served model in the cast").clone();
                 let extra_body = Value::Object(served.extra_body.clone());
                 Model::served(name, endpoint, &served.sampling(), extra_body, served.price, served.max_reasks, desk)
             }
@@ -115,8 +114,9 @@ impl Loaded {
     }
 }
 
-/// Reads and validates a pipeline file with `--set` texts laid over it. Tells all problems at once, those of the character
-/// files and prompt templates that it names among them. Relative paths are resolved from the working directory.
+/// Reads and validates a pipeline file with `--set` assignments applied. All problems are reported at once, including
+/// those of the character files and prompt templates that it names. Relative paths are resolved from the working
+/// directory.
 pub fn load(
     path: &Path,
     sets: &[String],
@@ -135,7 +135,7 @@ pub fn load(
     load_text(path, source, sets, environment, endpoints)
 }
 
-/// Does the same with the text of a pipeline file; `path` is what it is called.
+/// Like [`load`], with the text given; `path` is used in messages.
 pub(super) fn load_text(
     path: &Path,
     source: String,
@@ -145,11 +145,11 @@ pub(super) fn load_text(
 ) -> Result<Loaded, PipelineError> {
     let mut reader = Reader { sources: vec![(path.display().to_string(), source)], problems: Vec::new() };
     let mut document = Document::toml(0, &reader.sources[0].1, &mut reader.problems);
-    // Of what is something else altogether the first fault says it all.
+    // If the file is something else altogether, the first syntax error is enough.
     if !document.complete && !["books", "models", "cast"].iter().any(|table| document.keys("").contains(table)) {
         reader.problems.truncate(1);
         for problem in &mut reader.problems {
-            problem.message = format!("this is no pipeline file: {}", problem.message);
+            problem.message = format!("not a pipeline file: {}", problem.message);
             problem.expected =
                 Some("TOML with `[books]`, `[models]` and `[cast]`, as `dramaturg init` writes it".to_owned());
         }
@@ -190,7 +190,7 @@ pub(super) fn load_text(
     }
     let Some(mut file) = typed else { return Err(reader.invalid()) };
     let endpoints = resolve(&mut file, reached);
-    // A run that is looked at later is looked at with the vetoes that it was made with.
+    // The manifest records the overrides that the data set was made with.
     file.export.vetoes = vetoes.as_ref().map(|vetoes| vetoes.path.display().to_string());
     let effective = effective(&file, unexpanded);
     let source = reader.sources.swap_remove(0).1;
@@ -215,7 +215,7 @@ pub(super) fn load_text(
     })
 }
 
-/// The keys of a model, and of the pool, that change nothing in the data set.
+/// Keys of models, and `extract.pool`, that do not change the data set.
 const PACE: [&str; 12] = [
     "concurrency",
     "requests_per_minute",
@@ -231,27 +231,27 @@ const PACE: [&str; 12] = [
     "context_window",
 ];
 
-/// Says whether a `--set` changes nothing but pace, cost or place.
+/// Returns whether a `--set` changes only rates, cost or locations.
 pub(super) fn only_pace(set: &str) -> bool {
     let key = set.split_once('=').map_or(set, |(key, _)| key).trim();
     let last = key.rsplit('.').next().unwrap_or(key).trim();
     key.starts_with("budget") || PACE.contains(&last) || key.contains(".headers.")
 }
 
-/// Puts the models' ids into the file, since they make the data set what it is; addresses and keys stay outside.
+/// Writes the models' ids into the file, since the data set depends on them. Addresses and keys stay in the endpoints.
 fn resolve(file: &mut PipelineFile, reached: BTreeMap<String, checks::Reached>) -> BTreeMap<String, Endpoint> {
     let mut endpoints = BTreeMap::new();
     for (name, reached) in reached {
         let Some(ModelEntry::OpenAi(served)) = file.models.get_mut(&name) else { continue };
         let model = reached.model.unwrap_or_default();
         served.model = Some(model.clone());
-        // A replay opens no connection; the reserved name would fail if one did.
+        // A replay opens no connection. The reserved `.invalid` domain makes sure that one would fail.
         let mut endpoint = Endpoint::new("http://replay.invalid/v1", model);
         if !reached.base_urls.is_empty() {
             endpoint.base_urls = reached.base_urls;
         }
         endpoint.api_key = reached.api_key.map(Secret::new);
-        // From here on the values of headers are secrets: the file keeps their names, so that it can be written out again.
+        // From here on header values are secrets. The file keeps the names, so that it can be written out again.
         let headers = served.headers.iter_mut();
         endpoint.headers = headers.map(|(name, value)| (name.clone(), Secret::new(std::mem::take(value)))).collect();
         endpoint.concurrency = served.concurrency as usize;
@@ -266,16 +266,16 @@ fn resolve(file: &mut PipelineFile, reached: BTreeMap<String, checks::Reached>) 
     endpoints
 }
 
-/// Writes the whole configuration as TOML; strings with variables stand as they were written.
+/// Formats the whole configuration as TOML, with variables not expanded.
 fn effective(file: &PipelineFile, unexpanded: BTreeMap<String, String>) -> String {
-    let mut value = serde_json::to_value(file).expect("a pipeline file is JSON");
+    let mut value = serde_json::to_value(file).expect("a pipeline file serializes to JSON");
     for (pointer, text) in unexpanded {
         if let Some(slot) = value.pointer_mut(&pointer) {
             *slot = Value::String(text);
         }
     }
     drop_nulls(&mut value);
-    toml::to_string_pretty(&value).expect("a pipeline file is TOML")
+    toml::to_string_pretty(&value).expect("a pipeline file serializes to TOML")
 }
 
 fn drop_nulls(value: &mut Value) {
@@ -293,7 +293,7 @@ fn drop_nulls(value: &mut Value) {
 mod tests {
     use super::*;
 
-    /// A folder with a book in each language, a character and a pipeline file whose paths lead into it.
+    /// A folder with a book in each language, a character and a pipeline file that uses them.
     struct Desk(tempfile::TempDir);
 
     const MODELS: &str = "[models.reader]\nprovider = 'offline'\n[models.'作者']\nprovider = 'openai'\nmodel = 'm'\n";
@@ -332,7 +332,7 @@ mod tests {
             load(&pipeline, &sets, &environment, endpoints)
         }
 
-        /// Returns each problem as `source|what stands there|message|expected|nearest`.
+        /// Returns each problem as `source|text at the span|message|expected|nearest`.
         fn problems(&self, text: &str, sets: &[&str]) -> Vec<String> {
             match self.load(text, sets, Endpoints::Needed) {
                 Ok(_) => Vec::new(),
@@ -554,7 +554,7 @@ mod tests {
 
     #[test]
     fn the_shipped_pipelines_are_right() {
-        // Tests run in the package's folder, which their paths are resolved from.
+        // Tests run in the package's root, from which the paths in the files are resolved.
         let variables = [("OPENAI_BASE_URL", "http://localhost:1/v1")];
         let environment = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter().collect();
         let demo = load(Path::new("pipelines/demo.toml"), &[], &environment, Endpoints::Needed).unwrap();
