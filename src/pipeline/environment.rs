@@ -35,6 +35,7 @@ impl Environment {
         read.clone().map(Cow::Owned).map_err(|fault| unset(Some(fault)))
     }
 
+    /// Returns the names of all variables, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.variables.keys().map(String::as_str)
     }

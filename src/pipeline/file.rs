@@ -77,7 +77,8 @@ pub struct Books {
     pub paths: Vec<BookPaths>,
 }
 
-/// An entry of `[books] paths`: a path, or a table such as `{ path = "long.txt", chapters = "1-12", license = "cc0-1.0" }`.
+/// An entry of `[books] paths`: a path, or a table such as
+/// `{ path = "long.txt", chapters = "1-12", license = "cc0-1.0" }`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum BookPaths {

@@ -74,6 +74,7 @@ pub struct Loaded {
     pub vetoes: Option<Vetoes>,
     /// Endpoints of the served models of the cast. Keys are never printed.
     pub endpoints: BTreeMap<String, Endpoint>,
+    /// The text of the pipeline file.
     pub source: String,
     /// The `--set` assignments, as given, that can change a row.
     pub overrides: Vec<String>,
