@@ -24,6 +24,7 @@ use rows::{merged, read};
 /// Options of a split.
 #[derive(Debug, Clone)]
 pub struct Split {
+    /// The data set.
     pub place: DatasetPlace,
     /// The config to split.
     pub config: String,
