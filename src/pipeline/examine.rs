@@ -25,7 +25,7 @@ pub struct Examined {
 /// A book of a pipeline file.
 #[derive(Debug, Serialize)]
 pub struct ExaminedBook {
-    /// Its file.
+    /// The book's file.
     pub path: PathBuf,
     /// The title; null if the book cannot be read.
     pub title: Option<String>,

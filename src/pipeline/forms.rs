@@ -11,6 +11,7 @@ use crate::store::{self, Dataset, LineFiles, LineLimits, NewFolder, StoreError};
 /// Options of a conversion.
 #[derive(Debug, Clone)]
 pub struct Forms {
+    /// The data set.
     pub dataset: PathBuf,
     /// The format.
     pub form: Form,

@@ -26,7 +26,7 @@ pub(super) struct Manifest {
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<u32>,
     books: Vec<ManifestBook>,
-    /// Part of the cast → name and id of its models.
+    /// Names and ids of the models, by part.
     cast: Vec<ManifestPart>,
     /// blake3 of each prompt template.
     prompts: BTreeMap<String, String>,

@@ -170,7 +170,7 @@ fn of_split<T>(mut rows: Vec<T>, split: Split, of: impl Fn(&T) -> Split) -> Vec<
 pub(super) struct RoleRecords {
     /// Spools of profiles, specific rows and general rows; `None` if they are only counted.
     kept: Option<[Spool; 3]>,
-    /// Which side each row is on.
+    /// The split of each row.
     pub(super) sides: Sides,
     profiles: u64,
     general: u64,

@@ -25,9 +25,9 @@ pub(super) struct Shelf {
 /// A book that was listed; its text is not kept.
 #[derive(Debug)]
 pub(super) struct Listed {
-    /// What it is, without its text.
+    /// The book's metadata, without text.
     pub(super) book: Book,
-    /// How many chunks it has, within the limit.
+    /// Number of chunks, within the limit.
     pub(super) chunks: u64,
     /// Index of its file, and its index in the file.
     at: (usize, usize),

@@ -41,9 +41,9 @@ pub struct Split {
 /// The result of a split.
 #[derive(Debug)]
 pub struct SplitDone {
-    /// Where the data set stands.
+    /// The folder of the data set.
     pub dataset: PathBuf,
-    /// What was decided.
+    /// Report of the decisions.
     pub report: Report,
     /// Notes for the user.
     pub notes: Vec<String>,

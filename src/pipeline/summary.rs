@@ -116,7 +116,7 @@ impl AskSummary {
 /// Usage per sample: all asks of `simulate` and `select`, including those for conversations without samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct PerSample {
-    /// Calls that have an answer.
+    /// Number of calls.
     pub calls: f64,
     /// Prompt and completion tokens.
     pub billed: f64,

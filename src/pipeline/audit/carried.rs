@@ -14,7 +14,7 @@ use crate::store::Table;
 /// The splits of conversations and of their samples. Empty if all samples are in one split.
 #[derive(Debug, Default)]
 pub(super) struct Carried {
-    /// Whether samples have two splits or more, what was set aside left out.
+    /// Whether samples have two or more splits, not counting unused rows.
     is_divided: bool,
     guard: Guard,
     /// Names of splits and files, in order of occurrence.
@@ -26,7 +26,7 @@ pub(super) struct Carried {
 }
 
 impl Carried {
-    /// Begins without rows. The samples' own division says which split is better guarded.
+    /// Creates an empty check. The priority of splits is that of the samples.
     pub(super) fn new(tables: &[Table], divided: &Value) -> Self {
         let samples = tables.iter().filter(|table| table.config == "samples" && table.split != UNUSED);
         let splits: BTreeSet<&str> = samples.map(|table| table.split.as_str()).collect();

@@ -30,7 +30,7 @@ pub(super) struct Leaks {
 }
 
 impl Leaks {
-    /// Begins without rows. What the data set's own division leaves together is not asked for.
+    /// Creates an empty check. Relations that the data set's own split ignored are not checked.
     pub(super) fn new(config: &str, tables: &[&Table], manifest: Option<&Value>, divided: &Value) -> Self {
         let own = params(config, divided);
         let guard = Guard::new(own.as_ref());

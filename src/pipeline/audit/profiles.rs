@@ -10,7 +10,7 @@ use crate::text::stretches;
 /// An attribute of a profile.
 #[derive(Debug, PartialEq, Eq)]
 struct Trait {
-    /// All but its value: key, visibility and whatever else there is.
+    /// Hash of all fields but the value: key, visibility and any others.
     rest: u64,
     value: String,
 }
