@@ -324,7 +324,7 @@ mod tests {
     fn what_is_wrong_with_a_file_has_its_place() {
         for (name, text, expected) in [
             ("a.toml", "\u{feff}[[people]]\nname = \"薛嵩\"\ngender = \"male\"\n", "none"),
-            ("a.toml", "people = [\n", "no TOML"),
+            ("a.toml", "people = [\n", "invalid TOML"),
             (
                 "a.toml",
                 "[[people]]\nname = \"薛嵩\"\nalias = [\"节度使\"]\n",

@@ -9,7 +9,8 @@ use crate::text::{damage, secrets};
 /// Returns the problems of a text, each with its check.
 pub(super) fn of_text(text: &str) -> impl Iterator<Item = (&'static str, String)> {
     let secrets = secrets(text).into_iter();
-    let secrets = secrets.map(|secret| ("secret", format!("the text looks like {}: `{}`", secret.kind, secret.hint(text))));
+    let secrets =
+        secrets.map(|secret| ("secret", format!("the text looks like {}: `{}`", secret.kind, secret.hint(text))));
     secrets.chain(damage(text).into_iter().map(|sign| {
         let times = if sign.count == 1 { "once".to_owned() } else { format!("{} times", sign.count) };
         let at = text[..sign.first].chars().count();
@@ -55,8 +56,10 @@ fn given_away(scene: &Scene, faults: &mut Vec<SenseFault>) {
             }
             for (pointer, text) in [("/worldview", &scene.worldview), ("/situation", &scene.situation)] {
                 if text.contains(value) {
-                    let message =
-                        format!("the text contains the private attribute `{}` of the character `{}`", attribute.key, member.name);
+                    let message = format!(
+                        "the text contains the private attribute `{}` of the character `{}`",
+                        attribute.key, member.name
+                    );
                     faults.push(SenseFault::found("private", pointer, message));
                 }
             }

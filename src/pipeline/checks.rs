@@ -35,7 +35,8 @@ fn name(document: &Document, problems: &mut Vec<Problem>) {
     for (pointer, name) in document.strings("/name") {
         let begins = name.starts_with(['.', ' ']) || name.ends_with(' ');
         if begins || name.contains(|c: char| matches!(c, '/' | '\\' | ':') || c.is_control()) {
-            let problem = Problem::new(document.at(&pointer), format!("`name` is {name:?}, which is not a valid folder name"));
+            let problem =
+                Problem::new(document.at(&pointer), format!("`name` is {name:?}, which is not a valid folder name"));
             problems.push(problem.expected("a name without `/`, `\\`, `:` or a leading dot, such as `my-benchmark`"));
         }
     }
@@ -47,8 +48,7 @@ fn model_names(document: &Document, problems: &mut Vec<Problem>) {
         if model.is_empty() || model.contains(|c: char| matches!(c, '/' | '#') || c.is_whitespace()) {
             let at = document.key(&child("/models", model));
             let problem = Problem::new(at, format!("{model:?} cannot be part of an id"));
-            problems
-                .push(problem.expected("a name without `/`, `#` or whitespace; the server's id goes into `model`"));
+            problems.push(problem.expected("a name without `/`, `#` or whitespace; the server's id goes into `model`"));
         }
     }
 }
@@ -69,7 +69,8 @@ fn cast(document: &Document, problems: &mut Vec<Problem>) -> BTreeSet<String> {
                 used.insert(name.to_owned());
                 if !models.is_empty() && !models.contains(&name) {
                     let known = one_of(models.iter().map(|model| format!("`{model}`")));
-                    let problem = Problem::new(document.at(&place), format!("`{}` names an unknown model", dotted(&place)));
+                    let problem =
+                        Problem::new(document.at(&place), format!("`{}` names an unknown model", dotted(&place)));
                     problems.push(problem.expected(known).nearest(name, models.iter().copied()));
                 } else if let Some(first) = seen.insert(name, dotted(&place)) {
                     let message = format!("`{}` is the same model as `{first}`", dotted(&place));
@@ -97,8 +98,7 @@ fn canary(document: &Document, problems: &mut Vec<Problem>) {
         if canary.trim() != canary
             || canary.contains(|c: char| c == '`' || c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'))
         {
-            let problem =
-                Problem::new(document.at(&pointer), "the canary cannot be shown unchanged on the data card");
+            let problem = Problem::new(document.at(&pointer), "the canary cannot be shown unchanged on the data card");
             problems
                 .push(problem.expected("a single line without backticks or surrounding whitespace, such as a GUID"));
         }
@@ -143,7 +143,8 @@ fn aims(document: &Document, problems: &mut Vec<Problem>) {
     let pointer = "/simulate/emphasis";
     let is_targeted = document.value.pointer("/simulate/count").is_none_or(|count| count == "targeted");
     if is_targeted && document.value.pointer(pointer).and_then(Value::as_f64) == Some(0.0) {
-        let message = "`simulate.emphasis` is 0, so no turn is targeted, but `simulate.count` counts only targeted turns";
+        let message =
+            "`simulate.emphasis` is 0, so no turn is targeted, but `simulate.count` counts only targeted turns";
         let problem = Problem::new(document.at(pointer), message);
         problems.push(problem.expected("more than 0, or `simulate.count = \"judged\"`"));
     }
@@ -196,8 +197,7 @@ fn priced(document: &Document, used: &BTreeSet<String>, problems: &mut Vec<Probl
         .filter(|name| !document.has(&format!("{}/price", child("/models", name))))
         .collect();
     if !unpriced.is_empty() {
-        let message =
-            format!("`budget.max_usd` needs a known cost, but `{}` has no price", unpriced.join("`, `"));
+        let message = format!("`budget.max_usd` needs a known cost, but `{}` has no price", unpriced.join("`, `"));
         problems
             .push(Problem::new(document.at("/budget/max_usd"), message).expected("a `price` for every served model"));
     }
@@ -227,7 +227,9 @@ pub(super) fn keys_in_addresses(
             if has_key(variables.get(&pointer).map_or(url, String::as_str)) {
                 let message = format!("`{}` contains a key, which would be written to the manifest", dotted(&pointer));
                 let problem = Problem::new(document.at(&pointer), message);
-                problems.push(problem.expected("the key in the variable named by `api_key_env`, or the whole URL in a variable"));
+                problems.push(
+                    problem.expected("the key in the variable named by `api_key_env`, or the whole URL in a variable"),
+                );
             }
         }
     }
@@ -246,7 +248,8 @@ pub(super) fn values_of_headers(
             // A variable that is not set has been reported already.
             let names_none = document.strings(&pointer).first().is_some_and(|(_, text)| !text.contains('$'));
             if names_none && !variables.contains_key(&pointer) {
-                let problem = Problem::new(document.key(&pointer), format!("`{}` contains a literal value", dotted(&pointer)));
+                let problem =
+                    Problem::new(document.key(&pointer), format!("`{}` contains a literal value", dotted(&pointer)));
                 problems.push(problem.expected("a variable, such as `$TEAM_TOKEN`"));
             }
         }

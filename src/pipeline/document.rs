@@ -297,7 +297,9 @@ fn no_assignment(source: usize, text: &str, no_key: bool) -> Problem {
     if value.is_empty() {
         problem.expected("a value after `=`")
     } else if value.starts_with(['[', '{', '"', '\'']) {
-        problem.expected("a TOML value; put the whole assignment in single quotes, so that the shell keeps the inner quotes")
+        problem.expected(
+            "a TOML value; put the whole assignment in single quotes, so that the shell keeps the inner quotes",
+        )
     } else {
         problem.expected(format!("quotes around a string: --set '{}=\"{value}\"'", text[..equals].trim()))
     }

@@ -220,9 +220,10 @@ fn schema(address: &mut ProbedAddress, schemas: Schemas, max_tokens: &str) {
              enable structured output on the server, or use another model"
                 .to_owned(),
         ),
-        Schemas::Object | Schemas::Prompt => address
-            .notes
-            .push("the server does not support strict schemas; the schema is put into the prompt, and replies are validated".to_owned()),
+        Schemas::Object | Schemas::Prompt => address.notes.push(
+            "the server does not support strict schemas; the schema is put into the prompt, and replies are validated"
+                .to_owned(),
+        ),
         Schemas::Strict | Schemas::Cut => {}
     }
 }

@@ -106,8 +106,11 @@ impl Loaded {
         match entry {
             ModelEntry::Offline(options) => Ok(Model::offline(name, options.clone(), desk)),
             ModelEntry::OpenAi(served) => {
-                let endpoint =
-                    self.endpoints.get(name).expect("validation resolves an endpoint for every served model in the cast").clone();
+                let endpoint = self
+                    .endpoints
+                    .get(name)
+                    .expect("validation resolves an endpoint for every served model in the cast")
+                    .clone();
                 let extra_body = Value::Object(served.extra_body.clone());
                 Model::served(name, endpoint, &served.sampling(), extra_body, served.price, served.max_reasks, desk)
             }
@@ -410,10 +413,10 @@ mod tests {
         assert_eq!((&again.endpoints["作者"].headers, &again.effective), (&endpoint.headers, &loaded.effective));
         let literal = given.replace("$OPENAI_API_KEY", "sesame-7");
         let problems = desk.problems(&whole().replace("model = 'm'", &literal), &[]);
-        assert!(problems.len() == 1 && problems[0].contains("holds a value"), "{problems:?}");
+        assert!(problems.len() == 1 && problems[0].contains("contains a literal value"), "{problems:?}");
         let ftp = given.replace("http://b/v1", "ftp://b/v1");
         let problems = desk.problems(&whole().replace("model = 'm'", &ftp), &[]);
-        assert!(problems.len() == 1 && problems[0].contains("no HTTP address"), "{problems:?}");
+        assert!(problems.len() == 1 && problems[0].contains("not an HTTP URL"), "{problems:?}");
     }
 
     #[test]
@@ -474,12 +477,12 @@ mod tests {
     fn a_key_in_the_file_is_refused_and_not_shown() {
         let desk = Desk::new();
         for (given, sets, told) in [
-            ("model = 'm'\nbase_url = 'http://me:sesame-7@h/v1'", "", "holds a key"),
-            ("model = 'm'\nbase_url = 'http://h/v1?key=sesame-7'", "", "holds a key"),
+            ("model = 'm'\nbase_url = 'http://me:sesame-7@h/v1'", "", "contains a key"),
+            ("model = 'm'\nbase_url = 'http://h/v1?key=sesame-7'", "", "contains a key"),
             ("model = 'm'\napi_key = 'sesame-7'", "", "unknown key `api_key`"),
-            ("model = 'm'\napi_key = sesame-7", "", "no TOML"),
-            ("model = 'm'\napi_key_env = 'sesame-7'", "", "names no environment variable"),
-            ("model = 'm'", "models.'作者'.api_key=sesame-7", "the value is no TOML"),
+            ("model = 'm'\napi_key = sesame-7", "", "invalid TOML"),
+            ("model = 'm'\napi_key_env = 'sesame-7'", "", "not the name of a set environment variable"),
+            ("model = 'm'", "models.'作者'.api_key=sesame-7", "the value is not valid TOML"),
             ("model = 'm'", "models.'作者'.api_key='sesame-7'", "unknown key `api_key`"),
         ] {
             let sets: &[&str] = if sets.is_empty() { &[] } else { &[sets] };
@@ -530,7 +533,7 @@ mod tests {
     fn what_is_no_pipeline_file_is_told_once() {
         let desk = Desk::new();
         let problems = desk.problems("# A title\n\nSome *prose*, and [a link](of.md).\n\n| a | b |\n", &[]);
-        assert!(problems.len() == 1 && problems[0].contains("this is no pipeline file"), "{problems:?}");
+        assert!(problems.len() == 1 && problems[0].contains("not a pipeline file"), "{problems:?}");
         let path = desk.0.path().join("gbk.toml");
         std::fs::write(&path, b"name = 'mine'\n# \xba\xec\n").unwrap();
         let error = load(&path, &[], &Environment::default(), Endpoints::Needed).unwrap_err();
@@ -546,7 +549,7 @@ mod tests {
         for canary in ["a`b-0000-1111", "two\\nlines-0000", " 金丝雀-0000-1111"] {
             let problems = desk.problems(&format!("{}[export]\ncanary = \"{canary}\"\n", whole()), &[]);
             assert!(
-                problems.len() == 1 && problems[0].contains("one line without backticks"),
+                problems.len() == 1 && problems[0].contains("single line without backticks"),
                 "{canary}: {problems:?}"
             );
         }
@@ -580,11 +583,11 @@ mod tests {
             ("[books]", "tau = 7\n[books]"),
             &[r#"0|tau|unknown key `tau` in the pipeline file|Some("it in `[simulate]`")|None"#],
         );
-        check(("name = 'mine'\n", ""), &[r#"0||the pipeline file lacks the key `name`|Some("a string")|None"#]);
+        check(("name = 'mine'\n", ""), &[r#"0||the pipeline file is missing the key `name`|Some("a string")|None"#]);
         check(
             ("judge = 'reader'\n", ""),
             &[
-                r#"0|cast|`cast` lacks the key `judge`|Some("a string or a table by language `{ en = …, zh = … }`")|None"#,
+                r#"0|cast|`cast` is missing the key `judge`|Some("a string or a table by language `{ en = …, zh = … }`")|None"#,
             ],
         );
         check(
@@ -593,15 +596,15 @@ mod tests {
         );
         check(
             ("extractor = 'reader'", "extractor = { en = 'reader' }"),
-            &[r#"0|extractor|`cast.extractor` lacks the key `zh`|Some("a string")|None"#],
+            &[r#"0|extractor|`cast.extractor` is missing the key `zh`|Some("a string")|None"#],
         );
         check(
             ("extractor = 'reader'", "extractor = { en = 'reader', zh = '作家' }"),
-            &[r#"0|'作家'|`cast.extractor.zh` names no model|Some("`reader` or `作者`")|None"#],
+            &[r#"0|'作家'|`cast.extractor.zh` names an unknown model|Some("`reader` or `作者`")|None"#],
         );
         check(
             ("director = 'reader'", "director = 'raeder'"),
-            &[r#"0|'raeder'|`cast.director` names no model|Some("`reader` or `作者`")|Some("reader")"#],
+            &[r#"0|'raeder'|`cast.director` names an unknown model|Some("`reader` or `作者`")|Some("reader")"#],
         );
         check(
             ("sources = ['作者']", "sources = ['作者', 'reader', '作者']"),
@@ -610,17 +613,17 @@ mod tests {
         check(
             ("sources = ['作者']", "sources = []"),
             &[
-                r#"0|[]|`cast.sources` names no model|Some("at least one model, whose replies the benchmark is made of")|None"#,
+                r#"0|[]|`cast.sources` names no model|Some("at least one model; its replies become the benchmark's references")|None"#,
             ],
         );
         check(
             ("base = { en = 'reader'", "base = { en = 99999999999999999999"),
-            &["0|99999999999999999999|this whole number is out of range|None|None"],
+            &["0|99999999999999999999|this integer is out of range|None|None"],
         );
         check(
             ("[models.reader]", "[models.'Qwen/Qwen3']\nprovider = 'offline'\n[models.reader]"),
             &[
-                r#"0|'Qwen/Qwen3'|"Qwen/Qwen3" cannot be a part of an id|Some("a name without `/`, `#` and white space; the server's id goes into `model`")|None"#,
+                r#"0|'Qwen/Qwen3'|"Qwen/Qwen3" cannot be part of an id|Some("a name without `/`, `#` or whitespace; the server's id goes into `model`")|None"#,
             ],
         );
         check(
@@ -629,19 +632,19 @@ mod tests {
         );
         check(
             ("provider = 'offline'", "variant = 'x'"),
-            &[r#"0|reader|`models.reader` lacks the key `provider`|Some("`\"offline\"` or `\"openai\"`")|None"#],
+            &[r#"0|reader|`models.reader` is missing the key `provider`|Some("`\"offline\"` or `\"openai\"`")|None"#],
         );
         check(
             ("provider = 'offline'", "provider = 'offline'\nbreadth = 65\nacshuns = 0.5"),
             &[
-                r#"0|65|`models.reader.breadth` is 65|Some("a whole number from 1 to 64")|None"#,
+                r#"0|65|`models.reader.breadth` is 65|Some("an integer from 1 to 64")|None"#,
                 r#"0|acshuns|unknown key `acshuns` in `models.reader`|None|Some("actions")"#,
             ],
         );
         check(
             ("model = 'm'", "price = { input = 1, outptu = 2 }\nmodel = 'm'"),
             &[
-                r#"0|price|`models."作者".price` lacks the key `output`|Some("a number of at least 0")|None"#,
+                r#"0|price|`models."作者".price` is missing the key `output`|Some("a number of at least 0")|None"#,
                 r#"0|outptu|unknown key `outptu` in `models."作者".price`|None|Some("output")"#,
             ],
         );
@@ -654,13 +657,13 @@ mod tests {
         check(
             ("model = 'm'", "model = 'm'\nbase_url = 'localhost:8000'"),
             &[
-                r#"0|'localhost:8000'|`base_url` is no HTTP address|Some("a URL such as `http://localhost:8000/v1`")|None"#,
+                r#"0|'localhost:8000'|`base_url` is not an HTTP URL|Some("a URL such as `http://localhost:8000/v1`")|None"#,
             ],
         );
         check(
             ("model = 'm'", "model = 'm'\nextra_body = { a = ['$HERE'] }"),
             &[
-                r#"0|'$HERE'|a variable in `extra_body` would stand in the journal|Some("the value itself, or `$$` for a dollar sign")|None"#,
+                r#"0|'$HERE'|a variable in `extra_body` would be stored in the journal|Some("the value itself, or `$$` for a dollar sign")|None"#,
             ],
         );
         check(
@@ -683,7 +686,7 @@ mod tests {
             ("[synthesize]", "[simulate]\nmin_turns = 21\ntau = 3.0\ncount = 'targetd'\n[synthesize]"),
             &[
                 r#"0|21|`simulate.min_turns` is above `simulate.max_turns`, which is 20|Some("at most 20")|None"#,
-                r#"0|3.0|`simulate.tau` is 3.0|Some("a whole number of at least 1")|None"#,
+                r#"0|3.0|`simulate.tau` is 3.0|Some("an integer of at least 1")|None"#,
                 r#"0|'targetd'|`simulate.count` is "targetd"|Some("`\"targeted\"`, `\"judged\"` or `\"accepted\"`")|Some("targeted")"#,
             ],
         );
@@ -697,9 +700,9 @@ mod tests {
                 ("[synthesize]", &replaced),
                 &[
                     &format!(
-                        r#"0|{emphasis}|`simulate.emphasis` is 0: no turn aims at a dimension, and `simulate.count` counts no others|Some("more than 0, or `simulate.count = \"judged\"`")|None"#
+                        r#"0|{emphasis}|`simulate.emphasis` is 0, so no turn is targeted, but `simulate.count` counts only targeted turns|Some("more than 0, or `simulate.count = \"judged\"`")|None"#
                     ),
-                    r#"0|'[a'|`[a` is no pattern: invalid range pattern|Some("a book's slug such as `emma`, or a pattern such as `red-*`")|None"#,
+                    r#"0|'[a'|invalid pattern `[a`: invalid range pattern|Some("a book's slug such as `emma`, or a pattern such as `red-*`")|None"#,
                     r#"0|' '|" " names no book|Some("a book's slug such as `emma`, or a pattern such as `red-*`")|None"#,
                 ],
             );
@@ -708,15 +711,15 @@ mod tests {
         check(
             ("[synthesize]", "[budget]\nmax_usd = 3\n[chunk]\nencoding = 'gb18003'\nmax_tokens = true\n[synthesize]"),
             &[
-                r#"0|3|`budget.max_usd` bounds a cost that is unknown: `作者` has no price|Some("a `price` for every served model")|None"#,
-                r#"0|'gb18003'|`gb18003` is no encoding|Some("a WHATWG label such as `gb18030`")|Some("gb18030")"#,
-                r#"0|true|`chunk.max_tokens` is a truth value|Some("a whole number of at least 256")|None"#,
+                r#"0|3|`budget.max_usd` needs a known cost, but `作者` has no price|Some("a `price` for every served model")|None"#,
+                r#"0|'gb18003'|unknown encoding `gb18003`|Some("a WHATWG label such as `gb18030`")|Some("gb18030")"#,
+                r#"0|true|`chunk.max_tokens` is a boolean|Some("an integer of at least 256")|None"#,
             ],
         );
         check(
             ("name = 'mine'", "name = '../mine'"),
             &[
-                r#"0|'../mine'|`name` is "../mine", which names no folder|Some("a name without `/`, `\\`, `:` and leading dot, such as `my-benchmark`")|None"#,
+                r#"0|'../mine'|`name` is "../mine", which is not a valid folder name|Some("a name without `/`, `\\`, `:` or a leading dot, such as `my-benchmark`")|None"#,
             ],
         );
     }
@@ -727,10 +730,10 @@ mod tests {
         let problems =
             desk.problems(&whole(), &["cast.judge='raeder'", "simulate.tua=3", "cast.base=reader", "simulate.tau=0"]);
         let expected = [
-            r#"1|'raeder'|`cast.judge` names no model|Some("`reader` or `作者`")|Some("reader")"#,
+            r#"1|'raeder'|`cast.judge` names an unknown model|Some("`reader` or `作者`")|Some("reader")"#,
             r#"2|tua|unknown key `tua` in `simulate`|None|Some("tau")"#,
-            r#"3|reader|the value is no TOML|Some("quotes around a string: --set 'cast.base=\"reader\"'")|None"#,
-            r#"4|0|`simulate.tau` is 0|Some("a whole number of at least 1")|None"#,
+            r#"3|reader|the value is not valid TOML|Some("quotes around a string: --set 'cast.base=\"reader\"'")|None"#,
+            r#"4|0|`simulate.tau` is 0|Some("an integer of at least 1")|None"#,
         ];
         assert_eq!(problems, expected);
     }
@@ -744,7 +747,7 @@ mod tests {
         let messages: Vec<&str> = problems.iter().filter_map(|line| line.split('|').nth(2)).collect();
         let (unknown, establish) = ("unknown key `seed` in `cast`", "unknown key `establish` in `synthesize`");
         assert_eq!(messages.len(), 3, "{problems:?}");
-        assert!(messages[0].starts_with("no TOML"), "{problems:?}");
+        assert!(messages[0].starts_with("invalid TOML"), "{problems:?}");
         assert_eq!(messages[1..], [unknown, establish]);
     }
 
@@ -756,9 +759,9 @@ mod tests {
         desk.write("who/zz.json", &json);
         let problems = desk.problems(&whole(), &[]);
         let expected = [
-            format!(r#"2|{json}|the character file lacks the key `language`|Some("`\"en\"` or `\"zh\"`")|None"#)
+            format!(r#"2|{json}|the character file is missing the key `language`|Some("`\"en\"` or `\"zh\"`")|None"#)
                 .replace(&format!("2|{json}|"), "2||"),
-            r#"2|"薛嵩"|the character `薛嵩` stands in `$HERE/who/xue.toml` too|Some("each character once")|None"#
+            r#"2|"薛嵩"|the character `薛嵩` is also defined in `$HERE/who/xue.toml`|Some("each character once")|None"#
                 .to_owned(),
             r#"2|"langauge"|unknown key `langauge` in the character file|None|Some("language")"#.to_owned(),
             r#"2|"publik"|`profile[0].visibility` is "publik"|Some("`\"public\"` or `\"private\"`")|Some("public")"#
@@ -788,7 +791,7 @@ mod tests {
     fn a_wrong_choice_of_chapters_is_told_where_it_stands() {
         let desk = Desk::new();
         let problems = |entry: &str| desk.problems(&whole().replace("paths = [", &format!("paths = [{entry}, ")), &[]);
-        let expected = "Some(\"places of chapters, as `1-12` or `1-3, 7, 20-`\")";
+        let expected = "Some(\"positions of chapters, such as `1-12` or `1-3, 7, 20-`\")";
         assert_eq!(
             problems("{ path = '$HERE/books/plain.txt', chapters = '9-3' }"),
             [format!("0|'9-3'|the range `9-3` ends before it begins|{expected}|None")]
@@ -809,7 +812,7 @@ mod tests {
         let one = "{ path = '$HERE/books/plain.txt', chapters = '1' }";
         let twice = problems(&format!("{one}, {{ path = '$HERE/books/*.txt', chapters = '2' }}"));
         assert_eq!(twice.len(), 1, "{twice:?}");
-        assert!(twice[0].contains("two entries tell of"), "{twice:?}");
+        assert!(twice[0].contains("two entries match"), "{twice:?}");
     }
 
     #[test]
@@ -818,6 +821,6 @@ mod tests {
         desk.write("books/plain.md", "Twice");
         let problems = desk.problems(&whole(), &[]);
         assert_eq!(problems.len(), 1, "{problems:?}");
-        assert!(problems[0].contains("would both be the book `plain`"), "{problems:?}");
+        assert!(problems[0].contains("would both have the book slug `plain`"), "{problems:?}");
     }
 }

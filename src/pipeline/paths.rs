@@ -113,7 +113,11 @@ mod tests {
         assert_eq!(names("*").unwrap(), ["b.txt", "more/a.EPUB", "play.fountain", "红楼梦.txt"]);
         assert_eq!(names("").unwrap(), ["b.txt", "more/a.EPUB", "play.fountain", "红楼梦.txt"]);
         assert_eq!(names("*.txt").unwrap(), ["b.txt", "红楼梦.txt"]);
-        assert_eq!(names("cover.png").unwrap(), ["cover.png"], "a file named directly is taken regardless of its extension");
+        assert_eq!(
+            names("cover.png").unwrap(),
+            ["cover.png"],
+            "a file named directly is taken regardless of its extension"
+        );
         assert!(names("*.png").unwrap_err().message.contains("matches no file"));
         let near = names("红楼夢.txt").unwrap_err().nearest.unwrap();
         assert!(near.ends_with("红楼梦.txt"), "{near}");

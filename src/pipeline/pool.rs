@@ -51,9 +51,7 @@ fn remedy(check: &str) -> &'static str {
         "file" => "save it as UTF-8 with one complete scene per line, or remove it from the pool",
         "schema" => "correct the scene; see `schemas/scene.schema.json` for its format and docs/pool.md for an example",
         "id" => "give this scene another id, or remove one of the two",
-        "secret" => {
-            "remove it from the scene and from the book or prompt that it comes from, and revoke the key"
-        }
+        "secret" => "remove it from the scene and from the book or prompt that it comes from, and revoke the key",
         "text" => {
             "set the book's encoding (`dramaturg chunk BOOK --encoding`) and extract it again, or correct the text"
         }
@@ -244,10 +242,7 @@ fn beside(files: &[PoolFile], seen: &[Placed<Seen>]) -> BTreeMap<usize, Vec<Sens
             Some(first) => {
                 let first = &seen[*first].place;
                 let path = files[first.file].path.display();
-                tell(
-                    format!("the id `{id}` is already used in `{path}`, line {}", first.line),
-                    "a unique id",
-                );
+                tell(format!("the id `{id}` is already used in `{path}`, line {}", first.line), "a unique id");
             }
         }
     }
@@ -265,7 +260,11 @@ fn of_book(file: &PoolFile, scene: &Scene) -> Vec<SenseFault> {
     }
     let id = scene.start.map(|start| format!("{slug}@{start}"));
     if let Some(id) = id.filter(|id| *id != scene.id) {
-        faults.push(SenseFault::new("/id", format!("the id `{}` does not match the scene's position", scene.id), format!("`{id}`")));
+        faults.push(SenseFault::new(
+            "/id",
+            format!("the id `{}` does not match the scene's position", scene.id),
+            format!("`{id}`"),
+        ));
     }
     faults
 }
@@ -440,10 +439,7 @@ mod tests {
                     vec![("b.jsonl", format!("{one}\n{}\n", other.replace("\"situation\"", "\"sitation\"")))],
                     vec!["unknown key `sitation`", "is missing the key `situation`"],
                 ),
-                (
-                    vec![("b.jsonl", format!("{one}\n{one}\n"))],
-                    vec!["b.jsonl:2:7 the id `b@3` is already used in `"],
-                ),
+                (vec![("b.jsonl", format!("{one}\n{one}\n"))], vec!["b.jsonl:2:7 the id `b@3` is already used in `"]),
                 (
                     vec![("b.jsonl", one.replace("\"id\":\"b@3\"", "\"id\":\"b@4\""))],
                     vec!["b.jsonl:1:7 the id `b@4` does not match the scene's position"],

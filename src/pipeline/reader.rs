@@ -37,8 +37,10 @@ impl Reader {
                 Ok(expanded) if expanded == text => continue,
                 // The request body is stored in the journal, which must not contain secrets.
                 Ok(_) if pointer.contains("/extra_body/") => {
-                    let problem =
-                        Problem::new(document.at(&pointer), "a variable in `extra_body` would be stored in the journal");
+                    let problem = Problem::new(
+                        document.at(&pointer),
+                        "a variable in `extra_body` would be stored in the journal",
+                    );
                     problem.expected("the value itself, or `$$` for a dollar sign")
                 }
                 Ok(expanded) => {
@@ -129,9 +131,12 @@ impl Reader {
             let lines =
                 path.extension().is_some_and(|ending| ending == "json" || ending == "jsonl" || ending == "ndjson");
             if !lines && let Some(first) = slugs.insert(id.clone(), path.clone()) {
-                let message = format!("`{}` and `{}` would both have the book slug `{id}`", first.display(), path.display());
-                self.problems
-                    .push(Problem::new(document.at(&place), message).expected("file names that differ in their letters or digits"));
+                let message =
+                    format!("`{}` and `{}` would both have the book slug `{id}`", first.display(), path.display());
+                self.problems.push(
+                    Problem::new(document.at(&place), message)
+                        .expected("file names that differ in their letters or digits"),
+                );
             }
             books.push(book);
         }

@@ -118,10 +118,13 @@ fn dialogue(scene: &Scene, bounds: Option<(u32, u32)>, faults: &mut Vec<SenseFau
             faults.push(SenseFault::new(format!("{pointer}/similarity"), "`similarity` is out of range", "0 to 1"));
         }
         let wrong = match line.grounded {
-            Some(_) if line.speech.is_none() => Some(("`grounded` is set, but there is no speech", "null, or a speech")),
-            Some(Grounded::Absent) if line.start.is_some() => {
-                Some(("the speech is `absent` but has a position in the book", "`exact`, `near`, or no `start` and `end`"))
+            Some(_) if line.speech.is_none() => {
+                Some(("`grounded` is set, but there is no speech", "null, or a speech"))
             }
+            Some(Grounded::Absent) if line.start.is_some() => Some((
+                "the speech is `absent` but has a position in the book",
+                "`exact`, `near`, or no `start` and `end`",
+            )),
             Some(Grounded::Exact | Grounded::Near) if line.start.is_none() => {
                 Some(("the speech was found but has no position in the book", "`absent`, or `start` and `end`"))
             }

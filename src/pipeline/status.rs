@@ -75,6 +75,7 @@ pub struct LaneStanding {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Standing {
+    /// The state.
     pub state: State,
     /// The error that ended the run.
     pub error: Option<String>,

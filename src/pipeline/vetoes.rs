@@ -341,7 +341,7 @@ mod tests {
                 "[[veto]]\nid = '雨'\nreason = 'r'\n[[edit]]\nid = '雨'\nreference = 'x'\nreason = 'r'\n",
                 "`雨` is listed twice at '雨'",
             ),
-            ("[[veto]\n", "no TOML"),
+            ("[[veto]\n", "invalid TOML"),
         ] {
             let (_, problems) = read(text);
             assert!(problems.iter().any(|problem| problem.contains(expected)), "{text}: {problems:?}");

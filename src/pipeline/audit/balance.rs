@@ -98,8 +98,7 @@ impl Balance {
             codes.map(|codes| codes.iter().filter_map(Value::as_str).map(str::to_owned).collect());
         if let Some(codes) = &codes {
             for (dimension, count) in all.iter().filter(|(dimension, _)| !codes.contains(*dimension)) {
-                let message =
-                    format!("{count} samples have the dimension `{dimension}`, which is not in the manifest");
+                let message = format!("{count} samples have the dimension `{dimension}`, which is not in the manifest");
                 findings.add(Spot::whole("balance"), &message, "assign one of the run's dimensions, or build again");
             }
         }

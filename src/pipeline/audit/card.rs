@@ -82,11 +82,7 @@ pub(super) fn check(
                 Ok(Some(false)) => format!("the row counts of `{config}` are wrong"),
                 Err(fault) => fault.to_string(),
             };
-            findings.add(
-                Spot::of("card", &name),
-                &message,
-                "`dramaturg build PIPELINE --replay` rewrites the report",
-            );
+            findings.add(Spot::of("card", &name), &message, "`dramaturg build PIPELINE --replay` rewrites the report");
         }
     }
 }

@@ -78,10 +78,11 @@ impl Carried {
         let place = |split: usize| self.guard.place(&self.names[split]);
         for (id, (split, file, row)) in &self.conversations {
             let Some(best) = self.samples.get(id).filter(|best| place(**best) < place(*split)) else { continue };
-            let message =
-                format!("its samples are in `{}`, but the conversation is in `{}`", self.names[*best], self.names[*split]);
-            let remedy =
-                "`dramaturg split` puts conversations in the split of their samples; do not train on conversations whose turns are tested";
+            let message = format!(
+                "its samples are in `{}`, but the conversation is in `{}`",
+                self.names[*best], self.names[*split]
+            );
+            let remedy = "`dramaturg split` puts conversations in the split of their samples; do not train on conversations whose turns are tested";
             let mut spot = Spot::of("leak", &self.names[*file]);
             (spot.row, spot.column, spot.id) = (Some(*row), Some("id".to_owned()), Some(id.clone()));
             findings.add(spot, &message, remedy);

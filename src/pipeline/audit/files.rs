@@ -14,7 +14,8 @@ use crate::store::{Dataset, StoreError, hash_of};
 pub(super) const AGAIN: &str = "`dramaturg build PIPELINE --replay` rebuilds the data set from the run's journal";
 
 /// The remedy for a changed file.
-const MEANT: &str = "`dramaturg build PIPELINE --replay` rebuilds it; keep intentionally changed data sets outside the run's folder";
+const MEANT: &str =
+    "`dramaturg build PIPELINE --replay` rebuilds it; keep intentionally changed data sets outside the run's folder";
 
 /// Compares the files with the manifest, and checks that shards are complete.
 pub(super) fn check(
@@ -48,11 +49,7 @@ pub(super) fn check(
     }
     for file in there.iter().filter(|file| !named.contains_key(*file)) {
         let message = "the manifest does not list the file";
-        findings.add(
-            Spot::of("file", file),
-            message,
-            "move it elsewhere, since readers load every file of a config",
-        );
+        findings.add(Spot::of("file", file), message, "move it elsewhere, since readers load every file of a config");
     }
     Ok(())
 }

@@ -7,10 +7,10 @@ use memchr::memmem::{Finder, find};
 use super::Group;
 use super::places::{Findings, Spot};
 
-const REMEDY: &str = "the value is its character's own: take the sample out, mend the scene (`scene_pool/edits/`) or make the \
-                      attribute public, and build again";
-const OF_SCENE: &str = "every sample of the scene shows it: mend the scene (`scene_pool/edits/`) or make the attribute public, and \
-                        build again";
+const REMEDY: &str =
+    "remove the sample, correct the scene (`scene_pool/edits/`) or make the attribute public, and build again";
+const OF_SCENE: &str = "every sample of the scene shows this text: correct the scene (`scene_pool/edits/`) or make the attribute \
+                        public, and build again";
 
 /// The private values of every scene's cast, and the mentions found.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl Private {
 
     fn told(&self) -> String {
         let name = self.names.first().map_or("unnamed", String::as_str);
-        format!("it has the private attribute `{}` of the scene character `{name}`", self.key)
+        format!("the text contains the private attribute `{}` of the scene character `{name}`", self.key)
     }
 }
 

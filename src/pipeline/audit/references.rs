@@ -218,7 +218,10 @@ impl References {
             // A reference may have been edited by hand; `conversations` keeps the model's reply.
             let is_edited = column == "reference" && group.text("edited", row).is_some();
             if !is_edited && differ(there, print(group, column, row)) {
-                open(column, format!("the text differs from the `{field}` of turn {told} of the conversation `{conversation}`"));
+                open(
+                    column,
+                    format!("the text differs from the `{field}` of turn {told} of the conversation `{conversation}`"),
+                );
             }
         }
         let history = group.cells("history").and_then(|history| {
@@ -227,7 +230,10 @@ impl References {
             said.so_far()
         });
         if differ(turn.before, history) {
-            open("history", format!("the history differs from the turns before turn {told} of the conversation `{conversation}`"));
+            open(
+                "history",
+                format!("the history differs from the turns before turn {told} of the conversation `{conversation}`"),
+            );
         }
     }
 

@@ -12,19 +12,12 @@ pub(super) fn check(group: &Group<'_>, findings: &mut Findings) {
     let found = std::thread::scope(|scope| {
         let look = |start: usize| move || rows(group, start..group.height.min(start + portion));
         let running: Vec<_> = portions.iter().map(|start| scope.spawn(look(*start))).collect();
-        running
-            .into_iter()
-            .flat_map(|thread| thread.join().expect("checking texts does not panic"))
-            .collect::<Vec<_>>()
+        running.into_iter().flat_map(|thread| thread.join().expect("checking texts does not panic")).collect::<Vec<_>>()
     });
     for (row, path, check, message) in found {
         let remedy = match check {
-            "secret" => {
-                "remove it from the book, prompt or reply that it comes from, revoke the key, and build again"
-            }
-            _ => {
-                "set the book's encoding (`dramaturg chunk BOOK --encoding`), or correct the text, and build again"
-            }
+            "secret" => "remove it from the book, prompt or reply that it comes from, revoke the key, and build again",
+            _ => "set the book's encoding (`dramaturg chunk BOOK --encoding`), or correct the text, and build again",
         };
         findings.add(group.spot(check, row, &path), &message, remedy);
     }

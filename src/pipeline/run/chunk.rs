@@ -71,7 +71,8 @@ impl Road {
                 continue;
             }
             if let Some(other) = book.book.other_language {
-                let note = format!("`{path}` seems to be in {other}; it is processed with the rules for English and Chinese");
+                let note =
+                    format!("`{path}` seems to be in {other}; it is processed with the rules for English and Chinese");
                 self.reporter.report(Event::Note(note));
             }
             hashes.insert(slug.clone(), (path.clone(), hash.clone()));

@@ -42,16 +42,15 @@ enum Source {
 /// A selected role.
 #[derive(Debug, Clone)]
 struct Taken {
-    /// The place of its source.
+    /// Index of its source.
     source: usize,
     id: String,
     language: Language,
     /// The slug of its book or script.
     book: String,
     own_turns: u32,
-    /// None of one that is given.
+    /// `None` for given characters, which are not graded.
     grade: Option<Distinctness>,
-    /// Minimum number of calls.
     calls: u64,
 }
 

@@ -48,8 +48,7 @@ impl Road {
             for other in given {
                 if let Some(resemblance) = synthesize::resembles(&character, std::slice::from_ref(other)) {
                     let told = resemblance.told(&character);
-                    self.reporter
-                        .report(Event::Note(format!("{told}, which is defined in a file; both are kept")));
+                    self.reporter.report(Event::Note(format!("{told}, which is defined in a file; both are kept")));
                 }
             }
             made_up.push(character);
