@@ -731,10 +731,7 @@ fn conversations_go_with_their_samples_and_a_check_tells_where_they_do_not() {
     }
     assert_eq!(check(&folder, "run"), Vec::<Value>::new());
     let card = fs::read_to_string(dataset.join("README.md")).unwrap();
-    assert!(
-        card.contains("path: conversations/train-*.parquet") && card.contains("Each conversation is in"),
-        "{card}"
-    );
+    assert!(card.contains("path: conversations/train-*.parquet") && card.contains("Each conversation is in"), "{card}");
 
     // What stood whole in `train` would give away what is tested.
     without_manifest(&folder);
@@ -956,7 +953,10 @@ fn what_cannot_be_known_is_not_told_as_if_it_were() {
     fs::write(folder.path().join("run/manifest.json"), "{\"rows\": ").unwrap();
     let output = dramaturg(&folder, &["check", "run"]);
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(told.contains("the run's manifest is not valid JSON: EOF") && told.contains("hashes were not checked"), "{told}");
+    assert!(
+        told.contains("the run's manifest is not valid JSON: EOF") && told.contains("hashes were not checked"),
+        "{told}"
+    );
     assert!(!told.contains("there is no run manifest"), "{told}");
 
     // Of a config that is not known the rows count, and a foreign set has no run that could make it again.
