@@ -1,4 +1,4 @@
-//! What the data set card tells of a run.
+//! Metadata of a run for the data card.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::llm::Desk;
 use crate::schema::{Book, Language, RoleTally};
 use crate::stages::export::{About, AboutBook, AboutPart, Charge};
 
-/// Gathers what the card tells of a run.
+/// Collects the metadata of a run for the data card.
 pub(super) fn about(
     loaded: &Loaded,
     limit: Option<u32>,
@@ -24,9 +24,9 @@ pub(super) fn about(
         name: file.name.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: file.seed,
-        // It is published, comments and all.
+        // The text is published with its comments.
         pipeline: conceal(&loaded.source),
-        // As a comment, since no key of the file says it.
+        // Shown as a comment, since no key of the file sets it.
         overrides: limit
             .map(|limit| format!("# --limit {limit}"))
             .into_iter()

@@ -1,4 +1,5 @@
-//! Files that say who is who in a book: read, checked and, in a pool, written where nobody has changed them.
+//! Files with the characters of a book, their aliases and genders: reads and validates them, and writes those in a pool
+//! that have not been edited by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,37 +16,36 @@ use crate::stages::extract::aliases::{self, Aliases, Known};
 use crate::stages::extract::reading::{Gender, Person, Reading, read, read_with};
 use crate::store::Pool;
 
-/// Why a file that says who is who cannot be used.
+/// Why an aliases file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum AliasesError {
     /// The file cannot be read.
     #[error(transparent)]
     Open(BookError),
-    /// Something in it is wrong.
+    /// Its contents are invalid.
     #[error(transparent)]
     Invalid(PipelineError),
 }
 
-/// A character as `extract --quotes --json` prints it, with the gender that it may be given.
+/// A character as printed by `extract --quotes --json`, optionally with a gender.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CharacterLine {
-    /// Its number in that output, which says nothing here.
+    /// Its number in that output; ignored.
     #[serde(default)]
     speaker_id: Option<u64>,
-    /// What the character is called.
+    /// The character's name.
     #[schemars(length(min = 1))]
     name: String,
-    /// All other names by which the book calls it.
+    /// All other names that the book uses for it.
     #[serde(default)]
     aliases: Option<Vec<String>>,
-    /// The gender.
     #[serde(default)]
     gender: Option<Gender>,
 }
 
-/// Reads the people of a file: TOML in the form of `scene_pool/aliases/<book slug>.toml`, or JSON Lines as
-/// `extract --quotes --json` prints them, whose quotations are passed over.
+/// Reads the characters of a file: TOML in the format of `scene_pool/aliases/<book slug>.toml`, or JSON Lines as
+/// printed by `extract --quotes --json`, whose quotations are skipped.
 pub fn people(path: &Path) -> Result<Aliases, AliasesError> {
     if !path.exists() {
         let paths::Nothing { message, nearest } = paths::absent(path);
@@ -61,11 +61,11 @@ pub fn people(path: &Path) -> Result<Aliases, AliasesError> {
     parse(path, &text, is_toml).map_err(AliasesError::Invalid)
 }
 
-/// Reads a book by rule in each of the languages that it has, as its file in the pool says where somebody has changed it; else
-/// the file is written anew.
+/// Attributes the quotations of a book by rule, in each of its languages. If its aliases file in the pool was edited by
+/// hand, the file decides about characters; otherwise the file is rewritten.
 ///
-/// Also returns what to note: people of a changed file whom the book does not name. `text` is the book's, which may have been
-/// taken out of it.
+/// Also returns a note if an edited file has characters that the book does not name. `text` is the book's text, passed
+/// separately because it may have been moved out of `book`.
 pub fn read_book(
     pool: &Pool,
     book: &Book,
@@ -82,9 +82,10 @@ pub fn read_book(
         let here: BTreeSet<&str> = here.map(|person| person.name.as_str()).collect();
         let names = aliases.people.iter().map(|person| person.name.as_str());
         let absent: Vec<String> = names.filter(|name| !here.contains(name)).map(|name| format!("`{name}`")).collect();
-        let note = format!("`{}`: the book calls nobody {}", path.display(), absent.join(", "));
+        let note = format!("`{}`: the book has no mention of {}", path.display(), absent.join(", "));
         if readings.len() > 1 {
-            // Whoever speaks in one language alone is nobody in the others; people without a trace are the last.
+            // A character that speaks only in one language is dropped from the others; characters without mentions are
+            // last.
             for reading in readings.values_mut() {
                 let here = reading.people.iter().take_while(is_here).count();
                 reading.people.truncate(here);
@@ -100,7 +101,7 @@ pub fn read_book(
     Ok((readings, None))
 }
 
-/// Reads a book in a language as a changed file says. In its own language the file is obeyed whatever it names.
+/// Attributes a book in one language with an edited file. In the book's main language the file applies in full.
 fn corrected(book: &Book, text: &str, language: Language, aliases: &Aliases) -> Reading {
     if language == book.language {
         return read_with(text, language, book.script, aliases);
@@ -113,7 +114,7 @@ fn corrected(book: &Book, text: &str, language: Language, aliases: &Aliases) -> 
 }
 
 fn parse(path: &Path, text: &str, is_toml: bool) -> Result<Aliases, PipelineError> {
-    // A parser would stumble over the mark that some editors put first.
+    // The parser does not accept the byte order mark that some editors write.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut problems = Vec::new();
     let read = if is_toml { toml(text, &mut problems) } else { Some(lines(text, &mut problems)) };
@@ -141,7 +142,7 @@ fn toml(text: &str, problems: &mut Vec<Problem>) -> Option<Aliases> {
     Some(aliases)
 }
 
-/// Reads a character from each line. A name that two lines have is the first one's, as in the output of the program itself.
+/// Reads one character per line. If two lines share a name, it belongs to the first, as in the program's own output.
 fn lines(text: &str, problems: &mut Vec<Problem>) -> Aliases {
     let mut aliases = Aliases::default();
     let mut begin = 0;
@@ -167,8 +168,8 @@ fn lines(text: &str, problems: &mut Vec<Problem>) -> Aliases {
     }
     aliases.part();
     if aliases.people.is_empty() && problems.is_empty() {
-        problems.push(Problem::new(At::whole(0), "it names no character").expected(
-            "a line such as {\"name\": \"Jane Eyre\", \"aliases\": [\"Jane\"]} for each, or TOML in a file that ends in `.toml`",
+        problems.push(Problem::new(At::whole(0), "the file has no characters").expected(
+            "a line such as {\"name\": \"Jane Eyre\", \"aliases\": [\"Jane\"]} per character, or a TOML file with the extension `.toml`",
         ));
     }
     aliases
@@ -195,7 +196,7 @@ mod tests {
         Book { slug: "tide".to_owned(), language, text: text.to_owned(), ..Book::default() }
     }
 
-    /// Reads a book that is in its own language throughout.
+    /// Reads a book that is entirely in its main language.
     fn read_own(pool: &Pool, book: &Book) -> Result<(Reading, Option<String>), RunError> {
         let (mut readings, note) = read_book(pool, book, &book.text, &BTreeSet::from([book.language]))?;
         Ok((readings.remove(&book.language).expect("the language that was asked for"), note))
@@ -228,7 +229,7 @@ mod tests {
             let written = pool.aliases("tide").unwrap().unwrap();
             assert_eq!(written, aliases::text("tide", &[&reading]));
 
-            // The book goes on: the file too, since nobody has touched it.
+            // A changed book updates the file, since the file has not been edited.
             let more = if language == Language::En {
                 "\n“Five,” said Tom Reed.\n"
             } else {
@@ -239,7 +240,7 @@ mod tests {
             let refreshed = pool.aliases("tide").unwrap().unwrap();
             assert!(refreshed.contains("Tom Reed") || refreshed.contains("灯花婆"), "{refreshed}");
 
-            // Somebody renames a person; the book's next version leaves the file alone.
+            // After a character is renamed by hand, the book's next version leaves the file unchanged.
             let mut changed = refreshed.replacen(&format!("name = \"{from}\""), &format!("name = \"{to}\""), 1);
             let place = changed.find(to).unwrap();
             let aliases = place + changed[place..].find("aliases = [").unwrap() + "aliases = [".len();
@@ -252,10 +253,10 @@ mod tests {
             assert_eq!(note, None);
             assert_eq!(pool.aliases("tide").unwrap().unwrap(), changed);
 
-            // A person whom the book does not name is told.
+            // A character that the book does not mention is reported.
             pool.write_aliases("tide", &(changed + "[[people]]\nname = \"Ishmael\"\n")).unwrap();
             let note = read_own(&pool, &book).unwrap().1.unwrap();
-            assert!(note.ends_with("tide.toml`: the book calls nobody `Ishmael`"), "{note}");
+            assert!(note.ends_with("tide.toml`: the book has no mention of `Ishmael`"), "{note}");
         }
     }
 
@@ -267,7 +268,7 @@ mod tests {
         let read = |book: &Book| read_book(&pool, book, &book.text, &both).unwrap();
         read(&book);
         let written = pool.aliases("tide").unwrap().unwrap();
-        assert!(written.find("Ruth Hallow") < written.find("孟秋云"), "its own language first: {written}");
+        assert!(written.find("Ruth Hallow") < written.find("孟秋云"), "the main language comes first: {written}");
         let changed = written.replacen("name = \"江守田\"", "name = \"Old Jiang\"", 1).replacen(
             "name = \"Ruth Hallow\"",
             "name = \"Mrs. Reed\"",
@@ -282,22 +283,22 @@ mod tests {
         let changed = with(&with(&changed, "Old Jiang", "江守田"), "Mrs. Reed", "Ruth Hallow");
         pool.write_aliases("tide", &changed).unwrap();
         let (readings, note) = read(&book);
-        assert_eq!(note, None, "everybody is somewhere");
+        assert_eq!(note, None, "every character occurs in one of the languages");
         let (en, zh) = (speakers(&readings[&Language::En]), speakers(&readings[&Language::Zh]));
         assert!(en.starts_with("Mr. Hale Mrs. Reed Mr. Hale Mrs. Reed"), "{en}");
         assert!(zh.ends_with("Old Jiang 孟秋云 Old Jiang 孟秋云"), "{zh}");
         assert!(
             readings[&Language::En].people.iter().all(|person| person.name != "孟秋云"),
-            "nobody there speaks of her"
+            "the other language does not mention her"
         );
         assert_eq!(pool.aliases("tide").unwrap().unwrap(), changed);
 
-        // A file of the first language alone leaves the second to the rules.
+        // A file for the first language alone leaves the second to the rules.
         let english = "[[people]]\nname = \"Hale\"\naliases = [\"Mr. Hale\"]\n[[people]]\nname = \"Ishmael\"\n";
         pool.write_aliases("tide", english).unwrap();
         let (readings, note) = read(&book);
         assert!(speakers(&readings[&Language::Zh]).contains("江守田 孟秋云 江守田 孟秋云"));
-        assert!(note.unwrap().ends_with("the book calls nobody `Ishmael`"));
+        assert!(note.unwrap().ends_with("the book has no mention of `Ishmael`"));
     }
 
     fn problems(name: &str, text: &str) -> String {
@@ -323,13 +324,13 @@ mod tests {
     fn what_is_wrong_with_a_file_has_its_place() {
         for (name, text, expected) in [
             ("a.toml", "\u{feff}[[people]]\nname = \"薛嵩\"\ngender = \"male\"\n", "none"),
-            ("a.toml", "people = [\n", "no TOML"),
+            ("a.toml", "people = [\n", "invalid TOML"),
             (
                 "a.toml",
                 "[[people]]\nname = \"薛嵩\"\nalias = [\"节度使\"]\n",
                 "unknown key `alias` in `people[0]` at alias [aliases]",
             ),
-            ("a.toml", "[[people]]\naliases = [\"Kez\"]\n", "lacks the key `name`"),
+            ("a.toml", "[[people]]\naliases = [\"Kez\"]\n", "is missing the key `name`"),
             ("a.toml", "[[people]]\nname = \"Kez\"\ngender = \"femal\"\n", "at \"femal\""),
             (
                 "a.toml",
@@ -349,12 +350,12 @@ mod tests {
             (
                 "a.jsonl",
                 "{\"name\": \"薛嵩\"}\n{\"aliases\": []}\n",
-                "the line lacks the key `name` at {\"aliases\": []}",
+                "the line is missing the key `name` at {\"aliases\": []}",
             ),
             ("a.jsonl", "{\"name\": \"薛嵩\"}\nname\n", "no JSON"),
             ("a.txt", "[[people]]\nname = \"Kez\"\n", "none"),
             ("a.txt", "{\"speaker_id\": 0, \"name\": \"Kez\", \"aliases\": []}\n", "none"),
-            ("a.json", "\n", "it names no character"),
+            ("a.json", "\n", "the file has no characters"),
         ] {
             let told = problems(name, text);
             assert!(told.contains(expected), "{text}: {told}");

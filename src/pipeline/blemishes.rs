@@ -1,23 +1,24 @@
-//! What no text of a scene, or of any other record, should hold: keys and passwords, signs of a wrong encoding, and what only one of
-//! the cast knows where everybody is told it. Decides by the text alone, without its file.
+//! Checks the texts of scenes and other records for keys and passwords, signs of a wrong encoding, and private
+//! attributes in public texts.
 
 use super::audit::{tells, told};
 use super::sense::SenseFault;
 use crate::schema::{Scene, Visibility};
 use crate::text::{damage, secrets};
 
-/// Returns what a text should not hold, each with the check that it fails.
+/// Returns the problems of a text, each with its check.
 pub(super) fn of_text(text: &str) -> impl Iterator<Item = (&'static str, String)> {
     let secrets = secrets(text).into_iter();
-    let secrets = secrets.map(|secret| ("secret", format!("it looks like {}: `{}`", secret.kind, secret.hint(text))));
+    let secrets =
+        secrets.map(|secret| ("secret", format!("the text looks like {}: `{}`", secret.kind, secret.hint(text))));
     secrets.chain(damage(text).into_iter().map(|sign| {
         let times = if sign.count == 1 { "once".to_owned() } else { format!("{} times", sign.count) };
         let at = text[..sign.first].chars().count();
-        ("text", format!("it has {} {times}, first at character {at}", sign.kind))
+        ("text", format!("the text has {} {times}, first at character {at}", sign.kind))
     }))
 }
 
-/// Returns what the texts of a scene should not hold, in the order of its fields.
+/// Returns the problems of a scene's texts, in the order of its fields.
 pub(super) fn blemishes(scene: &Scene) -> Vec<SenseFault> {
     let mut faults = Vec::new();
     each_text(scene, &mut |pointer, text| {
@@ -27,7 +28,7 @@ pub(super) fn blemishes(scene: &Scene) -> Vec<SenseFault> {
     faults
 }
 
-/// Returns the secrets that stand in the text of a scene beside its fields, as in a comment.
+/// Returns secrets in the source text of a scene outside its fields, such as in comments.
 pub(super) fn in_comments(text: &str, scene: &Scene) -> Vec<SenseFault> {
     let mut faults = Vec::new();
     for secret in secrets(text) {
@@ -35,28 +36,30 @@ pub(super) fn in_comments(text: &str, scene: &Scene) -> Vec<SenseFault> {
         each_text(scene, &mut |_, field| is_in_field |= field.contains(found));
         if !is_in_field {
             let line = text[..secret.place.start].matches('\n').count() + 1;
-            let message = format!("line {line} of it looks like {}: `{}`", secret.kind, secret.hint(text));
+            let message = format!("line {line} looks like {}: `{}`", secret.kind, secret.hint(text));
             faults.push(SenseFault::found("secret", "", message));
         }
     }
     faults
 }
 
-/// Tells of private attributes that stand in what every player is told of the scene.
+/// Reports private attributes in the texts that all participants of a scene see.
 fn given_away(scene: &Scene, faults: &mut Vec<SenseFault>) {
     let public = || scene.characters.iter().flat_map(|member| &member.profile);
     let public = || public().filter(|attribute| attribute.visibility == Visibility::Public);
     for member in &scene.characters {
         for attribute in member.profile.iter().filter(|attribute| attribute.visibility == Visibility::Private) {
             let value = told(&attribute.value);
-            // What somebody's public profile says is no secret.
+            // Values in a public profile are not private.
             if !tells(value) || public().any(|other| other.value.contains(value)) {
                 continue;
             }
             for (pointer, text) in [("/worldview", &scene.worldview), ("/situation", &scene.situation)] {
                 if text.contains(value) {
-                    let message =
-                        format!("it has the private attribute `{}` of the character `{}`", attribute.key, member.name);
+                    let message = format!(
+                        "the text contains the private attribute `{}` of the character `{}`",
+                        attribute.key, member.name
+                    );
                     faults.push(SenseFault::found("private", pointer, message));
                 }
             }
@@ -64,7 +67,7 @@ fn given_away(scene: &Scene, faults: &mut Vec<SenseFault>) {
     }
 }
 
-/// Shows every text of a scene with the JSON Pointer to it.
+/// Calls `see` with every text of a scene and its JSON Pointer.
 fn each_text(scene: &Scene, see: &mut impl FnMut(std::fmt::Arguments<'_>, &str)) {
     for (name, text) in [
         ("id", &scene.id),
@@ -164,13 +167,13 @@ mod tests {
                 let text = if place == 0 { &mut scene.worldview } else { &mut scene.situation };
                 text.push_str(&value);
                 assert_eq!(told(&scene), [("private", field.to_owned())]);
-                // Said of somebody in public it is no secret.
+                // A value that is also public is not private.
                 scene.characters[1].profile[0].value = format!("{value}!");
                 assert_eq!(told(&scene), []);
             }
             let mut aloud = sound.clone();
             aloud.dialogue[0].speech = Some(value);
-            assert_eq!(told(&aloud), [], "people tell of themselves");
+            assert_eq!(told(&aloud), [], "characters may reveal their own secrets");
         }
     }
 

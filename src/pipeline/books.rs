@@ -1,4 +1,4 @@
-//! From what names books to the books: patterns, files, and what is in them. Opens files; what is in them, `chunk` reads.
+//! Resolves patterns to book files and opens them; `chunk` parses their contents.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -9,21 +9,22 @@ use super::error::BookError;
 use super::paths;
 use crate::stages::chunk;
 
-/// A file of books that a pipeline reads.
+/// A book file of a pipeline.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BookPath {
     /// The file.
     pub path: PathBuf,
-    /// The chapters of its books that are taken; all when silent.
+    /// The chapters to use; all if unset.
     pub chapters: Option<chunk::Choice>,
-    /// The licence of its books, as the pipeline file states it.
+    /// The licence of its books, as stated in the pipeline file.
     pub license: Option<String>,
-    /// Where its books come from, as the pipeline file states it.
+    /// The source of its books, as stated in the pipeline file.
     pub source: Option<String>,
 }
 
-/// Returns the files that some patterns name, each once, in the order of the patterns: files as they are, of folders and
-/// globs those with a book's ending. The error says what names nothing, and what is most like it.
+/// Returns the files that some patterns match, each once, in the order of the patterns. Files are taken as they are,
+/// folders and globs are filtered by extension. The error names the pattern that matches nothing, and the most similar
+/// path.
 pub fn book_paths(patterns: &[PathBuf]) -> Result<Vec<PathBuf>, BookError> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
@@ -38,12 +39,12 @@ pub fn book_paths(patterns: &[PathBuf]) -> Result<Vec<PathBuf>, BookError> {
     Ok(found)
 }
 
-/// Opens a file of books, which are read one at a time as they are asked for.
+/// Opens a file of books, which are read lazily, one at a time.
 pub fn open_books(path: &Path, encoding: Option<&str>) -> Result<chunk::Books<BufReader<File>>, BookError> {
     let open = |source| BookError::Open { path: path.to_owned(), source };
-    // A device or a pipe may have no end, and opening a pipe waits for its writer.
+    // A device or pipe may have no end, and opening a pipe blocks until it has a writer.
     if !std::fs::metadata(path).map_err(open)?.is_file() {
-        return Err(open(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is no regular file")));
+        return Err(open(std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a regular file")));
     }
     let file = File::open(path).map_err(open)?;
     Ok(chunk::books(&path.display().to_string(), BufReader::new(file), encoding))

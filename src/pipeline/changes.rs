@@ -1,4 +1,4 @@
-//! What changed from one run to another: read from both manifests and both data sets, without a book, a model or a journal.
+//! Compares two runs by their manifests and data sets; needs no books, models or journals.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::RunError;
 use super::left_out::{LeftOutChanges, left_out};
 use crate::store::{self, Digests, StoreError};
 
-/// The configs whose rows are compared, each with the column that tells them apart.
+/// The configs to compare, each with its id column.
 const CONFIGS: [(&str, &str); 7] = [
     ("samples", "id"),
     ("conversations", "id"),
@@ -21,16 +21,16 @@ const CONFIGS: [(&str, &str); 7] = [
     ("role_general", "id"),
 ];
 
-/// What changed from one run to another.
+/// The differences between two runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Changes {
-    /// The folder of the one run.
+    /// The folder of the first run.
     pub before: PathBuf,
-    /// The folder of the other.
+    /// The folder of the second run.
     pub after: PathBuf,
     /// Keys of the configuration.
     pub configuration: Vec<Change>,
-    /// What else a data set is made of, by name: the program's version, hashes of the pool, of dimensions, roles and vetoes.
+    /// Other inputs of a data set, by name: the program's version, hashes of the pool, dimensions, roles and vetoes.
     pub inputs: Vec<Change>,
     /// Hashes of books and scripts, by slug or path.
     pub books: Vec<Change>,
@@ -42,52 +42,52 @@ pub struct Changes {
     pub rows: Vec<Moved>,
     /// Samples, by language and dimension.
     pub balance: Vec<Moved>,
-    /// What was left out, by stage and reason.
+    /// Number of rejected items, by stage and reason.
     pub rejected: Vec<Moved>,
-    /// Ids that were left out in one of the runs alone, by stage and reason; those without a change are left out.
+    /// Ids that only one of the runs rejected, by stage and reason; reasons without a difference are omitted.
     pub left_out: BTreeMap<String, LeftOutChanges>,
     /// Calls, requests and tokens.
     pub calls: Vec<Moved>,
-    /// USD of the one run and of the other; null where a price is unknown.
+    /// USD of the first and second run; null if a price is unknown.
     pub usd: (Option<f64>, Option<f64>),
-    /// Rows by config; configs without a change are left out.
+    /// Rows by config; configs without a difference are omitted.
     pub tables: BTreeMap<String, RowChanges>,
 }
 
-/// Something that is not what it was.
+/// A value that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// Its name.
     pub name: String,
-    /// What it was; null where it was not there.
+    /// The value in the first run; null if missing.
     pub before: Option<String>,
-    /// What it is; null where it is not there any more.
+    /// The value in the second run; null if missing.
     pub after: Option<String>,
 }
 
-/// A count that is not what it was.
+/// A count that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Moved {
     /// What is counted.
     pub name: String,
-    /// How many there were.
+    /// The count in the first run.
     pub before: u64,
-    /// How many there are.
+    /// The count in the second run.
     pub after: u64,
 }
 
 /// How the rows of a config differ.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct RowChanges {
-    /// How many rows are what they were.
+    /// Number of identical rows.
     pub same: u64,
-    /// Ids of rows that only the other run has.
+    /// Ids of rows only in the second run.
     pub added: Vec<String>,
-    /// Ids of rows that only the one run has.
+    /// Ids of rows only in the first run.
     pub removed: Vec<String>,
-    /// Ids of rows that both have, with the columns that differ; `split` where a row has changed sides.
+    /// Ids of rows in both runs that differ, with the differing columns; `split` if the row is in another split.
     pub changed: BTreeMap<String, Vec<String>>,
-    /// How many of them differ in each column.
+    /// Number of differing rows, by column.
     pub columns: BTreeMap<String, u64>,
 }
 
@@ -160,7 +160,7 @@ pub fn changes(before: &Path, after: &Path) -> Result<Changes, RunError> {
 }
 
 impl Changes {
-    /// Says whether nothing differs but what the runs are called.
+    /// Returns whether nothing differs except the names of the runs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let Self { configuration, inputs, books, prompts, models, .. } = self;
@@ -178,7 +178,7 @@ impl RowChanges {
         let mut changes = Self::default();
         let names: BTreeSet<&String> = one.columns.iter().chain(&other.columns).collect();
         let place = |digests: &Digests, name: &String| digests.columns.iter().position(|column| column == name);
-        // A column that only one of them has differs in every row.
+        // A column that only one run has differs in every row.
         let places: Vec<_> = names.into_iter().map(|name| (name, place(one, name), place(other, name))).collect();
         for (id, row) in &one.rows {
             let Some(now) = other.rows.get(id) else {
@@ -210,14 +210,14 @@ impl RowChanges {
     }
 }
 
-/// Reads what made a run's data set.
+/// Reads the manifest of a run.
 pub(super) fn manifest(run: &Path) -> Result<Value, StoreError> {
     let path = run.join("manifest.json");
     let bytes = std::fs::read(&path).map_err(|source| StoreError::Io { tried: "read", path: path.clone(), source })?;
     serde_json::from_slice(&bytes).map_err(|source| StoreError::Json { path, source })
 }
 
-/// Returns every key of a run's configuration, dotted, with its value as TOML. The run's name makes nothing what it is.
+/// Returns all keys of a run's configuration, dotted, with their values as TOML. The run's name is not compared.
 fn configuration(manifest: &Value) -> BTreeMap<String, String> {
     fn walk(key: &str, value: &toml::Value, keys: &mut BTreeMap<String, String>) {
         match value {
@@ -247,13 +247,13 @@ fn balance_of(samples: &Digests) -> BTreeMap<String, u64> {
     counts
 }
 
-/// Returns the texts of an object.
+/// Returns the entries of an object as texts.
 fn strings(value: Option<&Value>) -> BTreeMap<String, String> {
     let object = value.and_then(Value::as_object).into_iter().flatten();
     object.filter_map(|(name, value)| Some((name.clone(), plain(value)?))).collect()
 }
 
-/// Returns the counts of an object of objects, by both names.
+/// Returns the counts of a nested object, by both keys.
 fn numbers(value: Option<&Value>) -> BTreeMap<String, u64> {
     let outer = value.and_then(Value::as_object).into_iter().flatten();
     let inner = |(outer, value): (&String, &Value)| -> Vec<(String, u64)> {
@@ -263,13 +263,13 @@ fn numbers(value: Option<&Value>) -> BTreeMap<String, u64> {
     outer.flat_map(inner).collect()
 }
 
-/// Returns something of each entry of a list, by its name.
+/// Returns a property of each entry of a list, by name.
 fn listed(manifest: &Value, list: &str, name: &str, of: impl Fn(&Value) -> Option<String>) -> BTreeMap<String, String> {
     let entries = manifest[list].as_array().into_iter().flatten();
     entries.filter_map(|entry| Some((plain(&entry[name])?, of(entry)?))).collect()
 }
 
-/// Returns a value in words; none of null.
+/// Returns a value as text, or `None` for null.
 fn plain(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -326,7 +326,7 @@ mod tests {
             changes.changed.iter().map(|(id, columns)| (id.as_str(), columns.join(" "))).collect();
         assert_eq!(columns, [("b", "score".to_owned()), ("雨", "split".to_owned())]);
         let more = rows(&["id", "score", "edited"], &[("a", "test", &[1, 1, 0])]);
-        assert_eq!(RowChanges::between(&one, &more).changed["a"], ["edited"], "a column that is new");
+        assert_eq!(RowChanges::between(&one, &more).changed["a"], ["edited"], "a new column");
         assert!(!RowChanges::between(&one, &one).differ());
     }
 

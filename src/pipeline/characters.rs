@@ -1,4 +1,4 @@
-//! Reads the character files that a pipeline file names, in whatever form they are, and gathers what is wrong with them.
+//! Reads the character files that a pipeline file names, in any supported format, and collects their problems.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,19 +13,19 @@ use crate::schema::{Character, CharacterFile, slug};
 use crate::stages::synthesize;
 use crate::stages::synthesize::established::{self, Established, Fault, Form, Given, MOST_BYTES};
 
-/// Why a character file is not read.
+/// Why a character file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CharactersError {
-    /// The file cannot be opened, or is none.
+    /// The file cannot be opened, or does not exist.
     #[error(transparent)]
     Open(#[from] BookError),
-    /// Something in it is wrong.
+    /// Its contents are invalid.
     #[error(transparent)]
     Invalid(#[from] PipelineError),
 }
 
-/// Reads the characters of a file: ours in TOML or JSON, a Tavern card in JSON, PNG or `.charx`, a file of CoSER, of which all
-/// are read, or of `PingPong`.
+/// Reads the characters of a file: the program's own format in TOML or JSON, a Tavern card in JSON, PNG or `.charx`, a
+/// CoSER file (all of its characters), or a PingPong file.
 pub fn characters(path: &Path) -> Result<Vec<Given>, CharactersError> {
     if !path.exists() {
         let paths::Nothing { message, nearest } = paths::absent(path);
@@ -44,25 +44,26 @@ pub fn characters(path: &Path) -> Result<Vec<Given>, CharactersError> {
     if reader.problems.is_empty() { Ok(given) } else { Err(reader.invalid().into()) }
 }
 
-/// What the files of a pipeline file's characters give.
+/// The characters of the files in a pipeline file.
 #[derive(Debug, Default)]
 pub(super) struct GivenCharacters {
-    /// The characters, in order of their files.
+    /// The characters, in the order of their files.
     pub(super) all: Vec<Character>,
     /// The file of each, by id.
     pub(super) paths: BTreeMap<String, PathBuf>,
-    /// What was left out without being wrong.
+    /// Notes about contents that were skipped without being wrong.
     pub(super) notes: Vec<String>,
 }
 
 impl Reader {
-    /// Returns the characters that `[synthesize] established` names by files.
+    /// Returns the characters of the files in `[synthesize] established`.
     pub(super) fn characters(&mut self, document: &Document) -> GivenCharacters {
         self.characters_of(document, "/synthesize/established", &[Established::POOL])
     }
 
-    /// Returns the characters of the files that a key names, with the file of each by id; some words name no file. A picture
-    /// without a card that stands beside others in a folder or a glob is passed over with a note.
+    /// Returns the characters of the files that a key names, with the file of each by id. `words` are values that are
+    /// not files. Pictures without a card in a folder or glob are skipped with a note, if the pattern matches other
+    /// files.
     pub(super) fn characters_of(&mut self, document: &Document, key: &str, words: &[&str]) -> GivenCharacters {
         let GivenCharacters { all: mut characters, paths: mut by_id, mut notes } = GivenCharacters::default();
         let mut pictures: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
@@ -79,7 +80,7 @@ impl Reader {
                     let at = document.at(&place);
                     let mut nothing = paths::absent(&path);
                     if error.kind() != std::io::ErrorKind::NotFound {
-                        let message = format!("`{}` cannot be read: {error}", path.display());
+                        let message = format!("failed to read `{}`: {error}", path.display());
                         nothing = paths::Nothing { message, nearest: None };
                     }
                     let paths::Nothing { message, nearest } = nothing;
@@ -106,17 +107,17 @@ impl Reader {
             for (at, name) in names {
                 let id = slug(&name);
                 if id == "-" {
-                    let problem = Problem::new(at, "this name has no letter, so that no id can be made of it");
+                    let problem = Problem::new(at, "this name has no letters, so no id can be derived from it");
                     self.problems.push(problem.expected("a name with a letter"));
                 } else if let Some(first) = by_id.insert(id.clone(), path.clone()) {
-                    let message = format!("the character `{id}` stands in `{}` too", first.display());
+                    let message = format!("the character `{id}` is also defined in `{}`", first.display());
                     self.problems.push(Problem::new(at, message).expected("each character once"));
                 }
             }
             characters.extend(given.into_iter().map(|given| Character::from(given.file)));
         }
         for (place, paths) in pictures {
-            // A pattern that gives nothing else meant these.
+            // If a pattern matches only pictures, they were meant to be cards.
             if !read.contains(&place) {
                 for path in &paths {
                     self.no_character_file(path, &Fault::NoCard);
@@ -124,19 +125,20 @@ impl Reader {
                 continue;
             }
             let names = paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ");
-            notes.push(format!("no character card in {names}: taken for pictures and left out"));
+            notes.push(format!("no character card in {names}; skipped as pictures"));
         }
         GivenCharacters { all: characters, paths: by_id, notes }
     }
 
-    /// Says why a file has no text of a character.
+    /// Reports why a file contains no character.
     fn no_character_file(&mut self, path: &Path, fault: &Fault) {
         let at = At::whole(self.sources.len());
         self.sources.push((path.display().to_string(), String::new()));
         self.problems.push(Problem::new(at, fault.to_string()).expected(fault.expected()));
     }
 
-    /// Reads the characters of a file's text, with the places of their names. Of a book of CoSER at most `most` are taken.
+    /// Reads the characters of a file's text, with the positions of their names. At most `most` characters are taken
+    /// from a CoSER file.
     fn character_file(
         &mut self,
         path: &Path,
@@ -146,7 +148,7 @@ impl Reader {
     ) -> (Vec<Given>, Vec<(At, String)>) {
         let before = self.problems.len();
         let source = self.sources.len();
-        let name = format!("{}{}", path.display(), if is_wrapped { " (the card in it)" } else { "" });
+        let name = format!("{}{}", path.display(), if is_wrapped { " (embedded card)" } else { "" });
         let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
         let is_json = is_json || is_wrapped || text.trim_start().starts_with('{');
         self.sources.push((name, text));
@@ -171,13 +173,13 @@ impl Reader {
         };
         let mut names: Vec<_> = given.iter().map(|given| (file.at(pointer), given.file.name.clone())).collect();
         if form == Form::Own && names.is_empty() {
-            // What else is wrong with it is no reason to keep a name that is taken to itself.
+            // Even if the file has other problems, its name is checked for duplicates.
             names.extend(file.strings("/name").into_iter().map(|(pointer, name)| (file.at(&pointer), name.to_owned())));
         }
         (given, names)
     }
 
-    /// Returns the character of a file of ours, unless something was wrong with it.
+    /// Returns the character of a file in the program's own format, unless it has problems.
     fn own(&mut self, file: &Document, source: usize, before: usize) -> Vec<Given> {
         if self.problems.len() > before {
             return Vec::new();
@@ -192,7 +194,7 @@ impl Reader {
     }
 }
 
-/// Reads a file, unless it is longer than any character file.
+/// Reads a file, unless it is larger than any valid character file.
 fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     let length = std::fs::metadata(path)?.len();
     if length > MOST_BYTES as u64 {

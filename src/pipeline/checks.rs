@@ -1,6 +1,6 @@
-//! What a schema cannot say of a pipeline file: names that must exist, figures that must fit each other.
+//! Checks that a schema cannot express: names that must exist, and numbers that depend on each other.
 //!
-//! The checks read the document, not the typed file, so that they work beside other problems.
+//! The checks read the document instead of the typed file, so that they also run when there are other problems.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use super::shape::one_of;
 use crate::schema::slug;
 use crate::stages::{extract, select, simulate, synthesize};
 
-/// Checks names and figures. Returns the models that play a part.
+/// Checks names and numbers. Returns the names of the models in the cast.
 pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) -> BTreeSet<String> {
     name(document, problems);
     model_names(document, problems);
@@ -30,30 +30,30 @@ pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) -> BTreeSe
     used
 }
 
-/// The name is a folder's name below `outputs/`.
+/// The name must be usable as a folder name below `outputs/`.
 fn name(document: &Document, problems: &mut Vec<Problem>) {
     for (pointer, name) in document.strings("/name") {
         let begins = name.starts_with(['.', ' ']) || name.ends_with(' ');
         if begins || name.contains(|c: char| matches!(c, '/' | '\\' | ':') || c.is_control()) {
-            let problem = Problem::new(document.at(&pointer), format!("`name` is {name:?}, which names no folder"));
-            problems.push(problem.expected("a name without `/`, `\\`, `:` and leading dot, such as `my-benchmark`"));
+            let problem =
+                Problem::new(document.at(&pointer), format!("`name` is {name:?}, which is not a valid folder name"));
+            problems.push(problem.expected("a name without `/`, `\\`, `:` or a leading dot, such as `my-benchmark`"));
         }
     }
 }
 
-/// The names of models are parts of ids, `<character>/<source model>/<n>#<turn>`, and of draws.
+/// Model names are parts of ids, `<character>/<source model>/<n>#<turn>`, and of draws.
 fn model_names(document: &Document, problems: &mut Vec<Problem>) {
     for model in document.keys("/models") {
         if model.is_empty() || model.contains(|c: char| matches!(c, '/' | '#') || c.is_whitespace()) {
             let at = document.key(&child("/models", model));
-            let problem = Problem::new(at, format!("{model:?} cannot be a part of an id"));
-            problems
-                .push(problem.expected("a name without `/`, `#` and white space; the server's id goes into `model`"));
+            let problem = Problem::new(at, format!("{model:?} cannot be part of an id"));
+            problems.push(problem.expected("a name without `/`, `#` or whitespace; the server's id goes into `model`"));
         }
     }
 }
 
-/// Every member of the cast names a model; no model plays one part twice.
+/// Every member of the cast must be a model, and no model may play the same part twice.
 fn cast(document: &Document, problems: &mut Vec<Problem>) -> BTreeSet<String> {
     let models = document.keys("/models");
     let mut used = BTreeSet::new();
@@ -69,7 +69,8 @@ fn cast(document: &Document, problems: &mut Vec<Problem>) -> BTreeSet<String> {
                 used.insert(name.to_owned());
                 if !models.is_empty() && !models.contains(&name) {
                     let known = one_of(models.iter().map(|model| format!("`{model}`")));
-                    let problem = Problem::new(document.at(&place), format!("`{}` names no model", dotted(&place)));
+                    let problem =
+                        Problem::new(document.at(&place), format!("`{}` names an unknown model", dotted(&place)));
                     problems.push(problem.expected(known).nearest(name, models.iter().copied()));
                 } else if let Some(first) = seen.insert(name, dotted(&place)) {
                     let message = format!("`{}` is the same model as `{first}`", dotted(&place));
@@ -77,12 +78,12 @@ fn cast(document: &Document, problems: &mut Vec<Problem>) -> BTreeSet<String> {
                 }
             }
         }
-        // A language may go without; all of them may not.
+        // One language may have no models, but not all of them.
         if played || !document.has(&pointer) {
             continue;
         }
         let expected = match part {
-            "sources" => "at least one model, whose replies the benchmark is made of",
+            "sources" => "at least one model; its replies become the benchmark's references",
             "synthesizers" if count(document) > 0 => "at least one model, or `synthesize.count = { en = 0, zh = 0 }`",
             _ => continue,
         };
@@ -91,21 +92,20 @@ fn cast(document: &Document, problems: &mut Vec<Problem>) -> BTreeSet<String> {
     used
 }
 
-/// The card shows the canary as code in one line: whoever looks for it has to find what the rows have.
+/// The data card shows the canary as inline code, which must match the rows exactly so that a search finds it.
 fn canary(document: &Document, problems: &mut Vec<Problem>) {
     for (pointer, canary) in document.strings("/export/canary") {
         if canary.trim() != canary
             || canary.contains(|c: char| c == '`' || c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'))
         {
-            let problem =
-                Problem::new(document.at(&pointer), "the card would show this canary other than the rows have it");
+            let problem = Problem::new(document.at(&pointer), "the canary cannot be shown unchanged on the data card");
             problems
-                .push(problem.expected("one line without backticks and without white space around it, such as a GUID"));
+                .push(problem.expected("a single line without backticks or surrounding whitespace, such as a GUID"));
         }
     }
 }
 
-/// Figures that bound each other do so the right way round.
+/// Lower bounds must not be above their upper bounds.
 fn figures(document: &Document, problems: &mut Vec<Problem>) {
     let simulate = simulate::Params::default();
     let extract = extract::Params::default();
@@ -126,7 +126,7 @@ fn figures(document: &Document, problems: &mut Vec<Problem>) {
         if low_number <= high_number {
             continue;
         }
-        // The caret goes to the figure that the file gives; the other may be a default.
+        // Point at the number that the file sets; the other may be a default.
         let (given, bound, other) = if document.has(low) {
             (low, format!("at most {high_number}"), format!("`{}`, which is {high_number}", dotted(high)))
         } else {
@@ -138,22 +138,23 @@ fn figures(document: &Document, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Where turns that aim at a dimension are counted, some do.
+/// If targeted turns are counted, some turns must be targeted.
 fn aims(document: &Document, problems: &mut Vec<Problem>) {
     let pointer = "/simulate/emphasis";
     let is_targeted = document.value.pointer("/simulate/count").is_none_or(|count| count == "targeted");
     if is_targeted && document.value.pointer(pointer).and_then(Value::as_f64) == Some(0.0) {
-        let message = "`simulate.emphasis` is 0: no turn aims at a dimension, and `simulate.count` counts no others";
+        let message =
+            "`simulate.emphasis` is 0, so no turn is targeted, but `simulate.count` counts only targeted turns";
         let problem = Problem::new(document.at(pointer), message);
         problems.push(problem.expected("more than 0, or `simulate.count = \"judged\"`"));
     }
 }
 
-/// The books that lanes play are slugs or patterns.
+/// `simulate.books` must contain slugs or patterns.
 fn drawn_books(document: &Document, problems: &mut Vec<Problem>) {
     for (pointer, entry) in document.strings("/simulate/books") {
         let fault = match glob::Pattern::new(entry) {
-            Err(error) => format!("`{entry}` is no pattern: {}", error.msg),
+            Err(error) => format!("invalid pattern `{entry}`: {}", error.msg),
             Ok(_) if slug(entry) == "-" && !entry.contains(['*', '?', '[']) => format!("{entry:?} names no book"),
             Ok(_) => continue,
         };
@@ -162,7 +163,7 @@ fn drawn_books(document: &Document, problems: &mut Vec<Problem>) {
     }
 }
 
-/// How many characters are made up, at least; 1 stands for the default.
+/// Returns a lower bound of the number of synthesized characters; the default counts as one language's.
 fn count(document: &Document) -> u64 {
     let count = |language| document.value.pointer(&format!("/synthesize/count/{language}")).and_then(Value::as_u64);
     if document.has("/synthesize/count") {
@@ -172,19 +173,19 @@ fn count(document: &Document) -> u64 {
     }
 }
 
-/// Somebody plays.
+/// There must be at least one test character.
 fn characters(document: &Document, problems: &mut Vec<Problem>) {
     if count(document) == 0 && document.strings("/synthesize/established").is_empty() {
-        let problem = Problem::new(document.key("/synthesize"), "there is no test character");
+        let problem = Problem::new(document.key("/synthesize"), "there are no test characters");
         problems.push(
             problem.expected(
-                "`synthesize.established = \"pool\"` or character files there, or a `synthesize.count` above 0",
+                "`synthesize.established` with `\"pool\"` or character files, or a `synthesize.count` above 0",
             ),
         );
     }
 }
 
-/// A bound in USD needs a price for every model that costs.
+/// A budget in USD needs a price for every served model.
 fn priced(document: &Document, used: &BTreeSet<String>, problems: &mut Vec<Problem>) {
     if !document.has("/budget/max_usd") {
         return;
@@ -196,8 +197,7 @@ fn priced(document: &Document, used: &BTreeSet<String>, problems: &mut Vec<Probl
         .filter(|name| !document.has(&format!("{}/price", child("/models", name))))
         .collect();
     if !unpriced.is_empty() {
-        let message =
-            format!("`budget.max_usd` bounds a cost that is unknown: `{}` has no price", unpriced.join("`, `"));
+        let message = format!("`budget.max_usd` needs a known cost, but `{}` has no price", unpriced.join("`, `"));
         problems
             .push(Problem::new(document.at("/budget/max_usd"), message).expected("a `price` for every served model"));
     }
@@ -208,13 +208,14 @@ fn encoding(document: &Document, problems: &mut Vec<Problem>) {
         if encoding_rs::Encoding::for_label(label.as_bytes()).is_none() {
             let known =
                 ["utf-8", "gb18030", "gbk", "big5", "utf-16le", "windows-1252", "iso-8859-1", "shift_jis", "euc-kr"];
-            let problem = Problem::new(document.at(&pointer), format!("`{label}` is no encoding"));
+            let problem = Problem::new(document.at(&pointer), format!("unknown encoding `{label}`"));
             problems.push(problem.expected("a WHATWG label such as `gb18030`").nearest(label, known));
         }
     }
 }
 
-/// No address brings a key into the manifest. `variables` holds the strings that refer to variables: these stay unexpanded there.
+/// URLs must not contain keys, since they are written to the manifest. `variables` are the strings with variables,
+/// which stay unexpanded there.
 pub(super) fn keys_in_addresses(
     document: &Document,
     variables: &BTreeMap<String, String>,
@@ -224,15 +225,17 @@ pub(super) fn keys_in_addresses(
         let place = format!("{}/base_url", child("/models", model));
         for (pointer, url) in document.strings(&place) {
             if has_key(variables.get(&pointer).map_or(url, String::as_str)) {
-                let message = format!("`{}` holds a key, which would stand in the manifest", dotted(&pointer));
+                let message = format!("`{}` contains a key, which would be written to the manifest", dotted(&pointer));
                 let problem = Problem::new(document.at(&pointer), message);
-                problems.push(problem.expected("the key in the variable that `api_key_env` names, or the URL in one"));
+                problems.push(
+                    problem.expected("the key in the variable named by `api_key_env`, or the whole URL in a variable"),
+                );
             }
         }
     }
 }
 
-/// The values of headers come from the environment: what stands in the file would stand in the manifest too.
+/// Header values must come from the environment, since the file is written to the manifest.
 pub(super) fn values_of_headers(
     document: &Document,
     variables: &BTreeMap<String, String>,
@@ -242,34 +245,36 @@ pub(super) fn values_of_headers(
         let place = format!("{}/headers", child("/models", model));
         for header in document.keys(&place) {
             let pointer = child(&place, header);
-            // One that names a variable which is not set has been told already.
+            // A variable that is not set has been reported already.
             let names_none = document.strings(&pointer).first().is_some_and(|(_, text)| !text.contains('$'));
             if names_none && !variables.contains_key(&pointer) {
-                let problem = Problem::new(document.key(&pointer), format!("`{}` holds a value", dotted(&pointer)));
-                problems.push(problem.expected("the name of a variable that holds it, such as `$TEAM_TOKEN`"));
+                let problem =
+                    Problem::new(document.key(&pointer), format!("`{}` contains a literal value", dotted(&pointer)));
+                problems.push(problem.expected("a variable, such as `$TEAM_TOKEN`"));
             }
         }
     }
 }
 
-/// Says whether a model of the file is played by a server.
+/// Returns whether a model of the file is on a server.
 pub(super) fn is_served(document: &Document, model: &str) -> bool {
     let provider = document.value.pointer(&format!("{}/provider", child("/models", model)));
     provider.and_then(Value::as_str) == Some("openai")
 }
 
-/// How a served model is reached, as far as file and environment say.
+/// The endpoint of a served model, as far as file and environment define it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Reached {
-    /// The URLs up to and with `/v1`.
+    /// The URLs up to and including `/v1`.
     pub(super) base_urls: Vec<String>,
     /// The model's id.
     pub(super) model: Option<String>,
-    /// The key.
+    /// The API key.
     pub(super) api_key: Option<String>,
 }
 
-/// Finds how a served model is reached; what is needed and neither given nor in the environment is a problem.
+/// Resolves the endpoint of a served model; required values that are neither in the file nor in the environment are
+/// problems.
 pub(super) fn reach(
     document: &Document,
     model: &str,
@@ -307,7 +312,7 @@ pub(super) fn reach(
     let whence = if document.has(&url_place) { "`base_url`" } else { Served::BASE_URL_ENV };
     for (at, url) in urls {
         if !(url.starts_with("http://") || url.starts_with("https://")) {
-            let problem = Problem::new(at, format!("{whence} is no HTTP address"));
+            let problem = Problem::new(at, format!("{whence} is not an HTTP URL"));
             problems.push(problem.expected("a URL such as `http://localhost:8000/v1`"));
         }
     }
@@ -321,9 +326,9 @@ pub(super) fn reach(
         let (message, expected) = match &unset.file {
             Some(_) => (unset.to_string(), "a file with the key as its only line"),
             None if is_variable(&unset.name) => (unset.to_string(), "the name of a variable that holds the key"),
-            // A key in place of its variable's name must not be shown.
+            // If a key was entered instead of its variable's name, it must not be shown.
             None => (
-                "`api_key_env` names no environment variable that is set".to_owned(),
+                "`api_key_env` is not the name of a set environment variable".to_owned(),
                 "the name of a variable that holds the key",
             ),
         };

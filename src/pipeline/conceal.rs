@@ -1,5 +1,5 @@
-//! Strikes out what looks like a key in a text that is about to be shown. A pipeline file is no place for one, and people put
-//! it there all the same; the error that says so must not carry it into a log.
+//! Masks anything that looks like a key in a text that will be shown. Keys do not belong in pipeline files, and the
+//! error that reports one must not copy it into a log.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use regex::{Captures, Regex};
 
 use crate::text::{Secret, secrets};
 
-/// Finds what looks like a key: the group `key` of each pattern.
+/// Patterns of keys, each with the group `key`.
 static KEYS: LazyLock<[Regex; 5]> = LazyLock::new(|| {
     [
         r#"(?i)\b(?:api_?key|secret|password|passwd|authorization|access_?token)["']?\s*[=:]\s*["']?(?<key>[^\s"',}][^"'\n]*)"#,
@@ -16,14 +16,15 @@ static KEYS: LazyLock<[Regex; 5]> = LazyLock::new(|| {
         r#"(?i)[?&][a-z_-]*(?:key|token|secret)=(?<key>[^&\s"']+)"#,
         r"\b(?<key>sk-[A-Za-z0-9_-]{6,})",
     ]
-    .map(|pattern| Regex::new(pattern).expect("the pattern is constant"))
+    .map(|pattern| Regex::new(pattern).expect("the patterns are constant and tested"))
 });
 
-/// Returns a text of the same length in bytes in which stars stand for what looks like a key, so that places stay right.
+/// Returns the text with everything that looks like a key replaced by asterisks, of the same length in bytes, so that
+/// spans stay valid.
 pub(super) fn conceal(text: &str) -> String {
     let mut concealed = KEYS.iter().fold(text.to_owned(), |text, pattern| {
         let struck = pattern.replace_all(&text, |found: &Captures<'_>| {
-            let (whole, key) = (found.get_match(), found.name("key").expect("every pattern has the group"));
+            let (whole, key) = (found.get_match(), found.name("key").expect("every pattern has the group `key`"));
             if is_variable(key.as_str()) {
                 return whole.as_str().to_owned();
             }
@@ -38,12 +39,12 @@ pub(super) fn conceal(text: &str) -> String {
     concealed
 }
 
-/// Says whether a URL holds a user, a password or a key.
+/// Returns whether a URL contains user info or a key.
 pub(super) fn has_key(url: &str) -> bool {
     KEYS[2..4].iter().any(|pattern| pattern.is_match(url))
 }
 
-/// Says whether a word is written as environment variables are, or refers to one.
+/// Returns whether a word is written like an environment variable, or refers to one.
 pub(super) fn is_variable(word: &str) -> bool {
     word.starts_with('$') || word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }

@@ -1,4 +1,4 @@
-//! A TOML or JSON text as one value that knows where each of its parts stands, with `--set` texts laid over it.
+//! A parsed TOML or JSON text that knows the source span of each value, with `--set` assignments applied on top.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 use super::json;
 use super::problems::{At, Problem};
 
-/// Where a value stands.
+/// The source spans of a key and its value, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     source: usize,
@@ -18,19 +18,19 @@ struct Place {
     value: Range<usize>,
 }
 
-/// A value with the places of its parts.
+/// A parsed document with the span of each part.
 #[derive(Debug)]
 pub(super) struct Document {
-    /// The whole as JSON; what does not parse is left out.
+    /// The document as JSON; parts that do not parse are missing.
     pub(super) value: Value,
-    /// Whether all of it parsed, so that what is missing is missing indeed.
+    /// Whether everything parsed. If not, a missing value may be the result of a syntax error.
     pub(super) complete: bool,
     source: usize,
     places: BTreeMap<String, Place>,
 }
 
 impl Document {
-    /// Reads a TOML text; tells every fault of syntax.
+    /// Parses TOML and reports every syntax error.
     pub(super) fn toml(source: usize, text: &str, problems: &mut Vec<Problem>) -> Self {
         let (table, faults) = DeTable::parse_recoverable(text);
         let mut document = Self::empty(source);
@@ -40,7 +40,7 @@ impl Document {
         document
     }
 
-    /// Reads a JSON text; tells the first fault of syntax.
+    /// Parses JSON and reports the first syntax error.
     pub(super) fn json(source: usize, text: &str, problems: &mut Vec<Problem>) -> Self {
         let mut document = Self::empty(source);
         match serde_json::from_str(text) {
@@ -68,7 +68,7 @@ impl Document {
         Self { value: Value::Object(Map::new()), complete: true, source, places: BTreeMap::new() }
     }
 
-    /// Lays a text `KEY=VALUE` over the document; a value takes the place of what stood at its key, tables included.
+    /// Applies a `KEY=VALUE` assignment. The value replaces the existing one, even if both are tables.
     pub(super) fn overlay(&mut self, source: usize, text: &str, problems: &mut Vec<Problem>) {
         let (table, faults) = DeTable::parse_recoverable(text);
         let keys = keys(text);
@@ -99,14 +99,14 @@ impl Document {
         problems.push(no_assignment(source, text, false));
     }
 
-    /// Puts a value at a path; what is no table on the way there becomes one.
+    /// Sets a value at a path; anything on the way that is not a table is replaced by one.
     fn put(&mut self, keys: &[String], value: Value) {
         let mut slot = &mut self.value;
         for key in keys {
             if !slot.is_object() {
                 *slot = Value::Object(Map::new());
             }
-            slot = slot.as_object_mut().expect("made a table just now").entry(key).or_insert(Value::Null);
+            slot = slot.as_object_mut().expect("the loop made it a table").entry(key).or_insert(Value::Null);
         }
         *slot = value;
     }
@@ -138,7 +138,7 @@ impl Document {
             DeValue::Boolean(truth) => Value::Bool(*truth),
             DeValue::Integer(integer) => i64::from_str_radix(integer.as_str(), integer.radix()).map_or_else(
                 |_| {
-                    problems.push(Problem::new(at(), "this whole number is out of range"));
+                    problems.push(Problem::new(at(), "this integer is out of range"));
                     Value::Null
                 },
                 Value::from,
@@ -154,7 +154,7 @@ impl Document {
                 )
             }
             DeValue::Datetime(_) => {
-                problems.push(Problem::new(at(), "no key takes a date or a time").expected("a string in quotes"));
+                problems.push(Problem::new(at(), "dates and times are not supported").expected("a string in quotes"));
                 Value::Null
             }
             DeValue::Array(items) => Value::Array(
@@ -170,12 +170,12 @@ impl Document {
         }
     }
 
-    /// Returns the place of a key, else of its value, else of the nearest table around it that stands in a text.
+    /// Returns the span of a key, else of its value, else of the nearest enclosing table that has a span.
     pub(super) fn key(&self, pointer: &str) -> At {
         self.find(pointer, |place| place.key.clone().unwrap_or_else(|| place.value.clone()))
     }
 
-    /// Returns the place of a value, else of the nearest table around it that stands in a text.
+    /// Returns the span of a value, else of the nearest enclosing table that has a span.
     pub(super) fn at(&self, pointer: &str) -> At {
         self.find(pointer, |place| place.value.clone())
     }
@@ -193,12 +193,12 @@ impl Document {
         }
     }
 
-    /// Says whether a value was given.
+    /// Returns whether a value was given.
     pub(super) fn has(&self, pointer: &str) -> bool {
         self.value.pointer(pointer).is_some()
     }
 
-    /// Returns a string with its pointer, or the strings of a list with theirs; nothing for anything else.
+    /// Returns a string with its pointer, or the strings of a list with theirs; empty for anything else.
     pub(super) fn strings(&self, pointer: &str) -> Vec<(String, &str)> {
         match self.value.pointer(pointer) {
             Some(Value::String(text)) => vec![(pointer.to_owned(), text)],
@@ -223,12 +223,12 @@ impl Document {
     }
 }
 
-/// Returns the pointer of a key or index within a value.
+/// Returns the JSON pointer of a key or index within a value.
 pub(super) fn child(pointer: &str, key: &str) -> String {
     format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Returns a pointer as people write it: `models.writer.price`, `books.paths[0]`.
+/// Formats a JSON pointer as a TOML key: `models.writer.price`, `books.paths[0]`.
 pub(super) fn dotted(pointer: &str) -> String {
     let mut dotted = String::new();
     for key in pointer.split('/').skip(1) {
@@ -246,7 +246,7 @@ pub(super) fn dotted(pointer: &str) -> String {
     dotted
 }
 
-/// Returns the path of keys before the first `=` of an assignment; empty when there is none.
+/// Returns the path of keys before the first `=` of an assignment; empty if there is none.
 fn keys(text: &str) -> Vec<String> {
     let Some(equals) = equals(text) else { return Vec::new() };
     let key = format!("{}=0", &text[..equals]);
@@ -263,7 +263,7 @@ fn keys(text: &str) -> Vec<String> {
     keys
 }
 
-/// Returns the offset of the first `=` outside quotes.
+/// Returns the byte offset of the first `=` outside quotes.
 fn equals(text: &str) -> Option<usize> {
     let mut quote = None;
     text.char_indices().find_map(|(offset, c)| {
@@ -281,29 +281,31 @@ fn syntax(source: usize, text: &str, fault: &toml::de::Error) -> Problem {
     let span = fault.span().unwrap_or(text.len()..text.len());
     let span = if span.is_empty() { whole_characters(text, span.start) } else { span };
     let (message, expected) = fault.message().split_once(", expected ").unwrap_or((fault.message(), ""));
-    let problem = Problem::new(At { source, span }, format!("no TOML: {message}"));
+    let problem = Problem::new(At { source, span }, format!("invalid TOML: {message}"));
     if expected.is_empty() { problem } else { problem.expected(expected) }
 }
 
 fn no_assignment(source: usize, text: &str, no_key: bool) -> Problem {
     let Some(equals) = equals(text).filter(|_| !no_key) else {
         let at = At { source, span: 0..text.len() };
-        return Problem::new(at, "no assignment").expected("KEY=VALUE, such as `simulate.tau=3`");
+        return Problem::new(at, "not an assignment").expected("KEY=VALUE, such as `simulate.tau=3`");
     };
     let value = text[equals + 1..].trim();
     let begin = text.len() - text[equals + 1..].trim_start().len();
     let at = At { source, span: begin..begin + value.len() };
-    let problem = Problem::new(at, "the value is no TOML");
+    let problem = Problem::new(at, "the value is not valid TOML");
     if value.is_empty() {
         problem.expected("a value after `=`")
     } else if value.starts_with(['[', '{', '"', '\'']) {
-        problem.expected("a TOML value; mind that the shell takes quotes away that stand outside single quotes")
+        problem.expected(
+            "a TOML value; put the whole assignment in single quotes, so that the shell keeps the inner quotes",
+        )
     } else {
         problem.expected(format!("quotes around a string: --set '{}=\"{value}\"'", text[..equals].trim()))
     }
 }
 
-/// Returns the bytes of the character at an offset, or of the one before the end.
+/// Returns the byte range of the character at an offset, or of the last character if the offset is past the end.
 fn whole_characters(text: &str, offset: usize) -> Range<usize> {
     let begin = text.floor_char_boundary(offset.min(text.len().saturating_sub(1)));
     begin..begin + text[begin..].chars().next().map_or(0, char::len_utf8)

@@ -1,17 +1,17 @@
-//! The environment variables that a pipeline file may refer to, as `cli` found them.
+//! The environment variables that a pipeline file may use, as passed in by `cli`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most bytes of a file that holds a variable's value.
+/// Maximum size of a file with a variable's value, in bytes.
 const MOST_BYTES: u64 = 1 << 16;
 
-/// Variables by name. Their values may be secrets: they show themselves nowhere.
+/// Variables by name. Values may be secrets and are never printed.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<String, String>,
-    /// What the files held that variables name: one that is a pipe can be read once only.
+    /// Cached contents of `_FILE` variables, since a pipe can be read only once.
     files: Arc<Mutex<BTreeMap<String, Result<String, String>>>>,
 }
 
@@ -22,8 +22,8 @@ impl Environment {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// Returns a variable or, when it is not set, what stands in the file that `<name>_FILE` names, as secrets are mounted
-    /// into containers.
+    /// Returns a variable or, if it is not set, the contents of the file named by `<name>_FILE`, as container runtimes
+    /// mount secrets.
     pub(super) fn find(&self, name: &str) -> Result<Cow<'_, str>, Unset> {
         if let Some(value) = self.get(name) {
             return Ok(Cow::Borrowed(value));
@@ -35,13 +35,13 @@ impl Environment {
         read.clone().map(Cow::Owned).map_err(|fault| unset(Some(fault)))
     }
 
-    /// Returns the names, in order.
+    /// Returns the names of all variables, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.variables.keys().map(String::as_str)
     }
 }
 
-/// A variable that has no value. Shows no path: somebody may have put the secret itself in its place.
+/// A variable without a value. The message shows no path, since the secret itself may have been entered there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", match file {
     Some(fault) => format!("the file that {name}_FILE names {fault}"),
@@ -50,17 +50,17 @@ impl Environment {
 pub(super) struct Unset {
     /// The variable's name.
     pub(super) name: String,
-    /// What is wrong with the file that should hold its value, when one is named.
+    /// Why the file named by `<name>_FILE` has no value, if there is one.
     pub(super) file: Option<String>,
 }
 
-/// Reads the value of a variable out of a file: its only line.
+/// Reads the value of a variable from a file: its only line.
 fn read(path: &str) -> Result<String, String> {
     use std::io::Read as _;
     let cannot = |error: std::io::Error| format!("cannot be read: {error}");
     let mut bytes = Vec::new();
     std::fs::File::open(path).map_err(cannot)?.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
-    let text = String::from_utf8(bytes).map_err(|_| "is no UTF-8".to_owned())?;
+    let text = String::from_utf8(bytes).map_err(|_| "is not valid UTF-8".to_owned())?;
     match text.trim_start_matches('\u{feff}').trim() {
         "" => Err("is empty".to_owned()),
         value if value.contains(['\n', '\r']) => Err("has more than one line".to_owned()),
@@ -81,7 +81,7 @@ impl std::fmt::Debug for Environment {
     }
 }
 
-/// Replaces `$NAME` and `${NAME}` in a text; `$$` is a dollar sign. Fails on a variable that has no value.
+/// Replaces `$NAME` and `${NAME}` in a text, and `$$` with a dollar sign. Fails on a variable without a value.
 pub(super) fn expand(text: &str, environment: &Environment) -> Result<String, Unset> {
     let mut expanded = String::with_capacity(text.len());
     let mut rest = text;
@@ -149,7 +149,7 @@ mod tests {
         assert!(environment().find("KEY").unwrap_err().to_string().contains("no UTF-8"));
         std::fs::write(&path, "k".repeat(1 << 17)).unwrap();
         assert!(environment().find("KEY").unwrap_err().to_string().contains("longer"));
-        // Whoever puts the key where its file's name belongs does not see it again.
+        // If the key itself is entered as the file's name, it is not printed.
         let error = environment().find("OTHER").unwrap_err().to_string();
         assert!(
             error.starts_with("the file that OTHER_FILE names cannot be read") && !error.contains("sesame"),
@@ -159,9 +159,9 @@ mod tests {
         let mut environment = environment();
         assert_eq!(environment.find("KEY").unwrap(), "once");
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(environment.find("KEY").unwrap(), "once", "a pipe has nothing more to say");
+        assert_eq!(environment.find("KEY").unwrap(), "once", "a pipe is read only once");
         environment.variables.insert("KEY".to_owned(), "own".to_owned());
-        assert_eq!(environment.find("KEY").unwrap(), "own", "what is set already wins");
+        assert_eq!(environment.find("KEY").unwrap(), "own", "a variable takes precedence over its file");
         assert!(environment.find("NONE").unwrap_err().file.is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Why a run ended before its time, or with something missing.
+//! Why a run failed or finished incomplete.
 
 use std::path::PathBuf;
 
@@ -9,53 +9,54 @@ use crate::stages::chunk::ChunkError;
 use crate::stages::export::ExportError;
 use crate::store::StoreError;
 
-/// Why a run did not do all that it was asked.
+/// Why a run failed or finished incomplete.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The pipeline file, or a file that it names, is wrong. Nothing was run.
+    /// The pipeline file, or a file that it names, is invalid. Nothing was run.
     #[error(transparent)]
     Invalid(#[from] PipelineError),
-    /// The file of the pool that says who is who in a book is wrong. What was done before it was read is kept.
-    #[error("{}; what was done before is kept", _0.told())]
+    /// An aliases file of the scene pool is invalid. Results from before it was read are kept.
+    #[error("{}; earlier results are kept", _0.told())]
     Aliases(PipelineError),
-    /// The file of vetoes names what is not there. No data set was written; what was answered is kept.
+    /// The vetoes file names rows or characters that do not exist. No data set was written; the answers are in the
+    /// journal.
     #[error("{}; no data set was written", _0.told())]
     Vetoes(PipelineError),
-    /// A prompt template that the pipeline file puts in place of the program's is wrong. Nothing was run.
+    /// A prompt template that overrides a built-in one is invalid. Nothing was run.
     #[error(transparent)]
     Prompts(#[from] PromptError),
-    /// A run has no data set whose replies could be judged.
+    /// Verdicts were to be added to a run that has no data set.
     #[error("`{}` has no data set to add verdicts to", run.display())]
     Unbuilt {
         /// The run's folder.
         run: PathBuf,
-        /// Why not.
+        /// Why its data set could not be read.
         #[source]
         source: StoreError,
     },
-    /// A data set was divided anew, and what writes it from the journal would undo that. Nothing was run.
-    #[error("`{}` was divided anew by `split`, and would be written as it was before", dataset.display())]
+    /// Writing the data set from the journal would undo an earlier `split`. Nothing was run.
+    #[error("`{}` was changed by `split`; writing it again would undo the split", dataset.display())]
     Divided {
         /// The data set's folder.
         dataset: PathBuf,
     },
-    /// Something would make another run of the one whose replies are judged. Nothing was run.
-    #[error("`{change}` would make another run of it than the one whose replies are judged")]
+    /// Verdicts were to be added, but an option would change the run whose replies are judged. Nothing was run.
+    #[error("`{change}` would change the run whose replies are judged")]
     OtherRun {
-        /// What was asked for.
+        /// The option, as given.
         change: String,
     },
-    /// None of the books can be read.
-    #[error("no book can be read, first `{}`", path.display())]
+    /// No book could be read.
+    #[error("failed to read any book, the first is `{}`", path.display())]
     Books {
-        /// The first of them.
+        /// The path of the first book.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Why it could not be read.
         #[source]
         source: BookError,
     },
-    /// The program cannot use the machine's cores or signals.
-    #[error("start the run")]
+    /// The async runtime or the signal handlers could not be set up.
+    #[error("failed to start the run")]
     Start(#[source] std::io::Error),
     /// A file of the run could not be read or written.
     #[error(transparent)]
@@ -63,64 +64,64 @@ pub enum RunError {
     /// The tables could not be built.
     #[error(transparent)]
     Export(#[from] ExportError),
-    /// A call ended the run; what was done is kept.
+    /// An error that ends the run at once; finished calls are in the journal.
     #[error(transparent)]
     Ask(#[from] AskError),
-    /// The run went to its end, but some of its calls failed, or some of its books could not be read.
+    /// The run finished, but some of its calls failed or some of its books could not be read.
     #[error("{failed} of {total} {what} failed, first `{first}` in `{stage}`")]
     Failures {
-        /// What the run left all the same.
+        /// Summary of the finished part.
         summary: Box<Summary>,
-        /// `calls`, or `books` when all calls were answered.
+        /// `calls`, or `books` if no call failed.
         what: &'static str,
-        /// How many failed.
+        /// Number of failures.
         failed: u64,
-        /// How many there were.
+        /// Number of calls made or books listed.
         total: u64,
-        /// Whether the journal has what the models said, so that another run would fail alike.
+        /// Whether all failed replies are in the journal, so that a rerun would fail in the same way.
         is_kept: bool,
-        /// The stage of the first.
+        /// The stage of the first failure.
         stage: String,
-        /// Its id.
+        /// The id of the first failure.
         first: String,
-        /// Why it failed.
+        /// The reason of the first failure.
         #[source]
         cause: Cause,
     },
 }
 
-/// Why a book was left out.
+/// Why a book was skipped.
 #[derive(Debug, thiserror::Error)]
 pub enum BookError {
-    /// The file cannot be read.
-    #[error("open `{}`", path.display())]
+    /// The file could not be opened.
+    #[error("failed to open `{}`", path.display())]
     Open {
         /// The file's path.
         path: PathBuf,
-        /// Why.
+        /// The I/O error.
         #[source]
         source: std::io::Error,
     },
-    /// It is no book.
+    /// The file could not be parsed as a book.
     #[error(transparent)]
     Chunk(#[from] ChunkError),
-    /// It is not what it was when the run listed it.
-    #[error("read `{}` again: it changed while the run went on", path.display())]
+    /// The file changed between listing and reading.
+    #[error("`{}` changed during the run", path.display())]
     Changed {
         /// The file's path.
         path: PathBuf,
     },
-    /// What should name books names nothing.
+    /// A path or pattern matches no book.
     #[error("{message}")]
     Nothing {
-        /// What is wrong.
+        /// The message.
         message: String,
-        /// The path that is most like it.
+        /// The most similar path that exists.
         nearest: Option<String>,
     },
 }
 
-/// Why a call failed, as its entry among the rejects tells it.
+/// The reason of a failed call, as in its row of `rejected`.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Cause(pub String);

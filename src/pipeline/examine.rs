@@ -1,4 +1,4 @@
-//! What a pipeline file leads to, looked at before any run: its books read, its models named and, when wanted, asked.
+//! Inspects a pipeline file before a run: reads its books, lists its models and, on request, probes their endpoints.
 
 use std::path::PathBuf;
 
@@ -11,71 +11,71 @@ use crate::llm::{self, AskError, HttpFault, Schemas};
 use crate::prompt::Prompts;
 use crate::stages;
 
-/// What a pipeline file leads to.
+/// The result of inspecting a pipeline file.
 #[derive(Debug, Serialize)]
 pub struct Examined {
     /// Its books, in order.
     pub books: Vec<ExaminedBook>,
     /// The models of the cast, by name.
     pub models: Vec<ExaminedModel>,
-    /// What the files that it names hold beside what a run uses.
+    /// Messages about contents of the named files that a run does not use.
     pub notes: Vec<String>,
 }
 
 /// A book of a pipeline file.
 #[derive(Debug, Serialize)]
 pub struct ExaminedBook {
-    /// Its file.
+    /// The book's file.
     pub path: PathBuf,
-    /// Its title; null when it cannot be read.
+    /// The title; null if the book cannot be read.
     pub title: Option<String>,
-    /// Its chunks.
+    /// Number of chunks.
     pub chunks: u64,
-    /// Why it cannot be read.
+    /// Why the book cannot be read.
     pub fault: Option<String>,
 }
 
 /// A model of the cast.
 #[derive(Debug, Serialize)]
 pub struct ExaminedModel {
-    /// Its name in the pipeline file.
+    /// The name in the pipeline file.
     pub name: String,
-    /// Its id, as rows name it.
+    /// The id, as it appears in rows.
     pub id: String,
-    /// Whether a server plays it.
+    /// Whether the model is on a server.
     pub served: bool,
-    /// Whether the file has its price; what is offline costs nothing.
+    /// Whether the file has its price; offline models are free.
     pub priced: bool,
-    /// How many tokens it takes, as the file says.
+    /// The context window in tokens, as configured.
     pub context_window: Option<u32>,
-    /// What was found at its addresses; empty when nobody asked.
+    /// Probe results of its endpoints; empty if not probed.
     pub addresses: Vec<ProbedAddress>,
 }
 
-/// What was found at an address of a model.
+/// The probe result of an endpoint.
 #[derive(Debug, Default, Serialize)]
 pub struct ProbedAddress {
-    /// The address, without user, password and query.
+    /// The URL, without user, password and query.
     pub address: String,
-    /// Whether anybody answers.
+    /// Whether the server responds.
     pub reachable: bool,
-    /// Whether the key is taken; null when that cannot be told.
+    /// Whether the key is accepted; null if unknown.
     pub key: Option<bool>,
-    /// Whether the server knows the model; null when that cannot be told.
+    /// Whether the server knows the model; null if unknown.
     pub model_known: Option<bool>,
-    /// What it does with a JSON Schema: `json_schema`, `json_object`, `prompt` or `ignored`; null when that cannot be told.
+    /// How the server handles a JSON Schema: `json_schema`, `json_object`, `prompt` or `ignored`; null if unknown.
     pub schema: Option<&'static str>,
-    /// How many tokens the model takes, where the server tells.
+    /// The context window in tokens, as reported by the server.
     pub context: Option<u64>,
-    /// How long the call took, in milliseconds.
+    /// Duration of the call in milliseconds.
     pub latency_ms: Option<u64>,
-    /// What keeps a run from being well, each with what to do about it.
+    /// Problems for a run, each with a remedy.
     pub findings: Vec<String>,
-    /// What is worth knowing and no hindrance.
+    /// Notes that are not problems.
     pub notes: Vec<String>,
 }
 
-/// Reads the books and prompts of a pipeline file. Opens no connection and writes nothing.
+/// Reads the books and prompts of a pipeline file. Opens no connections and writes nothing.
 pub fn examine(loaded: &Loaded) -> Result<Examined, RunError> {
     Prompts::new(stages::prompts(), &loaded.prompts)?;
     let shelf = Shelf::new(loaded.book_paths.clone(), loaded.file.chunk.clone(), None);
@@ -114,7 +114,7 @@ pub fn examine(loaded: &Loaded) -> Result<Examined, RunError> {
     Ok(Examined { books, models: models.collect(), notes: loaded.notes.clone() })
 }
 
-/// Asks every address of every served model of the cast, all at once: one tiny call and the list of models at each.
+/// Probes every endpoint of every served model in the cast, concurrently: one tiny call and the list of models each.
 pub async fn probe(loaded: &Loaded, examined: &mut Examined) {
     let probed = examined.models.iter_mut().filter(|model| model.served).map(|model| async move {
         let ModelEntry::OpenAi(served) = &loaded.file.models[&model.name] else { return };
@@ -126,14 +126,14 @@ pub async fn probe(loaded: &Loaded, examined: &mut Examined) {
         if !model.priced
             && let Some(first) = model.addresses.first_mut()
         {
-            let note = format!("its price is unknown, so that no cost can be told: give `models.{}.price`", model.name);
+            let note = format!("the price is unknown, so costs cannot be estimated: set `models.{}.price`", model.name);
             first.notes.push(note);
         }
     });
     futures::future::join_all(probed).await;
 }
 
-/// Says what was found, and what to do about it.
+/// Interprets the result of a probe, with remedies.
 fn judged(probe: llm::Probe, name: &str, window: Option<u32>, id: &str) -> ProbedAddress {
     let mut address = ProbedAddress { address: probe.address, context: probe.context, ..ProbedAddress::default() };
     let key = |part: &str| format!("`models.{name}.{part}`");
@@ -143,7 +143,7 @@ fn judged(probe: llm::Probe, name: &str, window: Option<u32>, id: &str) -> Probe
             (address.reachable, address.key, address.model_known) = (true, Some(true), Some(true));
             address.latency_ms = u64::try_from(latency.as_millis()).ok();
             if listed == Some(false) {
-                address.notes.push(format!("the server answers for `{id}` and does not list it"));
+                address.notes.push(format!("the server answers as `{id}` but does not list it"));
             }
             schema(&mut address, *schemas, &key("max_tokens"));
         }
@@ -162,17 +162,17 @@ fn judged(probe: llm::Probe, name: &str, window: Option<u32>, id: &str) -> Probe
             address.model_known = listed.or((status == Some(404)).then_some(false));
             address.reachable |= listed.is_some();
             let remedy = match status {
-                _ if !address.reachable => format!("start the server, or look at {}", key("base_url")),
-                Some(401 | 403) => format!("put a valid key into the variable that {} names", key("api_key_env")),
-                Some(402) => "fill up the account".to_owned(),
-                Some(429) => "wait, or fill up the account when its quota is used up".to_owned(),
+                _ if !address.reachable => format!("start the server, or check {}", key("base_url")),
+                Some(401 | 403) => format!("set the variable named by {} to a valid key", key("api_key_env")),
+                Some(402) => "add credit to the account".to_owned(),
+                Some(429) => "wait, or add credit to the account if its quota is used up".to_owned(),
                 Some(404 | 405) if listed == Some(true) => {
                     format!("{} must end before `/chat/completions`", key("base_url"))
                 }
-                Some(404 | 405) => format!("look at {} and {}", key("model"), key("base_url")),
-                Some(400 | 422) => format!("look at {} and the sampling parameters", key("extra_body")),
-                Some(500..) => "look into the server's own log, and try again".to_owned(),
-                _ => format!("look at {}", key("base_url")),
+                Some(404 | 405) => format!("check {} and {}", key("model"), key("base_url")),
+                Some(400 | 422) => format!("check {} and the sampling parameters", key("extra_body")),
+                Some(500..) => "check the server's log, and try again".to_owned(),
+                _ => format!("check {}", key("base_url")),
             };
             address.findings.push(format!("{}; {remedy}", super::run::chain(error)));
         }
@@ -188,12 +188,12 @@ fn judged(probe: llm::Probe, name: &str, window: Option<u32>, id: &str) -> Probe
     }
     match (window, probe.context) {
         (Some(window), Some(context)) if u64::from(window) > context => address.findings.push(format!(
-            "{} is {window}, and the server takes {context} tokens; set it to {context}",
+            "{} is {window}, but the server's context window is {context} tokens; set it to {context}",
             key("context_window")
         )),
         (None, Some(context)) => {
             address.notes.push(format!(
-                "the server takes {context} tokens; {} = {context} keeps what is longer from being sent",
+                "the server's context window is {context} tokens; set {} = {context} to reject longer prompts before they are sent",
                 key("context_window")
             ));
         }
@@ -209,20 +209,21 @@ fn schema(address: &mut ProbedAddress, schemas: Schemas, max_tokens: &str) {
         Schemas::Prompt => "prompt",
         Schemas::Ignored => "ignored",
         Schemas::Cut => {
-            let finding = "the reply was cut before its JSON was whole; thoughts count as well";
+            let finding = "the reply was truncated before its JSON was complete; reasoning tokens count too";
             address.findings.push(format!("{finding}: raise {max_tokens}"));
             return;
         }
     });
     match schemas {
         Schemas::Ignored => address.findings.push(
-            "the reply did not keep to the schema; every reply is checked, and many will be asked for again: \
-             look for the server's structured output, or take another model"
+            "the reply did not match the schema; replies are validated, and many will be requested again: \
+             enable structured output on the server, or use another model"
                 .to_owned(),
         ),
-        Schemas::Object | Schemas::Prompt => address
-            .notes
-            .push("the server takes no strict schema; it is put into the prompt, and replies are checked".to_owned()),
+        Schemas::Object | Schemas::Prompt => address.notes.push(
+            "the server does not support strict schemas; the schema is put into the prompt, and replies are validated"
+                .to_owned(),
+        ),
         Schemas::Strict | Schemas::Cut => {}
     }
 }

@@ -1,4 +1,4 @@
-//! The pipeline file as types: what a run is made of. The tables of the stages are the stages' own `Params`.
+//! Types of the pipeline file. The tables of the stages are the stages' own `Params`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,54 +11,54 @@ use crate::llm::{Budget, OfflineOptions, Price, Sampling};
 use crate::schema::{ByLanguage, Language};
 use crate::stages::{chunk, export, extract, instruct, select, simulate, synthesize};
 
-/// The seed of a run whose file names none.
+/// The default seed.
 const SEED: u64 = 7;
 
-/// A pipeline file: books, models, who plays which part, and each stage's numbers. Unknown keys are errors.
-/// `$NAME` in a string stands for an environment variable, `$$` for a dollar sign; paths are resolved from the working
-/// directory.
+/// A pipeline file: books, models, which model plays which part, and the settings of each stage. Unknown keys are
+/// errors. `$NAME` in a string is replaced with an environment variable, `$$` with a dollar sign. Relative paths are
+/// resolved from the working directory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PipelineFile {
-    /// The run's name: its folder is `outputs/<name>`.
+    /// The run's name. Its folder is `outputs/<name>`.
     #[schemars(length(min = 1))]
     pub name: String,
-    /// What all randomness is drawn from: the same seed, books and answers give the same data set. 7 when silent.
+    /// Seed of all randomness: the same seed, books and answers give the same data set. Default 7.
     #[serde(default = "seed")]
     pub seed: u64,
-    /// What is read.
+    /// The books to read.
     pub books: Books,
-    /// The models by the names that `[cast]` uses.
+    /// The models, by the names used in `[cast]`.
     #[schemars(extend("minProperties" = 1))]
     pub models: BTreeMap<String, ModelEntry>,
     /// Which model plays which part.
     pub cast: Cast,
-    /// Prompt templates of your own: the template's name, such as `simulate/direct.en`, to the path of the file that
-    /// takes its place.
+    /// Your own prompt templates: a template's name, such as `simulate/direct.en`, and the path of the file that
+    /// replaces it.
     #[serde(default)]
     pub prompts: BTreeMap<String, String>,
-    /// Books become chunks.
+    /// How books are split into chunks.
     #[serde(default)]
     pub chunk: chunk::Params,
-    /// Chunks become scenes.
+    /// How scenes are extracted from chunks.
     #[serde(default)]
     pub extract: extract::Params,
     /// Where test characters come from.
     #[serde(default)]
     pub synthesize: synthesize::Params,
-    /// Test characters meet scenes.
+    /// How conversations between test characters and scene characters are simulated.
     #[serde(default)]
     pub simulate: simulate::Params,
-    /// Which of two replies is better, and on which dimension.
+    /// How the better of two replies is chosen, and on which dimension.
     #[serde(default)]
     pub select: select::Params,
     /// Role data for training.
     #[serde(default)]
     pub instruct: instruct::Params,
-    /// The data set and its card.
+    /// The data set and its data card.
     #[serde(default)]
     pub export: export::Params,
-    /// What the run may cost.
+    /// Limits on the run's cost.
     #[serde(default)]
     pub budget: Budget,
 }
@@ -71,36 +71,38 @@ const fn seed() -> u64 {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Books {
-    /// Files, folders and globs, resolved from the working directory. Of folders and globs the files with a known ending
-    /// are taken, those called `README` left out.
+    /// Files, folders and globs, resolved from the working directory. Folders and globs match only files with a known
+    /// extension, and no file named `README`.
     #[schemars(length(min = 1))]
     pub paths: Vec<BookPaths>,
 }
 
-/// An entry of `[books] paths`: a path, or a table such as `{ path = "long.txt", chapters = "1-12", license = "cc0-1.0" }`.
+/// An entry of `[books] paths`: a path, or a table such as
+/// `{ path = "long.txt", chapters = "1-12", license = "cc0-1.0" }`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum BookPaths {
-    /// A file, folder or glob, whose books are taken whole.
+    /// A file, folder or glob; its books are used whole.
     Whole(String),
-    /// One of which more is said. It goes before an entry that names the same file by its path alone.
+    /// A table with further settings. It takes precedence over an entry that names the same file by its path alone.
     Told(ToldBooks),
 }
 
-/// Books of which more is said than where they are.
+/// Books with chapters, licence or source given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToldBooks {
     /// A file, folder or glob.
     pub path: String,
-    /// Places of chapters from 1, such as `1-12` or `1-3, 7, 20-`, as `dramaturg chunk BOOK --chapters` counts them. All are
-    /// taken when silent.
+    /// Positions of chapters, from 1, such as `1-12` or `1-3, 7, 20-`, as listed by `dramaturg chunk BOOK --chapters`.
+    /// All chapters if unset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chapters: Option<String>,
-    /// The licence of these books, as the card shows it: `cc0-1.0`, `public domain in the EU`, `in copyright, with permission`.
+    /// The licence of these books, as shown on the data card: `cc0-1.0`, `public domain in the EU`, `in copyright, with
+    /// permission`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
-    /// Where they come from, as the card shows it: an address, or an edition in words.
+    /// Where these books come from, as shown on the data card: a URL, or the edition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
@@ -109,14 +111,14 @@ pub struct ToldBooks {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "provider", rename_all = "lowercase")]
 pub enum ModelEntry {
-    /// The offline engine: answers in this process, from the text itself, with no network and no weights.
+    /// The offline engine: answers in-process from the text itself, without network or weights.
     Offline(OfflineOptions),
     /// An OpenAI-compatible chat completions endpoint.
     OpenAi(Box<Served>),
 }
 
 impl ModelEntry {
-    /// Returns what its tokens cost; none where that is unknown.
+    /// Returns the price of tokens, or `None` if it is unknown.
     #[must_use]
     pub fn price(&self) -> Option<Price> {
         match self {
@@ -126,70 +128,73 @@ impl ModelEntry {
     }
 }
 
-/// A model that a server plays.
+/// A model on a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Served {
-    /// The URL up to and with `/v1`, or a list of several that serve the same model, of which the least busy one is asked;
-    /// `OPENAI_BASE_URL` of the environment when silent.
+    /// The URL up to and including `/v1`, or a list of URLs that serve the same model; each request goes to the least
+    /// busy one. `OPENAI_BASE_URL` of the environment if unset.
     pub base_url: Option<BaseUrl>,
-    /// The model's id on the server; `OPENAI_MODEL` of the environment when silent.
+    /// The model's id on the server. `OPENAI_MODEL` of the environment if unset.
     pub model: Option<String>,
-    /// The environment variable that holds the key; when it is not set, `<variable>_FILE` may name a file whose only line is
-    /// the key. The key itself never stands in a pipeline file.
+    /// The environment variable with the API key. If it is not set, `<variable>_FILE` may name a file whose only line
+    /// is the key. The key itself must not be in a pipeline file.
     pub api_key_env: String,
-    /// Sampling temperature; the server's own when silent.
+    /// Sampling temperature. The server's default if unset.
     #[schemars(range(min = 0.0, max = 2.0))]
     pub temperature: Option<f64>,
-    /// Nucleus sampling: the share of probability that is drawn from; the server's own when silent.
+    /// Nucleus sampling: the probability mass to sample from. The server's default if unset.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub top_p: Option<f64>,
-    /// The most tokens of a reply, reasoning included; the server's own when silent.
+    /// Maximum tokens of a reply, reasoning included. The server's default if unset.
     #[schemars(range(min = 1))]
     pub max_tokens: Option<u32>,
-    /// The most requests in flight, over all addresses; one that waits for its next try, as after a 429, is none. It
-    /// falls by itself when a server refuses more. 32 when silent.
+    /// Maximum number of requests in flight over all URLs. A request that waits for a retry, as after a 429, does not
+    /// count. The limit is lowered automatically when a server refuses requests. Default 32.
     #[schemars(range(min = 1, max = 65_536))]
     pub concurrency: u32,
-    /// The most requests a minute at each address; what a server allows is found out when silent.
+    /// Maximum requests per minute at each URL. If unset, the server's limit is estimated from its responses.
     #[schemars(range(min = 1))]
     pub requests_per_minute: Option<u32>,
-    /// The most tokens a minute at each address, prompts and replies together; found out when silent.
+    /// Maximum tokens per minute at each URL, prompts and replies together. If unset, the server's limit is estimated
+    /// from its responses.
     #[schemars(range(min = 1))]
     pub tokens_per_minute: Option<u32>,
-    /// How many tokens the model takes, prompt and reply together: what is surely longer is rejected before it is sent.
+    /// The model's context window in tokens, prompt and reply together. Prompts that are certainly longer are rejected
+    /// before they are sent.
     #[schemars(range(min = 1))]
     pub context_window: Option<u32>,
-    /// How long a whole request may take, in seconds. 300 when silent, since reasoning models think long.
+    /// Timeout of a whole request, in seconds. Default 300, since reasoning models can take long.
     #[schemars(range(min = 1))]
     pub timeout_s: u32,
-    /// How long a connection may take to come about, in seconds. 10 when silent.
+    /// Timeout for opening a connection, in seconds. Default 10.
     #[schemars(range(min = 1))]
     pub connect_timeout_s: u32,
-    /// How often a request is sent before its call fails. One that is refused for its number (429) is not counted as long
-    /// as others are let in. Where no address has ever answered, ten minutes and two tries end the run earlier. 6 when silent.
+    /// How many times a request is sent before its call fails. A rate-limited request (429) does not count as long as
+    /// other requests succeed. If no URL has ever answered, the run ends after ten minutes and two tries. Default 6.
     #[schemars(range(min = 1, max = 100))]
     pub max_tries: u32,
-    /// How often a reply that breaks its schema is asked again. 2 when silent.
+    /// How many times a reply that does not match its schema is asked for again. Default 2.
     #[schemars(range(max = 20))]
     pub max_reasks: u32,
-    /// USD per million tokens; without it the run's cost is unknown.
+    /// USD per million tokens. If unset, the run's cost is unknown.
     pub price: Option<Price>,
-    /// Further headers of each request. Their values come from the environment, as in `{ X-Team = "$TEAM_TOKEN" }`: they
-    /// are kept as secret as the key.
+    /// Additional headers of each request. Their values come from the environment, as in `{ X-Team = "$TEAM_TOKEN" }`,
+    /// and are kept as secret as the key.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-    /// Further keys of the request's body, as the server knows them. They stand in the journal: no secrets here.
+    /// Additional keys of the request body, as defined by the server. They are stored in the journal and must not
+    /// contain secrets.
     pub extra_body: Map<String, Value>,
 }
 
-/// Where a served model is reached: one URL, or several that serve the same model.
+/// The address of a served model: one URL, or several that serve the same model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum BaseUrl {
-    /// One.
+    /// One URL.
     One(String),
-    /// Several.
+    /// Several URLs.
     Several(#[schemars(length(min = 1))] Vec<String>),
 }
 
@@ -218,11 +223,11 @@ impl Default for Served {
 }
 
 impl Served {
-    /// The variable that holds the key when the file names none.
+    /// Default environment variable of the API key.
     pub(super) const API_KEY_ENV: &'static str = "OPENAI_API_KEY";
-    /// The variable that holds the endpoint when the file names none.
+    /// Default environment variable of the base URL.
     pub(super) const BASE_URL_ENV: &'static str = "OPENAI_BASE_URL";
-    /// The variable that holds the model's id when the file names none.
+    /// Default environment variable of the model's id.
     pub(super) const MODEL_ENV: &'static str = "OPENAI_MODEL";
 
     /// Returns the sampling parameters.
@@ -231,65 +236,65 @@ impl Served {
         Sampling { temperature: self.temperature, top_p: self.top_p, max_tokens: self.max_tokens }
     }
 
-    /// Returns how long a whole request may take.
+    /// Returns the timeout of a whole request.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(u64::from(self.timeout_s))
     }
 
-    /// Returns how long a connection may take to come about.
+    /// Returns the timeout for opening a connection.
     #[must_use]
     pub fn connect_timeout(&self) -> Duration {
         Duration::from_secs(u64::from(self.connect_timeout_s))
     }
 }
 
-/// The table `[cast]`: which model plays which part. A part takes a model's name, or a table by language such as
-/// `{ en = "a", zh = "b" }`.
+/// The table `[cast]`: which model plays which part. Each part is a model's name, or a table by language such as `{ en
+/// = "a", zh = "b" }`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cast {
-    /// Makes scenes of chunks.
+    /// Extracts scenes from chunks.
     pub extractor: Member,
-    /// Make up test characters, in turn.
+    /// Make up test characters, taking turns.
     pub synthesizers: Members,
-    /// Decides who speaks next.
+    /// Decides which character speaks next.
     pub director: Member,
-    /// Plays the characters of the scenes.
+    /// Plays the scene characters.
     pub scene: Member,
-    /// Play the test characters: one lane for each character and source.
+    /// Play the test characters. Each pair of test character and source model is a lane.
     pub sources: Members,
-    /// Answers beside the source at each test turn; models under test are compared with it.
+    /// The baseline: answers beside the source at each test turn, and models under evaluation are compared with it.
     pub base: Member,
-    /// Says which of two replies is better, on which dimension, and rates whole conversations.
+    /// Judges which of two replies is better, and on which dimension, and rates whole conversations.
     pub judge: Member,
-    /// Further judges, who are shown the same pairs of replies and change nothing in what is played: what they say stands in
-    /// the column `verdicts`. `dramaturg select RUN --judge MODEL` adds one to a run.
+    /// Additional judges. They judge the same pairs of replies without influence on the conversation; their verdicts
+    /// are in the column `verdicts`. `dramaturg select RUN --judge MODEL` adds one to an existing run.
     #[serde(default, skip_serializing_if = "Members::is_empty")]
     pub judges: Members,
-    /// Describes the roles of `instruct`, and makes questions and answers about them; the extractor when silent.
+    /// Describes the roles of `instruct`, and writes questions and answers about them. The extractor if unset.
     #[serde(default)]
     pub instructor: Option<Member>,
-    /// Plays the roles of `instruct` where they carry out general instructions; the base when silent.
+    /// Plays the roles of `instruct` on general instructions. The base model if unset.
     #[serde(default)]
     pub player: Option<Member>,
 }
 
 impl Cast {
-    /// Returns who describes roles and asks about them.
+    /// Returns the model that describes roles and asks about them.
     #[must_use]
     pub fn instructor(&self) -> &Member {
         self.instructor.as_ref().unwrap_or(&self.extractor)
     }
 
-    /// Returns who plays roles.
+    /// Returns the model that plays roles.
     #[must_use]
     pub fn player(&self) -> &Member {
         self.player.as_ref().unwrap_or(&self.base)
     }
 }
 
-/// The model that plays a part: one name, or one for each language.
+/// The model of a part: one name, or one per language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Member {
@@ -300,7 +305,7 @@ pub enum Member {
 }
 
 impl Member {
-    /// Returns the name of the model that plays the part in a language.
+    /// Returns the name of the model for a language.
     #[must_use]
     pub fn get(&self, language: Language) -> &str {
         match self {
@@ -310,7 +315,7 @@ impl Member {
     }
 }
 
-/// The models that play a part: a list of names, or one for each language.
+/// The models of a part: a list of names, or one list per language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Members {
@@ -327,13 +332,13 @@ impl Default for Members {
 }
 
 impl Members {
-    /// Says whether nobody plays the part.
+    /// Returns whether no model plays the part.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         Language::ALL.into_iter().all(|language| self.get(language).is_empty())
     }
 
-    /// Returns the names of the models that play the part in a language.
+    /// Returns the names of the models for a language.
     #[must_use]
     pub fn get(&self, language: Language) -> &[String] {
         match self {

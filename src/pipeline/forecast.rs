@@ -1,9 +1,9 @@
-//! What a run will ask and cost, found by rehearsing it: the whole road offline, with the run's own journal, and no file
-//! written.
+//! Forecasts the calls and cost of a run with a dry run: all stages with the offline engine and the run's journal,
+//! without writing files.
 //!
-//! Every served model is played by the offline engine, which gets the same asks and renders the same prompts. What the
-//! journal has is read back and counts as paid; what it tells of a model (how long its replies are and how long they take, how it
-//! counts tokens, how often it is asked again) takes the place of what is assumed.
+//! The offline engine answers in place of every served model, with the same asks and prompts. Answers in the journal
+//! are reused and count as paid. The journal's statistics of a model (length and duration of replies, token counts,
+//! retries after invalid replies) replace the default assumptions.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,32 +23,32 @@ use crate::prompt::Prompts;
 use crate::stages;
 use crate::store::{JournalView, StoreError};
 
-/// How a run is rehearsed.
+/// Options of a forecast.
 #[derive(Debug, Clone, Default)]
 pub struct ForecastOptions {
-    /// The run's folder, whose journal counts as paid; `outputs/<name>` when silent.
+    /// The run's folder, whose journal counts as paid. `outputs/<name>` if unset.
     pub out: Option<PathBuf>,
-    /// As for the run.
+    /// The `--limit` of the run.
     pub limit: Option<u32>,
-    /// As for the run.
+    /// Additional judges to ask, as for the run.
     pub judges: Vec<String>,
-    /// How long every call to a served model takes; when silent what the journal tells, else three seconds.
+    /// Duration of every call to a served model. If unset, the journal's mean, else three seconds.
     pub latency: Option<Duration>,
 }
 
-/// Where the length of a model's replies is known from.
+/// The basis of a completion length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
-    /// The offline engine's own replies.
+    /// The offline engine's own replies, which are exact.
     Offline,
     /// The run's journal.
     Measured,
-    /// Nothing but the offline engine's replies, and what is usual.
+    /// The offline engine's replies and default assumptions.
     Assumed,
 }
 
-/// What an ask to a model is still to take.
+/// Remaining usage of one ask by one model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AskForecast {
     /// The stage.
@@ -57,72 +57,72 @@ pub struct AskForecast {
     pub ask: String,
     /// The model's name in the pipeline file.
     pub model: String,
-    /// Calls to be made.
+    /// Number of calls to make.
     pub calls: u64,
-    /// Calls that the journal has.
+    /// Number of calls in the journal.
     pub paid: u64,
-    /// Prompt tokens of the calls to be made.
+    /// Prompt tokens of the calls to make.
     pub prompt: u64,
-    /// Those of them that extend an earlier prompt.
+    /// Prompt tokens among them that extend an earlier prompt.
     pub cacheable: u64,
-    /// Completion tokens of the calls to be made.
+    /// Completion tokens of the calls to make.
     pub completion: u64,
-    /// USD for the calls to be made, nothing cached; null where the price is unknown.
+    /// USD for the calls to make, without caching; null if the price is unknown.
     pub usd: Option<f64>,
-    /// The same when all that is cacheable is read from a cache.
+    /// USD if all cacheable tokens are read from a prefix cache.
     pub usd_cached: Option<f64>,
-    /// Where the completion tokens are from.
+    /// The basis of the completion tokens.
     pub basis: Basis,
 }
 
-/// How long a stage takes, where served models are all that takes time.
+/// Duration of a stage, counting only calls to served models.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StageForecast {
     /// The stage.
     pub stage: String,
-    /// Calls to be made.
+    /// Number of calls to make.
     pub calls: u64,
     /// Seconds.
     pub wall_s: f64,
 }
 
-/// A bound of `[budget]` beside what the run is expected to reach.
+/// A limit of `[budget]` and the expected value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bound {
-    /// The bound's key.
+    /// The limit's key.
     pub key: &'static str,
-    /// The bound.
+    /// The limit.
     pub max: f64,
-    /// What is expected; null where a price is unknown.
+    /// The expected value; null if a price is unknown.
     pub expected: Option<f64>,
-    /// Whether the run would stop at it.
+    /// Whether the run would stop at the limit.
     pub reached: bool,
 }
 
-/// What a run will ask and cost. Its JSON form is what `build --dry-run --json` prints.
+/// The forecast of a run, as printed by `build --dry-run --json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Forecast {
     /// The run's folder. Nothing is written to it.
     pub run: PathBuf,
-    /// How long each call was taken to take, in seconds; null where the journal's figures stand for some.
+    /// The assumed duration of each call in seconds; null if some durations are from the journal.
     pub latency_s: Option<f64>,
-    /// By stage, ask and model, in the order of the road.
+    /// By stage, ask and model, in the order of the stages.
     pub asks: Vec<AskForecast>,
-    /// The sum of what is to come; `paid` are the calls that the journal has.
+    /// The total of the calls to make; `paid` is the number of calls in the journal.
     pub total: AskForecast,
-    /// USD for what the journal has; null where a price is unknown.
+    /// USD for the calls in the journal; null if a price is unknown.
     pub paid_usd: Option<f64>,
-    /// By stage, in the order of the road.
+    /// By stage, in order.
     pub stages: Vec<StageForecast>,
-    /// How long the calls to be made take at the configured concurrency and limits, in seconds.
+    /// Duration of the calls to make at the configured concurrency and rate limits, in seconds.
     pub wall_s: f64,
-    /// What the rehearsal made: scenes, characters, conversations, samples. A served model makes more or fewer.
+    /// Rows made in the dry run: scenes, characters, conversations, samples. Served models make more or fewer.
     pub rows: BTreeMap<&'static str, u64>,
-    /// The bounds of `[budget]`.
+    /// The limits of `[budget]`.
     pub budget: Vec<Bound>,
 }
 
-/// Rehearses a run, and tells what it will ask. Writes no file and opens no connection.
+/// Performs a dry run and returns its forecast. Writes no files and opens no connections.
 pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Reporter>) -> Result<Forecast, RunError> {
     let run = options.out.clone().unwrap_or_else(|| PathBuf::from("outputs").join(&loaded.file.name));
     let journal = match JournalView::open(&run.join("journal.jsonl")) {
@@ -140,12 +140,12 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
     let (loaded, desk) = (Arc::new(loaded), Arc::new(desk));
     let clock = Arc::new(Clock { reporter, rehearsal: Arc::clone(&rehearsal), stages: Mutex::default() });
     let (_sender, stop) = watch::channel(false);
-    // Of a rehearsal there is no data set.
+    // A dry run writes no data set, so it also runs for additional judges.
     let limit = options.limit;
     let road = RunOptions { out: None, limit, replay: false, judges: vec![], until: Stage::Export, stop };
 
     let idle = Arc::clone(&rehearsal);
-    // One thread: on it, nothing to do means that every task waits for a call or for a book.
+    // On a single thread, an idle runtime means that every task waits for a call or a book.
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.on_thread_park(move || idle.idle()).build().map_err(RunError::Start)?;
     let reporter: Arc<dyn Reporter> = Arc::<Clock>::clone(&clock);
@@ -198,11 +198,11 @@ fn ask(account: &Account, loaded: &Loaded, measured: &Measured) -> AskForecast {
     }
 }
 
-/// Returns the stage that an ask belongs to, as the road knows it: the judge works within `simulate`.
+/// Returns the stage that an ask runs in: judging is a part of `simulate`.
 fn stage_of(ask: &str) -> &str {
     match ask.split('/').next().unwrap_or(ask) {
         "select" => "simulate",
-        // Borders are looked for when a book's turn comes to be extracted.
+        // Chunk boundaries are asked for when the book is extracted.
         "chunk" => "extract",
         stage => stage,
     }
@@ -233,7 +233,7 @@ fn total(asks: &[AskForecast]) -> AskForecast {
     }
 }
 
-/// Sets the bounds beside what is expected, on top of what the journal's answers took, asked for again or not.
+/// Compares the limits with the expected usage, on top of the journal's usage including retries.
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
 fn budget(loaded: &Loaded, total: &AskForecast, spent: &BTreeMap<String, Usage>) -> Vec<Bound> {
     let budget = &loaded.file.budget;
@@ -256,7 +256,7 @@ fn budget(loaded: &Loaded, total: &AskForecast, spent: &BTreeMap<String, Usage>)
     bounds.into_iter().filter_map(bound).collect()
 }
 
-/// A journal that is read and never written.
+/// A read-only journal.
 struct Read(Option<JournalView>);
 
 impl Journal for Read {
@@ -269,7 +269,7 @@ impl Journal for Read {
     }
 }
 
-/// Notes when stages begin and end by the rehearsal's clock, and hands on what it hears.
+/// Records the simulated begin and end of stages, and forwards events.
 struct Clock {
     reporter: Arc<dyn Reporter>,
     rehearsal: Arc<Rehearsal>,
@@ -302,7 +302,7 @@ impl Reporter for Clock {
             _ => {}
         }
         drop(stages);
-        // What a rehearsal leaves out is nobody's loss.
+        // Rejects of a dry run are not reported.
         if !matches!(event, Event::Rejected(_)) {
             self.reporter.report(event);
         }

@@ -1,5 +1,5 @@
-//! The road of `export --format` for tables: reads a data set group by group and writes its rows in another form, a folder beside it
-//! that takes its place whole.
+//! Converts the tables of a data set to another format, for `export --format`: reads row groups and writes a new folder
+//! that replaces the old one atomically.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,24 +8,24 @@ use crate::pipeline::RunError;
 use crate::stages::export::{Form, Lines};
 use crate::store::{self, Dataset, LineFiles, LineLimits, NewFolder, StoreError};
 
-/// What is to be written.
+/// Options of a conversion.
 #[derive(Debug, Clone)]
 pub struct Forms {
     /// The data set.
     pub dataset: PathBuf,
-    /// The form.
+    /// The format.
     pub form: Form,
-    /// The configs; all that the form is one of when empty.
+    /// The configs; if empty, all that the format supports.
     pub configs: Vec<String>,
-    /// The model that batch requests name.
+    /// The model named in batch requests.
     pub model: String,
-    /// The folder, which is replaced whole.
+    /// The output folder, which is replaced.
     pub out: PathBuf,
-    /// How large a file may grow; `CoSER`'s is one list and so one file.
+    /// Limits of file size. CoSER's format is one JSON list and is never divided.
     pub limits: LineLimits,
 }
 
-/// Writes the tables and returns how many rows each file has, by its path below the folder.
+/// Writes the tables and returns the number of rows by file, relative to the folder.
 pub fn forms(forms: &Forms) -> Result<BTreeMap<String, usize>, RunError> {
     let dataset = Dataset::open(&forms.dataset)?;
     let is_list = forms.form == Form::Coser;
@@ -71,7 +71,7 @@ pub fn forms(forms: &Forms) -> Result<BTreeMap<String, usize>, RunError> {
         }
         for (file, lines) in files.end()? {
             let path = folder.join(file);
-            // A list is one file, and the bracket that ends it is no row.
+            // A JSON list is one file, and its closing bracket is not a row.
             let rows = if is_list { rows } else { usize::try_from(lines).unwrap_or(usize::MAX) };
             let below = path.strip_prefix(whole.place()).unwrap_or(&path);
             let below = below.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");

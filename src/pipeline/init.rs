@@ -1,18 +1,18 @@
-//! What a new project begins with: a commented pipeline file, and two short books that it runs on as it stands.
+//! Files of a new project: a commented pipeline file and two short books that it runs on unchanged.
 
 use std::path::{Path, PathBuf};
 
 use crate::schema::slug;
 
 const PIPELINE: &str = include_str!("init/pipeline.toml");
-/// Never into version control: what runs leave, and what holds keys.
+/// Keeps run outputs and keys out of version control.
 const IGNORED: &str = "/outputs\n.env\n";
 const BOOKS: [(&str, &str); 2] = [
     ("books/a_penny_either_way.txt", include_str!("../../books/a_penny_either_way.txt")),
     ("books/lian_wen_ji.txt", include_str!("../../books/lian_wen_ji.txt")),
 ];
 
-/// Returns the files of a new project in a folder, each with its text: the pipeline file, called after the folder, first.
+/// Returns the files of a new project as paths and texts: first the pipeline file, whose `name` is the folder's name.
 #[must_use]
 pub fn init(folder: &Path) -> Vec<(PathBuf, String)> {
     let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
@@ -32,7 +32,7 @@ mod tests {
     fn pipeline(folder: &str) -> toml::Table {
         let files = init(Path::new(folder));
         assert!(files.iter().all(|(path, _)| path.starts_with(folder)));
-        files[0].1.parse().expect("it is TOML")
+        files[0].1.parse().expect("the template is valid TOML")
     }
 
     #[test]

@@ -1,21 +1,20 @@
-//! Where the values of a JSON text stand. Reads no syntax of its own: the text has been parsed before.
+//! Finds the source span of each value in a JSON text. Does not validate syntax: the text must have been parsed before.
 
 use std::ops::Range;
 
 use super::document::child;
 
-/// Where a value of a JSON text stands.
+/// The source span of a JSON value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct JsonPlace {
     /// JSON Pointer.
     pub(super) pointer: String,
-    /// Its key, quotes included; none for items and the whole.
+    /// The key with its quotes; `None` for array items and the root.
     pub(super) key: Option<Range<usize>>,
-    /// The value.
     pub(super) value: Range<usize>,
 }
 
-/// Returns the places of all values of a text that `serde_json` has accepted.
+/// Returns the spans of all values in a text that `serde_json` accepted.
 pub(super) fn places(text: &str) -> Vec<JsonPlace> {
     let mut scan = Scan { text, at: 0, places: Vec::new() };
     scan.value("", None);
@@ -82,7 +81,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Moves over white space; returns the offset and the byte that stands there, 0 at the end.
+    /// Skips whitespace and returns the offset and byte there, or 0 at the end.
     fn peek(&mut self) -> (usize, u8) {
         let bytes = self.text.as_bytes();
         while bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {

@@ -1,4 +1,4 @@
-//! What two runs left out, compared by stage, reason and id. What the reasons mean is not asked.
+//! Compares what two runs rejected, by stage, reason and id.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,21 +7,21 @@ use serde::Serialize;
 
 use crate::store::{self, StoreError};
 
-/// How what was left out for one reason differs.
+/// Differences in the rejects of one reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOutChanges {
-    /// How many entries are what they were.
+    /// Number of entries in both runs.
     pub same: u64,
-    /// Ids that only the other run has left out for it; one that stands there oftener than before, as often as it is more.
+    /// Ids rejected only by the second run; an id is repeated if it is rejected several times more.
     pub added: Vec<String>,
-    /// Ids that only the one run has left out for it.
+    /// Ids rejected only by the first run.
     pub removed: Vec<String>,
 }
 
-/// What was left out: by stage and reason, how often each id.
+/// Number of rejects by id, by stage and reason.
 pub(super) type LeftOut = BTreeMap<String, BTreeMap<String, u64>>;
 
-/// Reads what a run left out.
+/// Reads the rejects of a run.
 pub(super) fn left_out(run: &Path) -> Result<LeftOut, StoreError> {
     let mut left_out = LeftOut::new();
     store::each_texts(&run.join("dataset"), "rejected", &["stage", "reason", "id"], |texts| {
@@ -32,7 +32,7 @@ pub(super) fn left_out(run: &Path) -> Result<LeftOut, StoreError> {
 }
 
 impl LeftOutChanges {
-    /// Compares what two runs left out; what is the same is left out here.
+    /// Compares the rejects of two runs; reasons without a difference are omitted.
     pub(super) fn between(one: &LeftOut, other: &LeftOut) -> BTreeMap<String, Self> {
         let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
         let none = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! From the path of a pipeline file to everything that a run needs of it, validated whole before any work.
+//! Loads a pipeline file and everything it names, and validates all of it before any work starts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,19 +15,19 @@ use super::{BookPath, Environment, ModelEntry, PipelineFile, checks, paths};
 use crate::llm::{AskError, Desk, Endpoint, Model, Secret};
 use crate::schema::{Character, Dimension, Instruction, Language};
 
-/// Whether the run may open connections; a replay does not.
+/// Which models must be reachable. A replay opens no connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Endpoints<'a> {
-    /// Every served model of the cast has to be reachable.
+    /// Every served model of the cast must be reachable.
     Needed,
-    /// These alone have to be; nobody else is asked.
+    /// Only these models must be reachable; no other model is asked.
     NeededBy(&'a [String]),
-    /// Answers come from the journal alone: addresses and keys may be missing.
+    /// All answers come from the journal: URLs and keys may be missing.
     Unneeded,
 }
 
 impl Endpoints<'_> {
-    /// Says whether a model has to be reachable.
+    /// Returns whether a model must be reachable.
     fn are_needed_by(self, model: &str) -> bool {
         match self {
             Self::Needed => true,
@@ -36,7 +36,7 @@ impl Endpoints<'_> {
         }
     }
 
-    /// Says whether a key of the file concerns nothing but how a model is reached that nobody asks.
+    /// Returns whether a key only concerns how to reach a model that is not asked.
     fn spare(self, pointer: &str) -> bool {
         let mut parts = pointer.strip_prefix("/models/").unwrap_or_default().split('/');
         let (model, key) = (parts.next().unwrap_or_default(), parts.next());
@@ -45,45 +45,45 @@ impl Endpoints<'_> {
     }
 }
 
-/// A pipeline file with all that it names.
+/// A pipeline file with everything that it names.
 #[derive(Debug)]
 pub struct Loaded {
     /// The pipeline file's path, as given.
     pub path: PathBuf,
-    /// The file with `--set` laid over it, variables expanded and defaults filled in.
+    /// The file with `--set` applied, variables expanded and defaults filled in.
     pub file: PipelineFile,
     /// The books' files, sorted by path.
     pub book_paths: Vec<BookPath>,
-    /// The established test characters, in order of the files that `[synthesize] established` names.
+    /// The established test characters, in the order of the files in `[synthesize] established`.
     pub characters: Vec<Character>,
-    /// The file of each of them, by id.
+    /// The file of each established character, by id.
     pub character_paths: BTreeMap<String, PathBuf>,
-    /// What the files that are named hold beside what a run uses, to be told.
+    /// Messages about contents of the named files that a run does not use.
     pub notes: Vec<String>,
-    /// The roles that `[instruct] roles` names by files.
+    /// The roles from the files in `[instruct] roles`.
     pub roles: Vec<Character>,
-    /// The scripts whose roles are taken.
+    /// Paths of the scripts whose roles are used.
     pub scripts: Vec<PathBuf>,
     /// The general instructions.
     pub instructions: Vec<Instruction>,
-    /// Texts of the prompt templates that take the place of the program's, by name.
+    /// Texts of the prompt templates that replace built-in ones, by name.
     pub prompts: BTreeMap<String, String>,
-    /// The dimensions: those of the file that `[select] dimensions` names, else the paper's.
+    /// The dimensions: those of the file in `[select] dimensions`, else FURINA's.
     pub dimensions: Vec<Dimension>,
-    /// What people take out of the data set by hand, and put right in it.
+    /// Manual edits to the data set: rows to remove and texts to correct.
     pub vetoes: Option<Vetoes>,
-    /// How the served models of the cast are reached. The keys show themselves nowhere.
+    /// Endpoints of the served models of the cast. Keys are never printed.
     pub endpoints: BTreeMap<String, Endpoint>,
-    /// Text of the pipeline file.
+    /// The text of the pipeline file.
     pub source: String,
-    /// What `--set` laid over the file, as given, where it can change a row.
+    /// The `--set` assignments, as given, that can change a row.
     pub overrides: Vec<String>,
-    /// The whole configuration as TOML, for the manifest: `--set` and defaults in place, variables by name only.
+    /// The effective configuration as TOML, for the manifest: `--set` and defaults applied, variables not expanded.
     pub effective: String,
 }
 
 impl Loaded {
-    /// Returns the names of the models that play a part.
+    /// Returns the names of all models that play a part.
     pub(super) fn cast(&self) -> BTreeSet<&str> {
         let cast = &self.file.cast;
         let mut names = BTreeSet::new();
@@ -99,15 +99,18 @@ impl Loaded {
         names
     }
 
-    /// Makes a model of the file. `name` is one that the cast uses.
+    /// Creates a model of the file. `name` must be used in the cast.
     pub fn model(&self, name: &str, desk: &Arc<Desk>) -> Result<Model, AskError> {
-        let entry = self.file.models.get(name).expect("every member of the cast names a model");
+        let entry = self.file.models.get(name).expect("validation checks that every name in the cast is a model");
         let desk = Arc::clone(desk);
         match entry {
             ModelEntry::Offline(options) => Ok(Model::offline(name, options.clone(), desk)),
             ModelEntry::OpenAi(served) => {
-                let endpoint =
-                    self.endpoints.get(name).expect("every served model of the cast has an endpoint").clone();
+                let endpoint = self
+                    .endpoints
+                    .get(name)
+                    .expect("validation resolves an endpoint for every served model in the cast")
+                    .clone();
                 let extra_body = Value::Object(served.extra_body.clone());
                 Model::served(name, endpoint, &served.sampling(), extra_body, served.price, served.max_reasks, desk)
             }
@@ -115,8 +118,9 @@ impl Loaded {
     }
 }
 
-/// Reads and validates a pipeline file with `--set` texts laid over it. Tells all problems at once, those of the character
-/// files and prompt templates that it names among them. Relative paths are resolved from the working directory.
+/// Reads and validates a pipeline file with `--set` assignments applied. All problems are reported at once, including
+/// those of the character files and prompt templates that it names. Relative paths are resolved from the working
+/// directory.
 pub fn load(
     path: &Path,
     sets: &[String],
@@ -135,7 +139,7 @@ pub fn load(
     load_text(path, source, sets, environment, endpoints)
 }
 
-/// Does the same with the text of a pipeline file; `path` is what it is called.
+/// Like [`load`], with the text given; `path` is used in messages.
 pub(super) fn load_text(
     path: &Path,
     source: String,
@@ -145,11 +149,11 @@ pub(super) fn load_text(
 ) -> Result<Loaded, PipelineError> {
     let mut reader = Reader { sources: vec![(path.display().to_string(), source)], problems: Vec::new() };
     let mut document = Document::toml(0, &reader.sources[0].1, &mut reader.problems);
-    // Of what is something else altogether the first fault says it all.
+    // If the file is something else altogether, the first syntax error is enough.
     if !document.complete && !["books", "models", "cast"].iter().any(|table| document.keys("").contains(table)) {
         reader.problems.truncate(1);
         for problem in &mut reader.problems {
-            problem.message = format!("this is no pipeline file: {}", problem.message);
+            problem.message = format!("not a pipeline file: {}", problem.message);
             problem.expected =
                 Some("TOML with `[books]`, `[models]` and `[cast]`, as `dramaturg init` writes it".to_owned());
         }
@@ -190,7 +194,7 @@ pub(super) fn load_text(
     }
     let Some(mut file) = typed else { return Err(reader.invalid()) };
     let endpoints = resolve(&mut file, reached);
-    // A run that is looked at later is looked at with the vetoes that it was made with.
+    // The manifest records the overrides that the data set was made with.
     file.export.vetoes = vetoes.as_ref().map(|vetoes| vetoes.path.display().to_string());
     let effective = effective(&file, unexpanded);
     let source = reader.sources.swap_remove(0).1;
@@ -215,7 +219,7 @@ pub(super) fn load_text(
     })
 }
 
-/// The keys of a model, and of the pool, that change nothing in the data set.
+/// Keys of models, and `extract.pool`, that do not change the data set.
 const PACE: [&str; 12] = [
     "concurrency",
     "requests_per_minute",
@@ -231,27 +235,27 @@ const PACE: [&str; 12] = [
     "context_window",
 ];
 
-/// Says whether a `--set` changes nothing but pace, cost or place.
+/// Returns whether a `--set` changes only rates, cost or locations.
 pub(super) fn only_pace(set: &str) -> bool {
     let key = set.split_once('=').map_or(set, |(key, _)| key).trim();
     let last = key.rsplit('.').next().unwrap_or(key).trim();
     key.starts_with("budget") || PACE.contains(&last) || key.contains(".headers.")
 }
 
-/// Puts the models' ids into the file, since they make the data set what it is; addresses and keys stay outside.
+/// Writes the models' ids into the file, since the data set depends on them. Addresses and keys stay in the endpoints.
 fn resolve(file: &mut PipelineFile, reached: BTreeMap<String, checks::Reached>) -> BTreeMap<String, Endpoint> {
     let mut endpoints = BTreeMap::new();
     for (name, reached) in reached {
         let Some(ModelEntry::OpenAi(served)) = file.models.get_mut(&name) else { continue };
         let model = reached.model.unwrap_or_default();
         served.model = Some(model.clone());
-        // A replay opens no connection; the reserved name would fail if one did.
+        // A replay opens no connection. The reserved `.invalid` domain makes sure that one would fail.
         let mut endpoint = Endpoint::new("http://replay.invalid/v1", model);
         if !reached.base_urls.is_empty() {
             endpoint.base_urls = reached.base_urls;
         }
         endpoint.api_key = reached.api_key.map(Secret::new);
-        // From here on the values of headers are secrets: the file keeps their names, so that it can be written out again.
+        // From here on header values are secrets. The file keeps the names, so that it can be written out again.
         let headers = served.headers.iter_mut();
         endpoint.headers = headers.map(|(name, value)| (name.clone(), Secret::new(std::mem::take(value)))).collect();
         endpoint.concurrency = served.concurrency as usize;
@@ -266,16 +270,16 @@ fn resolve(file: &mut PipelineFile, reached: BTreeMap<String, checks::Reached>) 
     endpoints
 }
 
-/// Writes the whole configuration as TOML; strings with variables stand as they were written.
+/// Formats the whole configuration as TOML, with variables not expanded.
 fn effective(file: &PipelineFile, unexpanded: BTreeMap<String, String>) -> String {
-    let mut value = serde_json::to_value(file).expect("a pipeline file is JSON");
+    let mut value = serde_json::to_value(file).expect("a pipeline file serializes to JSON");
     for (pointer, text) in unexpanded {
         if let Some(slot) = value.pointer_mut(&pointer) {
             *slot = Value::String(text);
         }
     }
     drop_nulls(&mut value);
-    toml::to_string_pretty(&value).expect("a pipeline file is TOML")
+    toml::to_string_pretty(&value).expect("a pipeline file serializes to TOML")
 }
 
 fn drop_nulls(value: &mut Value) {
@@ -293,7 +297,7 @@ fn drop_nulls(value: &mut Value) {
 mod tests {
     use super::*;
 
-    /// A folder with a book in each language, a character and a pipeline file whose paths lead into it.
+    /// A folder with a book in each language, a character and a pipeline file that uses them.
     struct Desk(tempfile::TempDir);
 
     const MODELS: &str = "[models.reader]\nprovider = 'offline'\n[models.'作者']\nprovider = 'openai'\nmodel = 'm'\n";
@@ -332,7 +336,7 @@ mod tests {
             load(&pipeline, &sets, &environment, endpoints)
         }
 
-        /// Returns each problem as `source|what stands there|message|expected|nearest`.
+        /// Returns each problem as `source|text at the span|message|expected|nearest`.
         fn problems(&self, text: &str, sets: &[&str]) -> Vec<String> {
             match self.load(text, sets, Endpoints::Needed) {
                 Ok(_) => Vec::new(),
@@ -409,10 +413,10 @@ mod tests {
         assert_eq!((&again.endpoints["作者"].headers, &again.effective), (&endpoint.headers, &loaded.effective));
         let literal = given.replace("$OPENAI_API_KEY", "sesame-7");
         let problems = desk.problems(&whole().replace("model = 'm'", &literal), &[]);
-        assert!(problems.len() == 1 && problems[0].contains("holds a value"), "{problems:?}");
+        assert!(problems.len() == 1 && problems[0].contains("contains a literal value"), "{problems:?}");
         let ftp = given.replace("http://b/v1", "ftp://b/v1");
         let problems = desk.problems(&whole().replace("model = 'm'", &ftp), &[]);
-        assert!(problems.len() == 1 && problems[0].contains("no HTTP address"), "{problems:?}");
+        assert!(problems.len() == 1 && problems[0].contains("not an HTTP URL"), "{problems:?}");
     }
 
     #[test]
@@ -473,12 +477,12 @@ mod tests {
     fn a_key_in_the_file_is_refused_and_not_shown() {
         let desk = Desk::new();
         for (given, sets, told) in [
-            ("model = 'm'\nbase_url = 'http://me:sesame-7@h/v1'", "", "holds a key"),
-            ("model = 'm'\nbase_url = 'http://h/v1?key=sesame-7'", "", "holds a key"),
+            ("model = 'm'\nbase_url = 'http://me:sesame-7@h/v1'", "", "contains a key"),
+            ("model = 'm'\nbase_url = 'http://h/v1?key=sesame-7'", "", "contains a key"),
             ("model = 'm'\napi_key = 'sesame-7'", "", "unknown key `api_key`"),
-            ("model = 'm'\napi_key = sesame-7", "", "no TOML"),
-            ("model = 'm'\napi_key_env = 'sesame-7'", "", "names no environment variable"),
-            ("model = 'm'", "models.'作者'.api_key=sesame-7", "the value is no TOML"),
+            ("model = 'm'\napi_key = sesame-7", "", "invalid TOML"),
+            ("model = 'm'\napi_key_env = 'sesame-7'", "", "not the name of a set environment variable"),
+            ("model = 'm'", "models.'作者'.api_key=sesame-7", "the value is not valid TOML"),
             ("model = 'm'", "models.'作者'.api_key='sesame-7'", "unknown key `api_key`"),
         ] {
             let sets: &[&str] = if sets.is_empty() { &[] } else { &[sets] };
@@ -529,7 +533,7 @@ mod tests {
     fn what_is_no_pipeline_file_is_told_once() {
         let desk = Desk::new();
         let problems = desk.problems("# A title\n\nSome *prose*, and [a link](of.md).\n\n| a | b |\n", &[]);
-        assert!(problems.len() == 1 && problems[0].contains("this is no pipeline file"), "{problems:?}");
+        assert!(problems.len() == 1 && problems[0].contains("not a pipeline file"), "{problems:?}");
         let path = desk.0.path().join("gbk.toml");
         std::fs::write(&path, b"name = 'mine'\n# \xba\xec\n").unwrap();
         let error = load(&path, &[], &Environment::default(), Endpoints::Needed).unwrap_err();
@@ -545,7 +549,7 @@ mod tests {
         for canary in ["a`b-0000-1111", "two\\nlines-0000", " 金丝雀-0000-1111"] {
             let problems = desk.problems(&format!("{}[export]\ncanary = \"{canary}\"\n", whole()), &[]);
             assert!(
-                problems.len() == 1 && problems[0].contains("one line without backticks"),
+                problems.len() == 1 && problems[0].contains("single line without backticks"),
                 "{canary}: {problems:?}"
             );
         }
@@ -554,7 +558,7 @@ mod tests {
 
     #[test]
     fn the_shipped_pipelines_are_right() {
-        // Tests run in the package's folder, which their paths are resolved from.
+        // Tests run in the package's root, from which the paths in the files are resolved.
         let variables = [("OPENAI_BASE_URL", "http://localhost:1/v1")];
         let environment = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter().collect();
         let demo = load(Path::new("pipelines/demo.toml"), &[], &environment, Endpoints::Needed).unwrap();
@@ -579,11 +583,11 @@ mod tests {
             ("[books]", "tau = 7\n[books]"),
             &[r#"0|tau|unknown key `tau` in the pipeline file|Some("it in `[simulate]`")|None"#],
         );
-        check(("name = 'mine'\n", ""), &[r#"0||the pipeline file lacks the key `name`|Some("a string")|None"#]);
+        check(("name = 'mine'\n", ""), &[r#"0||the pipeline file is missing the key `name`|Some("a string")|None"#]);
         check(
             ("judge = 'reader'\n", ""),
             &[
-                r#"0|cast|`cast` lacks the key `judge`|Some("a string or a table by language `{ en = …, zh = … }`")|None"#,
+                r#"0|cast|`cast` is missing the key `judge`|Some("a string or a table by language `{ en = …, zh = … }`")|None"#,
             ],
         );
         check(
@@ -592,15 +596,15 @@ mod tests {
         );
         check(
             ("extractor = 'reader'", "extractor = { en = 'reader' }"),
-            &[r#"0|extractor|`cast.extractor` lacks the key `zh`|Some("a string")|None"#],
+            &[r#"0|extractor|`cast.extractor` is missing the key `zh`|Some("a string")|None"#],
         );
         check(
             ("extractor = 'reader'", "extractor = { en = 'reader', zh = '作家' }"),
-            &[r#"0|'作家'|`cast.extractor.zh` names no model|Some("`reader` or `作者`")|None"#],
+            &[r#"0|'作家'|`cast.extractor.zh` names an unknown model|Some("`reader` or `作者`")|None"#],
         );
         check(
             ("director = 'reader'", "director = 'raeder'"),
-            &[r#"0|'raeder'|`cast.director` names no model|Some("`reader` or `作者`")|Some("reader")"#],
+            &[r#"0|'raeder'|`cast.director` names an unknown model|Some("`reader` or `作者`")|Some("reader")"#],
         );
         check(
             ("sources = ['作者']", "sources = ['作者', 'reader', '作者']"),
@@ -609,17 +613,17 @@ mod tests {
         check(
             ("sources = ['作者']", "sources = []"),
             &[
-                r#"0|[]|`cast.sources` names no model|Some("at least one model, whose replies the benchmark is made of")|None"#,
+                r#"0|[]|`cast.sources` names no model|Some("at least one model; its replies become the benchmark's references")|None"#,
             ],
         );
         check(
             ("base = { en = 'reader'", "base = { en = 99999999999999999999"),
-            &["0|99999999999999999999|this whole number is out of range|None|None"],
+            &["0|99999999999999999999|this integer is out of range|None|None"],
         );
         check(
             ("[models.reader]", "[models.'Qwen/Qwen3']\nprovider = 'offline'\n[models.reader]"),
             &[
-                r#"0|'Qwen/Qwen3'|"Qwen/Qwen3" cannot be a part of an id|Some("a name without `/`, `#` and white space; the server's id goes into `model`")|None"#,
+                r#"0|'Qwen/Qwen3'|"Qwen/Qwen3" cannot be part of an id|Some("a name without `/`, `#` or whitespace; the server's id goes into `model`")|None"#,
             ],
         );
         check(
@@ -628,19 +632,19 @@ mod tests {
         );
         check(
             ("provider = 'offline'", "variant = 'x'"),
-            &[r#"0|reader|`models.reader` lacks the key `provider`|Some("`\"offline\"` or `\"openai\"`")|None"#],
+            &[r#"0|reader|`models.reader` is missing the key `provider`|Some("`\"offline\"` or `\"openai\"`")|None"#],
         );
         check(
             ("provider = 'offline'", "provider = 'offline'\nbreadth = 65\nacshuns = 0.5"),
             &[
-                r#"0|65|`models.reader.breadth` is 65|Some("a whole number from 1 to 64")|None"#,
+                r#"0|65|`models.reader.breadth` is 65|Some("an integer from 1 to 64")|None"#,
                 r#"0|acshuns|unknown key `acshuns` in `models.reader`|None|Some("actions")"#,
             ],
         );
         check(
             ("model = 'm'", "price = { input = 1, outptu = 2 }\nmodel = 'm'"),
             &[
-                r#"0|price|`models."作者".price` lacks the key `output`|Some("a number of at least 0")|None"#,
+                r#"0|price|`models."作者".price` is missing the key `output`|Some("a number of at least 0")|None"#,
                 r#"0|outptu|unknown key `outptu` in `models."作者".price`|None|Some("output")"#,
             ],
         );
@@ -653,13 +657,13 @@ mod tests {
         check(
             ("model = 'm'", "model = 'm'\nbase_url = 'localhost:8000'"),
             &[
-                r#"0|'localhost:8000'|`base_url` is no HTTP address|Some("a URL such as `http://localhost:8000/v1`")|None"#,
+                r#"0|'localhost:8000'|`base_url` is not an HTTP URL|Some("a URL such as `http://localhost:8000/v1`")|None"#,
             ],
         );
         check(
             ("model = 'm'", "model = 'm'\nextra_body = { a = ['$HERE'] }"),
             &[
-                r#"0|'$HERE'|a variable in `extra_body` would stand in the journal|Some("the value itself, or `$$` for a dollar sign")|None"#,
+                r#"0|'$HERE'|a variable in `extra_body` would be stored in the journal|Some("the value itself, or `$$` for a dollar sign")|None"#,
             ],
         );
         check(
@@ -682,7 +686,7 @@ mod tests {
             ("[synthesize]", "[simulate]\nmin_turns = 21\ntau = 3.0\ncount = 'targetd'\n[synthesize]"),
             &[
                 r#"0|21|`simulate.min_turns` is above `simulate.max_turns`, which is 20|Some("at most 20")|None"#,
-                r#"0|3.0|`simulate.tau` is 3.0|Some("a whole number of at least 1")|None"#,
+                r#"0|3.0|`simulate.tau` is 3.0|Some("an integer of at least 1")|None"#,
                 r#"0|'targetd'|`simulate.count` is "targetd"|Some("`\"targeted\"`, `\"judged\"` or `\"accepted\"`")|Some("targeted")"#,
             ],
         );
@@ -696,9 +700,9 @@ mod tests {
                 ("[synthesize]", &replaced),
                 &[
                     &format!(
-                        r#"0|{emphasis}|`simulate.emphasis` is 0: no turn aims at a dimension, and `simulate.count` counts no others|Some("more than 0, or `simulate.count = \"judged\"`")|None"#
+                        r#"0|{emphasis}|`simulate.emphasis` is 0, so no turn is targeted, but `simulate.count` counts only targeted turns|Some("more than 0, or `simulate.count = \"judged\"`")|None"#
                     ),
-                    r#"0|'[a'|`[a` is no pattern: invalid range pattern|Some("a book's slug such as `emma`, or a pattern such as `red-*`")|None"#,
+                    r#"0|'[a'|invalid pattern `[a`: invalid range pattern|Some("a book's slug such as `emma`, or a pattern such as `red-*`")|None"#,
                     r#"0|' '|" " names no book|Some("a book's slug such as `emma`, or a pattern such as `red-*`")|None"#,
                 ],
             );
@@ -707,15 +711,15 @@ mod tests {
         check(
             ("[synthesize]", "[budget]\nmax_usd = 3\n[chunk]\nencoding = 'gb18003'\nmax_tokens = true\n[synthesize]"),
             &[
-                r#"0|3|`budget.max_usd` bounds a cost that is unknown: `作者` has no price|Some("a `price` for every served model")|None"#,
-                r#"0|'gb18003'|`gb18003` is no encoding|Some("a WHATWG label such as `gb18030`")|Some("gb18030")"#,
-                r#"0|true|`chunk.max_tokens` is a truth value|Some("a whole number of at least 256")|None"#,
+                r#"0|3|`budget.max_usd` needs a known cost, but `作者` has no price|Some("a `price` for every served model")|None"#,
+                r#"0|'gb18003'|unknown encoding `gb18003`|Some("a WHATWG label such as `gb18030`")|Some("gb18030")"#,
+                r#"0|true|`chunk.max_tokens` is a boolean|Some("an integer of at least 256")|None"#,
             ],
         );
         check(
             ("name = 'mine'", "name = '../mine'"),
             &[
-                r#"0|'../mine'|`name` is "../mine", which names no folder|Some("a name without `/`, `\\`, `:` and leading dot, such as `my-benchmark`")|None"#,
+                r#"0|'../mine'|`name` is "../mine", which is not a valid folder name|Some("a name without `/`, `\\`, `:` or a leading dot, such as `my-benchmark`")|None"#,
             ],
         );
     }
@@ -726,10 +730,10 @@ mod tests {
         let problems =
             desk.problems(&whole(), &["cast.judge='raeder'", "simulate.tua=3", "cast.base=reader", "simulate.tau=0"]);
         let expected = [
-            r#"1|'raeder'|`cast.judge` names no model|Some("`reader` or `作者`")|Some("reader")"#,
+            r#"1|'raeder'|`cast.judge` names an unknown model|Some("`reader` or `作者`")|Some("reader")"#,
             r#"2|tua|unknown key `tua` in `simulate`|None|Some("tau")"#,
-            r#"3|reader|the value is no TOML|Some("quotes around a string: --set 'cast.base=\"reader\"'")|None"#,
-            r#"4|0|`simulate.tau` is 0|Some("a whole number of at least 1")|None"#,
+            r#"3|reader|the value is not valid TOML|Some("quotes around a string: --set 'cast.base=\"reader\"'")|None"#,
+            r#"4|0|`simulate.tau` is 0|Some("an integer of at least 1")|None"#,
         ];
         assert_eq!(problems, expected);
     }
@@ -743,7 +747,7 @@ mod tests {
         let messages: Vec<&str> = problems.iter().filter_map(|line| line.split('|').nth(2)).collect();
         let (unknown, establish) = ("unknown key `seed` in `cast`", "unknown key `establish` in `synthesize`");
         assert_eq!(messages.len(), 3, "{problems:?}");
-        assert!(messages[0].starts_with("no TOML"), "{problems:?}");
+        assert!(messages[0].starts_with("invalid TOML"), "{problems:?}");
         assert_eq!(messages[1..], [unknown, establish]);
     }
 
@@ -755,9 +759,9 @@ mod tests {
         desk.write("who/zz.json", &json);
         let problems = desk.problems(&whole(), &[]);
         let expected = [
-            format!(r#"2|{json}|the character file lacks the key `language`|Some("`\"en\"` or `\"zh\"`")|None"#)
+            format!(r#"2|{json}|the character file is missing the key `language`|Some("`\"en\"` or `\"zh\"`")|None"#)
                 .replace(&format!("2|{json}|"), "2||"),
-            r#"2|"薛嵩"|the character `薛嵩` stands in `$HERE/who/xue.toml` too|Some("each character once")|None"#
+            r#"2|"薛嵩"|the character `薛嵩` is also defined in `$HERE/who/xue.toml`|Some("each character once")|None"#
                 .to_owned(),
             r#"2|"langauge"|unknown key `langauge` in the character file|None|Some("language")"#.to_owned(),
             r#"2|"publik"|`profile[0].visibility` is "publik"|Some("`\"public\"` or `\"private\"`")|Some("public")"#
@@ -787,7 +791,7 @@ mod tests {
     fn a_wrong_choice_of_chapters_is_told_where_it_stands() {
         let desk = Desk::new();
         let problems = |entry: &str| desk.problems(&whole().replace("paths = [", &format!("paths = [{entry}, ")), &[]);
-        let expected = "Some(\"places of chapters, as `1-12` or `1-3, 7, 20-`\")";
+        let expected = "Some(\"positions of chapters, such as `1-12` or `1-3, 7, 20-`\")";
         assert_eq!(
             problems("{ path = '$HERE/books/plain.txt', chapters = '9-3' }"),
             [format!("0|'9-3'|the range `9-3` ends before it starts|{expected}|None")]
@@ -808,7 +812,7 @@ mod tests {
         let one = "{ path = '$HERE/books/plain.txt', chapters = '1' }";
         let twice = problems(&format!("{one}, {{ path = '$HERE/books/*.txt', chapters = '2' }}"));
         assert_eq!(twice.len(), 1, "{twice:?}");
-        assert!(twice[0].contains("two entries tell of"), "{twice:?}");
+        assert!(twice[0].contains("two entries match"), "{twice:?}");
     }
 
     #[test]
@@ -817,6 +821,6 @@ mod tests {
         desk.write("books/plain.md", "Twice");
         let problems = desk.problems(&whole(), &[]);
         assert_eq!(problems.len(), 1, "{problems:?}");
-        assert!(problems[0].contains("would both be the book `plain`"), "{problems:?}");
+        assert!(problems[0].contains("would both have the book slug `plain`"), "{problems:?}");
     }
 }

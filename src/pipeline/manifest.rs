@@ -1,4 +1,4 @@
-//! `manifest.json`: what made a data set, so that it can be made again and checked.
+//! `manifest.json`: everything needed to reproduce and verify a data set.
 
 use std::collections::BTreeMap;
 
@@ -11,65 +11,65 @@ use super::{Loaded, Summary};
 use crate::llm::{AskError, Desk, Usage};
 use crate::schema::{Book, Language, RoleTally};
 
-/// What made a data set. Nothing in it depends on when the run was, how fast, or how much came from the journal.
+/// The inputs and statistics of a data set. Nothing in it depends on time, speed, or the share of journaled answers.
 #[derive(Debug, Serialize)]
 pub(super) struct Manifest {
     format: u32,
     name: String,
     version: &'static str,
     seed: u64,
-    /// The whole configuration as TOML: `--set` and defaults in place, variables by name only.
+    /// The effective configuration as TOML: `--set` and defaults applied, variables not expanded.
     configuration: String,
-    /// The pipeline file as it was written, keys struck out, and what the command line changed in it.
+    /// The pipeline file as written, with keys masked, and the command line's changes to it.
     pipeline: ManifestPipeline,
-    /// How small `--limit` kept the run.
+    /// The `--limit` of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<u32>,
     books: Vec<ManifestBook>,
-    /// Part of the cast → name and id of its models.
+    /// Names and ids of the models, by part.
     cast: Vec<ManifestPart>,
     /// blake3 of each prompt template.
     prompts: BTreeMap<String, String>,
-    /// blake3 of the table of dimensions.
+    /// blake3 of the dimensions.
     dimensions: String,
-    /// The codes of the dimensions, in their order.
+    /// The codes of the dimensions, in order.
     dimension_codes: Vec<String>,
-    /// blake3 of the file of vetoes.
+    /// blake3 of the vetoes file.
     #[serde(skip_serializing_if = "Option::is_none")]
     vetoes: Option<String>,
-    /// blake3 of the roles' character files and the general instructions; none where no role is asked about.
+    /// blake3 of the roles' character files and the general instructions; absent if `[instruct]` is off.
     #[serde(skip_serializing_if = "Option::is_none")]
     roles: Option<String>,
-    /// blake3 of each script whose roles are taken, by its path.
+    /// blake3 of each script, by path.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     scripts: BTreeMap<String, String>,
-    /// blake3 of the scenes that were read from the pool.
+    /// blake3 of the scenes read from the pool.
     pool: Option<String>,
     calls: u64,
     requests: u64,
-    /// Replies of no use that were asked for again.
+    /// Invalid replies that were asked for again.
     reasks: u64,
-    /// Replies of no use, and requests too long to be sent, by model and kind. What servers refused or lost is in no
-    /// journal and not counted here.
+    /// Invalid replies and prompts too long to send, by model and kind. Failed requests are not in the journal and not
+    /// counted.
     faults: FaultCounts,
     tokens: Usage,
-    /// Prompt tokens that extend an earlier prompt of the ask to the model.
+    /// Prompt tokens that extend an earlier prompt of the same ask to the same model.
     cacheable: u64,
     usd: Option<f64>,
-    /// The same by model and ask.
+    /// The same counts by model and ask.
     asks: Vec<ManifestAsk>,
     rows: BTreeMap<String, BTreeMap<String, u64>>,
-    /// What conversations took for each sample that came of them.
+    /// Calls and tokens per sample.
     per_sample: Option<PerSample>,
-    /// How many lanes ended before a dimension had its τ counts, by dimension.
+    /// Number of lanes that ended before a dimension reached τ counts, by dimension.
     short: BTreeMap<String, u64>,
-    /// How many lanes had τ counts of a dimension and no sample of it, by dimension.
+    /// Number of lanes that reached τ counts of a dimension without a sample of it, by dimension.
     barren: BTreeMap<String, u64>,
-    /// What became of roles and their questions, by language, and how alike test rows are to training rows.
+    /// Statistics of roles and their questions, by language, and similarity of test rows to training rows.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     role_data: BTreeMap<Language, RoleTally>,
     rejected: BTreeMap<String, BTreeMap<String, u64>>,
-    /// SHA-256 of each file of the data set, by its path in there.
+    /// SHA-256 of each file of the data set, by relative path.
     files: BTreeMap<String, String>,
 }
 
@@ -110,11 +110,11 @@ struct ManifestAsk {
 }
 
 impl Manifest {
-    /// The form's version: raised when a key changes its meaning.
+    /// Version of the manifest format, raised when a key changes its meaning.
     const FORMAT: u32 = 1;
 
-    /// Gathers what made a data set.
-    #[expect(clippy::too_many_arguments, reason = "each is one of the things that a manifest tells")]
+    /// Collects the manifest of a data set.
+    #[expect(clippy::too_many_arguments, reason = "each is a part of the manifest")]
     pub(super) fn new(
         loaded: &Loaded,
         limit: Option<u32>,
@@ -139,7 +139,7 @@ impl Manifest {
         });
         let mut faults = desk.ledger.all_faults();
         faults.retain(|(_, kind, _)| AskError::KEPT.contains(kind) || *kind == "context_too_long");
-        let dimensions = serde_json::to_vec(&loaded.dimensions).expect("dimensions are plain data");
+        let dimensions = serde_json::to_vec(&loaded.dimensions).expect("dimensions serialize to JSON");
         Self {
             format: Self::FORMAT,
             name: loaded.file.name.clone(),
@@ -158,7 +158,8 @@ impl Manifest {
             dimension_codes: loaded.dimensions.iter().map(|dimension| dimension.code.clone()).collect(),
             vetoes: loaded.vetoes.as_ref().map(super::Vetoes::hash),
             roles: loaded.file.instruct.is_on().then(|| {
-                let given = serde_json::to_vec(&(&loaded.roles, &loaded.instructions)).expect("plain data is JSON");
+                let given = serde_json::to_vec(&(&loaded.roles, &loaded.instructions))
+                    .expect("characters and instructions serialize to JSON");
                 blake3::hash(&given).to_hex().to_string()
             }),
             scripts: loaded
@@ -186,7 +187,7 @@ impl Manifest {
     }
 }
 
-/// Returns the hash of a file's bytes; none of one that is not there any more, which has been rejected as unreadable.
+/// Returns the blake3 hash of a file, or `None` if it no longer exists; such a file was rejected as unreadable.
 fn hash_of(path: &std::path::Path) -> Option<String> {
     Some(blake3::hash(&std::fs::read(path).ok()?).to_hex().to_string())
 }

@@ -1,4 +1,4 @@
-//! What a journal tells of its models, for forecasts; and what is assumed where it tells nothing.
+//! Statistics of models from a journal, for forecasts, and assumptions where the journal has too few records.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,17 +7,18 @@ use super::{Loaded, RunError};
 use crate::llm::{AskError, Expected, Record, estimate_tokens};
 use crate::store::JournalView;
 
-/// How long a call is taken to take where neither anybody says so nor the journal tells.
+/// The assumed duration of a call, if neither an option nor the journal gives one.
 pub(super) const LATENCY: Duration = Duration::from_secs(3);
 
-/// So many records of an ask to a model tell more than an assumption.
+/// Minimum number of journal records for measured values to replace assumptions.
 const ENOUGH: u64 = 5;
 
-/// So many records of a journal are looked at for what they tell.
+/// Maximum number of journal records to read.
 const LOOKED_AT: usize = 20_000;
 
-/// The fewest tokens that a served model's reply is taken to have, by ask. Models say more than the offline engine where
-/// they give reasons or make something up; elsewhere their replies are as long as the offline ones. Assumptions, and told as such.
+/// Assumed minimum length in tokens of a served model's reply, by ask. Models write more than the offline engine where
+/// they give reasons or invent content; elsewhere their replies are about as long. These are assumptions and reported
+/// as such.
 const LEAST: [(&str, u64); 14] = [
     ("chunk/border", 60),
     ("extract/scenes", 60),
@@ -35,14 +36,14 @@ const LEAST: [(&str, u64); 14] = [
     ("select/judge", 150),
 ];
 
-/// The same for any other ask.
+/// The assumed minimum for any other ask.
 const LEAST_ELSEWHERE: u64 = 150;
 
-/// What a journal tells of the models of a pipeline file.
+/// Statistics of a pipeline file's models.
 #[derive(Debug, Default)]
 pub(super) struct Measured {
     asks: BTreeMap<(String, String), Sums>,
-    /// Prompt tokens by model: as the server counted them, and as they are estimated.
+    /// Prompt tokens by model: as counted by the server, and as estimated.
     prompts: BTreeMap<String, (u64, u64)>,
 }
 
@@ -55,7 +56,8 @@ pub(super) struct Sums {
 }
 
 impl Measured {
-    /// Looks at the records of the served models as they are now: under the same name there may have been another.
+    /// Reads the records of served models with their present ids, since a name may have been used for another model
+    /// before.
     pub(super) fn of(view: &JournalView, loaded: &Loaded) -> Result<Self, RunError> {
         let mut measured = Self::default();
         for record in view.records().take(LOOKED_AT) {
@@ -144,7 +146,7 @@ mod tests {
         }
         let few = expected(&measured);
         assert_eq!((few.completion, few.least, few.latency), (None, 60, LATENCY));
-        assert!((few.prompt_ratio - 1.5).abs() < 1e-9, "how tokens are counted is the model's, whatever the ask");
+        assert!((few.prompt_ratio - 1.5).abs() < 1e-9, "token counting depends on the model, not on the ask");
         measured.add(&record("simulate/direct", None, 20));
         measured.add(&record("simulate/direct", Some("x"), 32));
         let enough = expected(&measured);
@@ -158,7 +160,7 @@ mod tests {
     fn every_length_belongs_to_an_ask() {
         let asks: Vec<&str> = stages::answers().into_iter().map(|(ask, _)| ask).collect();
         for (ask, _) in LEAST {
-            assert!(asks.contains(&ask), "{ask} is asked by nobody");
+            assert!(asks.contains(&ask), "no ask is called {ask}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a run is still to ask: a rehearsal of what it has noted, with its journal.
+//! Estimates the remaining calls of a run with a dry run of its configuration and journal.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::{
 use crate::event::Silent;
 use crate::llm::part;
 
-/// What a run is still to ask.
+/// The remaining work of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Missing {
     /// Calls.
@@ -21,15 +21,15 @@ pub struct Missing {
     pub prompt: u64,
     /// Completion tokens.
     pub completion: u64,
-    /// USD, nothing cached; null where a price is unknown.
+    /// USD without caching; null if a price is unknown.
     pub usd: Option<f64>,
-    /// Seconds, at the configured concurrency and limits.
+    /// Seconds, at the configured concurrency and rate limits.
     pub wall_s: f64,
-    /// Its parts, in the order of the road.
+    /// By ask and model, in the order of the stages.
     pub asks: Vec<MissingAsk>,
 }
 
-/// What an ask to a model is still to take.
+/// The remaining work of one ask to one model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct MissingAsk {
     /// The ask.
@@ -42,15 +42,15 @@ pub struct MissingAsk {
     pub prompt: u64,
     /// Completion tokens.
     pub completion: u64,
-    /// USD, nothing cached; null where the price is unknown.
+    /// USD without caching; null if the price is unknown.
     pub usd: Option<f64>,
-    /// Calls that were answered when this was estimated.
+    /// Number of calls answered at the time of the estimate.
     #[serde(skip)]
     answered: u64,
 }
 
-/// Estimates what a run is still to ask: rehearses its configuration with its journal. Books and characters have to be
-/// where they were from the working directory of the run.
+/// Estimates the remaining work of a run. Books and characters must be where they were, relative to the run's working
+/// directory.
 pub fn missing(run: &Path, standing: &Standing, environment: &Environment) -> Result<Missing, RunError> {
     let text = standing.configuration.clone();
     let loaded = load_text(run, text, &[], environment, Endpoints::Unneeded)?;
@@ -84,13 +84,13 @@ impl Missing {
         }
     }
 
-    /// Returns what is missing when a run stands as told, some time after the estimate.
+    /// Returns the work that remains given a newer status of the run.
     #[must_use]
     pub fn after(&self, standing: &Standing) -> Self {
         let ask = |missing: &MissingAsk| {
             let is_it = |known: &&AskSummary| known.ask == missing.ask && known.model == missing.model;
             let calls = standing.asks.iter().find(is_it).map_or(Calls::default(), |known| known.calls);
-            // A run that goes on reads the journal first: until it has, it tells of fewer calls than are answered.
+            // A resumed run first reads its journal, and until then reports fewer calls than are answered.
             let since = (calls.made + calls.journal).saturating_sub(missing.answered);
             let left = missing.calls.saturating_sub(since);
             let share = ratio(left, missing.calls);

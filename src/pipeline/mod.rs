@@ -1,8 +1,8 @@
-//! The pipeline file, and the road that a run takes through the stages.
+//! Reading pipeline files, running the stages, and operations on finished data sets.
 //!
-//! Order, concurrency, resume and failures are decided here, once for all stages. This room reads books, pipeline files and
-//! character files; it writes nothing (that is `store`'s), prints nothing and looks up no environment variable (that is
-//! `cli`'s, which passes in what it found).
+//! Order, concurrency, resume and failures are handled here, once for all stages. This room reads books, pipeline files
+//! and character files. It writes no files (`store` does), prints nothing, and reads no environment variables (`cli`
+//! reads them and passes them in).
 
 mod about;
 mod aliases;

@@ -1,4 +1,4 @@
-//! The models of a run by the parts that they play.
+//! The models of a run, by part.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,33 +7,34 @@ use super::{Loaded, Member, Members};
 use crate::llm::{AskError, Desk, Model};
 use crate::schema::{ByLanguage, Language};
 
-/// Who plays which part, in each language. A model that plays several parts is one model, with one bound on its requests.
+/// The model of each part in each language. A model that plays several parts is one instance, with one concurrency
+/// limit.
 #[derive(Debug)]
 pub(super) struct Models {
-    /// Makes scenes of chunks.
+    /// Extracts scenes from chunks.
     pub extractor: ByLanguage<Arc<Model>>,
-    /// Make up test characters, in turn.
+    /// Make up test characters, taking turns.
     pub synthesizers: ByLanguage<Vec<Arc<Model>>>,
-    /// Decides who speaks next.
+    /// Decides which character speaks next.
     pub director: ByLanguage<Arc<Model>>,
-    /// Plays the characters of the scenes.
+    /// Plays the scene characters.
     pub scene: ByLanguage<Arc<Model>>,
     /// Play the test characters.
     pub sources: ByLanguage<Vec<Arc<Model>>>,
-    /// Answers beside the source.
+    /// The baseline, which answers beside the source.
     pub base: ByLanguage<Arc<Model>>,
-    /// Compares the two and rates whole conversations.
+    /// Compares the two replies and rates whole conversations.
     pub judge: ByLanguage<Arc<Model>>,
-    /// Further judges.
+    /// Additional judges.
     pub judges: ByLanguage<Vec<Arc<Model>>>,
-    /// Describes roles and asks about them; none where there are no roles.
+    /// Describes roles and asks about them; `None` if `[instruct]` is off.
     pub instructor: Option<ByLanguage<Arc<Model>>>,
-    /// Plays roles; none where there are no roles.
+    /// Plays roles; `None` if `[instruct]` is off.
     pub player: Option<ByLanguage<Arc<Model>>>,
 }
 
 impl Models {
-    /// Makes the models that the cast names; those that nobody names are not made.
+    /// Creates the models named in the cast, and no others.
     pub(super) fn new(loaded: &Loaded, desk: &Arc<Desk>) -> Result<Self, AskError> {
         let mut made: BTreeMap<String, Arc<Model>> = BTreeMap::new();
         let mut model = |name: &str| -> Result<Arc<Model>, AskError> {
@@ -68,7 +69,7 @@ impl Models {
         Ok(Self { extractor, synthesizers, director, scene, sources, base, judge, judges, instructor, player })
     }
 
-    /// Returns those who have a part in conversations, some of them more than once.
+    /// Returns the models that take part in conversations; a model may occur more than once.
     pub(super) fn players(&self) -> impl Iterator<Item = &Arc<Model>> {
         let parts = [&self.director, &self.scene, &self.base, &self.judge];
         let one = parts.into_iter().flat_map(|part| [&part.en, &part.zh]);
@@ -76,7 +77,8 @@ impl Models {
         one.chain(several)
     }
 
-    /// Returns (part, model) in the order of the cast; a part that languages divide is named once for each.
+    /// Returns (part, model) in the order of the cast; a part with different models per language is listed once per
+    /// language.
     pub(super) fn parts(&self) -> Vec<(String, Arc<Model>)> {
         let one = |models: &ByLanguage<Arc<Model>>| ByLanguage {
             en: vec![Arc::clone(&models.en)],

@@ -1,30 +1,31 @@
-//! What the patterns of a pipeline file name: files, folders and globs, sorted, resolved from the working directory.
+//! Resolves the patterns of a pipeline file (files, folders and globs) to sorted files, relative to the working
+//! directory.
 
 use std::path::{Path, PathBuf};
 
 use super::problems::nearest;
 
-/// Endings of files that a folder or a glob of books gives.
+/// Extensions of book files in folders and globs.
 pub(super) const BOOKS: &[&str] =
     &["txt", "text", "md", "markdown", "fountain", "html", "htm", "xhtml", "epub", "jsonl", "ndjson"];
 
-/// Endings of character files.
+/// Extensions of character files.
 pub(super) const CHARACTERS: &[&str] = &["toml", "json", "png", "charx"];
 
-/// Endings of files of general instructions.
+/// Extensions of files with general instructions.
 pub(super) const LINES: &[&str] = &["jsonl", "ndjson"];
 
-/// Why a pattern names nothing.
+/// Why a pattern matches nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Nothing {
-    /// What is wrong.
+    /// The message.
     pub(super) message: String,
-    /// The path that is most like it.
+    /// The most similar path.
     pub(super) nearest: Option<String>,
 }
 
-/// Returns the files that a pattern names, in order. A file is taken as it is; of folders (with those below) and globs,
-/// those with one of the endings, hidden ones and those called `README` or `LICENSE` left out.
+/// Returns the files that a pattern matches, sorted. A file is taken regardless of its name. Folders (recursively) and
+/// globs give the files with one of the extensions, except hidden files and files named `README` or `LICENSE`.
 pub(super) fn expand(pattern: &str, endings: &[&str]) -> Result<Vec<PathBuf>, Nothing> {
     let path = Path::new(pattern);
     let nothing = |message: String| Nothing { message, nearest: None };
@@ -36,7 +37,7 @@ pub(super) fn expand(pattern: &str, endings: &[&str]) -> Result<Vec<PathBuf>, No
         walk(path, &mut found);
     } else if pattern.contains(['*', '?', '[']) {
         let matches =
-            glob::glob(pattern).map_err(|error| nothing(format!("`{pattern}` is no pattern: {}", error.msg)))?;
+            glob::glob(pattern).map_err(|error| nothing(format!("invalid pattern `{pattern}`: {}", error.msg)))?;
         for matched in matches.filter_map(Result::ok) {
             if matched.is_dir() { walk(&matched, &mut found) } else { found.push(matched) }
         }
@@ -53,13 +54,13 @@ pub(super) fn expand(pattern: &str, endings: &[&str]) -> Result<Vec<PathBuf>, No
     Ok(found)
 }
 
-/// Says that a path does not exist, with the path that is most like it.
+/// Reports that a path does not exist, with the most similar path.
 pub(super) fn absent(path: &Path) -> Nothing {
     Nothing { message: format!("no file `{}`", path.display()), nearest: nearest_path(path) }
 }
 
-/// Returns the entry of the path's folder whose name is most like the path's; where the folder does not exist either,
-/// the folder that is most like it.
+/// Returns the entry of the path's folder with the most similar name. If the folder does not exist either, returns the
+/// most similar folder.
 pub(super) fn nearest_path(path: &Path) -> Option<String> {
     let folder = path.parent()?;
     let name = path.file_name()?.to_string_lossy();
@@ -112,7 +113,11 @@ mod tests {
         assert_eq!(names("*").unwrap(), ["b.txt", "more/a.EPUB", "play.fountain", "红楼梦.txt"]);
         assert_eq!(names("").unwrap(), ["b.txt", "more/a.EPUB", "play.fountain", "红楼梦.txt"]);
         assert_eq!(names("*.txt").unwrap(), ["b.txt", "红楼梦.txt"]);
-        assert_eq!(names("cover.png").unwrap(), ["cover.png"], "a file is taken as it is");
+        assert_eq!(
+            names("cover.png").unwrap(),
+            ["cover.png"],
+            "a file named directly is taken regardless of its extension"
+        );
         assert!(names("*.png").unwrap_err().message.contains("matches no file"));
         let near = names("红楼夢.txt").unwrap_err().nearest.unwrap();
         assert!(near.ends_with("红楼梦.txt"), "{near}");

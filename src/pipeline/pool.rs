@@ -1,5 +1,5 @@
-//! Checks the scenes of a pool, and those that somebody adds to it: what their schema does not take and what makes no sense,
-//! each with its place in the file.
+//! Validates the scenes of a pool, and custom scenes before they are added: schema and consistency, with the position
+//! of each problem in its file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,99 +16,97 @@ use crate::schema::Scene;
 use crate::stages::extract;
 use crate::store::{OwnScene, PieceFault, Placed, Pool, PoolFile, SceneKind, StoreError};
 
-/// The most findings that are told whole: who has more mends these first.
+/// Maximum number of findings listed in full.
 const MOST: usize = 1_000;
 
-/// Something wrong in a file of scenes, or in a pipeline file.
+/// A problem in a scene file, or in a pipeline file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Finding {
-    /// What was checked: `file`, `schema`, `sense`, `id`, `secret`, `text` or `private` of a pool; else `pipeline`, `book` or
-    /// `model`.
+    /// The check that found it: `file`, `schema`, `sense`, `id`, `secret`, `text` or `private` for a pool; `pipeline`,
+    /// `book` or `model` for a pipeline file.
     pub check: &'static str,
     /// The file.
     pub path: PathBuf,
     /// The line, from 1; null for the file as a whole.
     pub line: Option<u32>,
-    /// The character in the line, from 1.
+    /// The column in characters, from 1.
     pub column: Option<u32>,
-    /// The scene's id, where it can be read.
+    /// The scene's id, if readable.
     pub scene: Option<String>,
-    /// The field, such as `dialogue[3].speaker`; null where the message names it.
+    /// The field, such as `dialogue[3].speaker`; null if the message names it.
     pub field: Option<String>,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// What would be right.
+    /// What is expected instead.
     pub expected: Option<String>,
-    /// The known name that is most like the one given.
+    /// The most similar known name.
     pub nearest: Option<String>,
     /// What to do about it.
     pub remedy: &'static str,
 }
 
-/// Says what to do about a finding of a check.
+/// Returns the remedy for findings of a check.
 fn remedy(check: &str) -> &'static str {
     match check {
-        "file" => "save it as UTF-8 with a whole scene a line, or take it out of the pool",
-        "schema" => "`schemas/scene.schema.json` has the form of a scene, and docs/pool.md an example",
-        "id" => "one scene, one id: give this one another, or take one of them out",
-        "secret" => {
-            "take it out of the scene, of the book and of the prompt that it may come from, and make the key void"
-        }
+        "file" => "save it as UTF-8 with one complete scene per line, or remove it from the pool",
+        "schema" => "correct the scene; see `schemas/scene.schema.json` for its format and docs/pool.md for an example",
+        "id" => "give this scene another id, or remove one of the two",
+        "secret" => "remove it from the scene and from the book or prompt that it comes from, and revoke the key",
         "text" => {
-            "give the book in another encoding (`dramaturg chunk BOOK --encoding`) and extract it again, or mend the text"
+            "set the book's encoding (`dramaturg chunk BOOK --encoding`) and extract it again, or correct the text"
         }
-        "private" => "all players are told it: take the value out of there, or make the attribute public",
-        _ => "mend the line there, or put the scene right in `edits/`",
+        "private" => "all participants see this text: remove the value, or make the attribute public",
+        _ => "correct the line, or add a corrected scene in `edits/`",
     }
 }
 
-/// What a check of a pool found.
+/// The result of validating a pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PoolCheck {
-    /// How many scenes stand in its files.
+    /// Number of scenes in its files.
     pub scenes: usize,
-    /// What is wrong, in order of files and places.
+    /// The findings, by file and position.
     pub findings: Vec<Finding>,
-    /// How much more is wrong and not told.
+    /// Number of further findings that are not listed.
     pub more: usize,
 }
 
-/// Why a file of scenes is no addition to a pool.
+/// Why a scene file cannot be added to a pool.
 #[derive(Debug, thiserror::Error)]
 pub enum AdditionError {
     /// The file cannot be read.
     #[error("{message}")]
     Nothing {
-        /// What is wrong.
+        /// The message.
         message: String,
-        /// The path that is most like it.
+        /// The most similar path.
         nearest: Option<String>,
     },
-    /// Something in it is wrong.
-    #[error("{} in `{}`; nothing was added", if findings.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", findings.len()) }, path.display())]
+    /// The file is invalid.
+    #[error("{} in `{}`; nothing was added", if findings.len() == 1 { "1 problem".to_owned() } else { format!("{} problems", findings.len()) }, path.display())]
     Invalid {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problems.
         findings: Vec<Finding>,
     },
 }
 
-/// What a first pass keeps of a scene.
+/// What the first pass keeps of a scene.
 struct Seen {
     id: Option<String>,
-    /// How much is wrong with it by itself.
+    /// Number of problems in the scene itself.
     faults: usize,
     fault: Option<PieceFault>,
 }
 
-/// What is all that a scene with a fault may tell.
+/// The id, read from scenes that are otherwise invalid.
 #[derive(Deserialize)]
 struct Named {
     id: String,
 }
 
-/// Checks every file of a pool.
+/// Validates every file of a pool.
 pub fn check_pool(pool: &Pool) -> Result<PoolCheck, StoreError> {
     let mut found = check(&pool.files()?);
     for path in pool.alias_files()? {
@@ -117,7 +115,7 @@ pub fn check_pool(pool: &Pool) -> Result<PoolCheck, StoreError> {
     Ok(found)
 }
 
-/// Returns what no file that says who is who should hold.
+/// Checks an aliases file for secrets and encoding damage.
 fn of_people(path: &Path) -> Vec<Finding> {
     let finding = |check, line: usize, message: String| Finding {
         check,
@@ -139,22 +137,22 @@ fn of_people(path: &Path) -> Vec<Finding> {
         Ok(text) => text,
         Err(error) => {
             let before = memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count();
-            return vec![finding("file", before + 1, "its bytes are no UTF-8".to_owned())];
+            return vec![finding("file", before + 1, "the file is not valid UTF-8".to_owned())];
         }
     };
     let lines = text.lines().enumerate();
     lines.flat_map(|(at, line)| of_text(line).map(move |(check, message)| finding(check, at + 1, message))).collect()
 }
 
-/// Reads scenes that somebody wants to add: one in TOML or JSON, a list in JSON, or JSON Lines. A single one is taken over as
-/// it stands; of several each has a text of its own.
+/// Reads custom scenes to add: one scene in TOML or JSON, a JSON list, or JSON Lines. A single scene keeps its text
+/// unchanged; several are written as separate texts.
 pub fn own_scenes(path: &Path) -> Result<Vec<OwnScene>, AdditionError> {
     if !path.is_file() {
         let paths::Nothing { message, nearest } = paths::absent(path);
         return Err(AdditionError::Nothing { message, nearest });
     }
     if !path.extension().is_some_and(|ending| ending == "toml" || ending == "json" || ending == "jsonl") {
-        let message = format!("`{}` is neither `.toml`, `.json` nor `.jsonl`", path.display());
+        let message = format!("`{}` is not a `.toml`, `.json` or `.jsonl` file", path.display());
         return Err(AdditionError::Nothing { message, nearest: None });
     }
     let files = [PoolFile { path: path.to_owned(), kind: SceneKind::Custom, unwritten: None }];
@@ -168,7 +166,7 @@ pub fn own_scenes(path: &Path) -> Result<Vec<OwnScene>, AdditionError> {
     });
     let read: Option<Vec<(String, String)>> = read.into_iter().map(|placed| placed.value).collect();
     let Some(read) = read.filter(|read| !read.is_empty()) else {
-        let message = format!("`{}` has no scene", path.display());
+        let message = format!("`{}` contains no scenes", path.display());
         return Err(AdditionError::Nothing { message, nearest: None });
     };
     let is_toml = files[0].is_toml();
@@ -176,7 +174,7 @@ pub fn own_scenes(path: &Path) -> Result<Vec<OwnScene>, AdditionError> {
     Ok(read.into_iter().map(|(id, text)| OwnScene { id, text: whole(text), is_toml }).collect())
 }
 
-/// Returns the folder of the pool that a pipeline file names, whatever else is wrong with the file.
+/// Returns the pool folder of a pipeline file, even if the file has other problems.
 pub fn pool_path(pipeline: &Path, environment: &Environment) -> std::io::Result<PathBuf> {
     let text = std::fs::read_to_string(pipeline)?;
     let document = Document::toml(0, &text, &mut Vec::new());
@@ -218,7 +216,7 @@ fn check(files: &[PoolFile]) -> PoolCheck {
     PoolCheck { scenes: seen.iter().filter(|placed| placed.value.fault.is_none()).count(), findings, more }
 }
 
-/// Returns what is wrong with scenes beside others, by their place among those that were seen.
+/// Checks scenes against each other; returns the problems by index of the scene.
 fn beside(files: &[PoolFile], seen: &[Placed<Seen>]) -> BTreeMap<usize, Vec<SenseFault>> {
     let mut of_books: BTreeSet<&str> = BTreeSet::new();
     let mut firsts: BTreeMap<(SceneKind, &str), usize> = BTreeMap::new();
@@ -236,36 +234,37 @@ fn beside(files: &[PoolFile], seen: &[Placed<Seen>]) -> BTreeMap<usize, Vec<Sens
         match firsts.get(&(kind, id)) {
             None => {
                 firsts.insert((kind, id), at);
-                // Books come first, so that all of them are known by now.
+                // Book files come first, so all their ids are known here.
                 if kind == SceneKind::Edit && !of_books.contains(id) {
-                    tell(format!("the edit is of a scene that does not exist, `{id}`"), "the id of a scene of a book");
+                    tell(format!("there is no scene `{id}` to edit"), "the id of a scene from a book");
                 }
             }
             Some(first) => {
                 let first = &seen[*first].place;
                 let path = files[first.file].path.display();
-                tell(
-                    format!("two scenes have the id `{id}`; the other is in `{path}`, line {}", first.line),
-                    "an id of its own",
-                );
+                tell(format!("the id `{id}` is already used in `{path}`, line {}", first.line), "a unique id");
             }
         }
     }
     beside
 }
 
-/// Returns what is wrong with a scene in a file of a book.
+/// Checks that a scene in a book's file belongs to the book.
 fn of_book(file: &PoolFile, scene: &Scene) -> Vec<SenseFault> {
     let mut faults = Vec::new();
     let Some(slug) = file.path.file_stem().filter(|_| file.kind == SceneKind::Book) else { return faults };
     let slug = slug.to_string_lossy();
     if scene.book != slug {
-        let message = format!("the scene is of the book `{}`, and the file of `{slug}`", scene.book);
+        let message = format!("the scene belongs to the book `{}`, but the file to `{slug}`", scene.book);
         faults.push(SenseFault::new("/book", message, format!("`{slug}`")));
     }
     let id = scene.start.map(|start| format!("{slug}@{start}"));
     if let Some(id) = id.filter(|id| *id != scene.id) {
-        faults.push(SenseFault::new("/id", format!("`{}` is no id for its place", scene.id), format!("`{id}`")));
+        faults.push(SenseFault::new(
+            "/id",
+            format!("the id `{}` does not match the scene's position", scene.id),
+            format!("`{id}`"),
+        ));
     }
     faults
 }
@@ -274,7 +273,7 @@ fn parse(file: &PoolFile, text: &str) -> Option<Scene> {
     if file.is_toml() { toml::from_str(text).ok() } else { serde_json::from_str(text).ok() }
 }
 
-/// Reads a scene again and says all that is wrong with it.
+/// Parses a scene again and returns all problems.
 fn findings_of(file: &PoolFile, placed: &Placed<Seen>, beside: &[SenseFault]) -> Vec<Finding> {
     let Placed { place, value } = placed;
     let finding = |check, line: u32, column: u32, message: String| Finding {
@@ -315,10 +314,10 @@ fn findings_of(file: &PoolFile, placed: &Placed<Seen>, beside: &[SenseFault]) ->
         .collect()
 }
 
-/// Something wrong: what was checked, the problem, and its field where that is known.
+/// A problem with its check and, if known, its field.
 type Told = (&'static str, Problem, Option<String>);
 
-/// Returns all that is wrong in a scene's text.
+/// Returns all problems in a scene's text.
 fn problems(file: &PoolFile, text: &str, beside: &[SenseFault]) -> Vec<Told> {
     let mut problems = Vec::new();
     let document =
@@ -331,7 +330,7 @@ fn problems(file: &PoolFile, text: &str, beside: &[SenseFault]) -> Vec<Told> {
     match (&scene, parse(file, text)) {
         _ if !problems.is_empty() => {}
         (Ok(scene), Some(_)) => sense = faults(scene),
-        // A key that stands twice is no fault of the schema.
+        // JSON Schema does not detect duplicate keys.
         (_, None) => problems.push(Problem::new(document.at(""), unread(file, text))),
         (Err(error), _) => problems.push(Problem::new(document.at(""), error.to_string())),
     }
@@ -347,10 +346,10 @@ fn problems(file: &PoolFile, text: &str, beside: &[SenseFault]) -> Vec<Told> {
                 sense.extend(in_comments(text, scene));
             }
         }
-        // What is no scene has no fields, only a text.
+        // An invalid scene has no fields, only a text.
         Err(_) => sense.extend(of_text(text).map(|(check, message)| SenseFault::found(check, "", message))),
     }
-    // What is broken off, or no JSON or TOML at all, is no matter of keys.
+    // Truncated text, and text that is not JSON or TOML, is a problem of the file.
     let check = if document.complete { "schema" } else { "file" };
     let mut told: Vec<Told> = problems.into_iter().map(|problem| (check, problem, None)).collect();
     for fault in sense.iter().chain(beside) {
@@ -364,7 +363,7 @@ fn problems(file: &PoolFile, text: &str, beside: &[SenseFault]) -> Vec<Told> {
     told
 }
 
-/// Says why a text is no scene, in the words of its parser.
+/// Returns why a text cannot be parsed as a scene, in the parser's words.
 fn unread(file: &PoolFile, text: &str) -> String {
     if file.is_toml() {
         let error = toml::from_str::<Scene>(text).err();
@@ -401,7 +400,7 @@ mod tests {
         )
     }
 
-    /// Writes files and returns `name:line:column message` of each finding.
+    /// Writes files and returns `name:line:column message` for each finding.
     fn told(files: &[(&str, String)]) -> Vec<String> {
         let (_folder, pool) = pool();
         for (name, text) in files {
@@ -438,27 +437,24 @@ mod tests {
             for (files, expected) in [
                 (
                     vec![("b.jsonl", format!("{one}\n{}\n", other.replace("\"situation\"", "\"sitation\"")))],
-                    vec!["unknown key `sitation`", "lacks the key `situation`"],
+                    vec!["unknown key `sitation`", "is missing the key `situation`"],
                 ),
-                (
-                    vec![("b.jsonl", format!("{one}\n{one}\n"))],
-                    vec!["b.jsonl:2:7 two scenes have the id `b@3`; the other is in `"],
-                ),
+                (vec![("b.jsonl", format!("{one}\n{one}\n"))], vec!["b.jsonl:2:7 the id `b@3` is already used in `"]),
                 (
                     vec![("b.jsonl", one.replace("\"id\":\"b@3\"", "\"id\":\"b@4\""))],
-                    vec!["b.jsonl:1:7 `b@4` is no id for its place"],
+                    vec!["b.jsonl:1:7 the id `b@4` does not match the scene's position"],
                 ),
                 (
                     vec![("other.jsonl", one.clone())],
-                    vec!["`b@3` is no id", "the scene is of the book `b`, and the file of `other`"],
+                    vec!["the id `b@3` does not match", "the scene belongs to the book `b`, but the file to `other`"],
                 ),
                 (
                     vec![("b.jsonl", one.replace(&format!("\"speaker\":\"{name}\""), "\"speaker\":\"Old Zhuo\""))],
-                    vec!["`Old Zhuo` speaks and is not of the cast"],
+                    vec!["`Old Zhuo` speaks but is not in the cast"],
                 ),
                 (
                     vec![("b.jsonl", one.clone()), ("edits/e.jsonl", other.clone())],
-                    vec!["edits/e.jsonl:1:7 the edit is of a scene that does not exist, `b@9`"],
+                    vec!["edits/e.jsonl:1:7 there is no scene `b@9` to edit"],
                 ),
                 (vec![("b.jsonl", format!("{one}\n{{\"id\":\n"))], vec!["b.jsonl:2:7 invalid JSON: EOF"]),
                 (vec![("b.jsonl", one.replacen("\"id\"", "\"id\":\"b@3\",\"id\"", 1))], vec!["duplicate field `id`"]),
@@ -504,7 +500,7 @@ mod tests {
             .collect();
         let expected = [("a.jsonl", None), ("b.jsonl", Some(1)), ("c.jsonl", Some(3)), ("d.jsonl", Some(1))];
         assert_eq!(places, expected.map(|(name, line)| (name.to_owned(), line)), "{:?}", found.findings);
-        assert_eq!(pool.survey().unwrap().0.len(), 2, "what is sound is listed");
+        assert_eq!(pool.survey().unwrap().0.len(), 2, "valid scenes are listed");
     }
 
     #[test]
@@ -516,7 +512,7 @@ mod tests {
         let found = check_pool(&pool).unwrap();
         assert!((MOST..MOST + 10).contains(&found.findings.len()), "{}", found.findings.len());
         let last = found.findings.last().and_then(|finding| finding.line).expect("a line");
-        assert_eq!(found.more, 3 * MOST - last as usize, "the rest counts at least one each");
+        assert_eq!(found.more, 3 * MOST - last as usize, "every other scene counts at least once");
     }
 
     #[test]

@@ -1,38 +1,38 @@
-//! What is wrong with a pipeline file or a file that it names: all of it, each with its place. `cli` draws the carets.
+//! Problems in a pipeline file or a file that it names, each with its source span. `cli` renders them.
 
 use std::ops::Range;
 use std::path::PathBuf;
 
 use super::Finding;
 
-/// Where something stands.
+/// A position in one of the sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct At {
     /// Index into the sources.
     pub(super) source: usize,
-    /// Bytes of the source; empty for the source as a whole.
+    /// Byte range in the source; empty for the source as a whole.
     pub(super) span: Range<usize>,
 }
 
 impl At {
-    /// Returns the place of a source as a whole.
+    /// Returns the position of a source as a whole.
     pub(super) const fn whole(source: usize) -> Self {
         Self { source, span: 0..0 }
     }
 }
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Index into the sources of [`PipelineError::Invalid`].
     pub source: usize,
-    /// Bytes of the source that it is about; empty when it is about the source as a whole.
+    /// Byte range in the source; empty if the problem concerns the source as a whole.
     pub span: Range<usize>,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// What would be right.
+    /// What is expected instead.
     pub expected: Option<String>,
-    /// The known name that is most like the one given.
+    /// The most similar known name.
     pub nearest: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl Problem {
         self
     }
 
-    /// Names the candidate that is most like `name`, if any is like it.
+    /// Sets the candidate that is most similar to `name`, if any is similar enough.
     pub(super) fn nearest<'a>(mut self, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Self {
         self.nearest = nearest(name, candidates);
         self
@@ -57,35 +57,35 @@ impl Problem {
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
     /// The file cannot be read.
-    #[error("read the pipeline file `{}`", path.display())]
+    #[error("failed to read the pipeline file `{}`", path.display())]
     Open {
         /// The path as given.
         path: PathBuf,
-        /// The file of that folder whose name is most like it.
+        /// The most similar file name in its folder.
         nearest: Option<String>,
-        /// Why.
+        /// The I/O error.
         #[source]
         source: std::io::Error,
     },
-    /// Something in it, in a `--set` or in a file that it names is wrong.
+    /// The file, a `--set` or a file that it names is invalid.
     #[error("{}; nothing was run", found(sources, problems))]
     Invalid {
-        /// Names and texts of what was read; the pipeline file is the first.
+        /// Names and texts of all sources; the first is the pipeline file.
         sources: Vec<(String, String)>,
-        /// What is wrong, by source and place.
+        /// The problems, by source and position.
         problems: Vec<Problem>,
     },
 }
 
-/// What a finding of a pipeline file, or of a file that it names, is of; and what to do about it.
+/// Check name and remedy of findings in a pipeline file or a file that it names.
 pub(super) const PIPELINE: (&str, &str) =
-    ("pipeline", "mend it there: `schemas/pipeline.schema.json` describes every key, and `dramaturg schema` writes it");
+    ("pipeline", "correct the file; `schemas/pipeline.schema.json` describes every key (`dramaturg schema` writes it)");
 
-/// The name of a source that is no file: a text that `--set` lays over one.
+/// The name of a source that is a `--set` assignment.
 pub(super) const SET: &str = "--set";
 
 impl PipelineError {
-    /// Returns what is wrong as other checks tell it; of a file that cannot be read nothing.
+    /// Returns the problems as findings; none if the file cannot be read.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
         let Self::Invalid { sources, problems } = self else { return Vec::new() };
@@ -109,7 +109,7 @@ impl PipelineError {
         problems.iter().map(finding).collect()
     }
 
-    /// Says what is wrong, and not what that kept from being done.
+    /// Returns the message without the consequence.
     pub(super) fn told(&self) -> String {
         match self {
             Self::Invalid { sources, problems } => found(sources, problems),
@@ -119,7 +119,7 @@ impl PipelineError {
 }
 
 fn found(sources: &[(String, String)], problems: &[Problem]) -> String {
-    // What is wrong in one file that the pipeline file names is told of that one.
+    // If all problems are in one file, that file is named.
     let mut of = problems.iter().map(|problem| problem.source);
     let first = of.next().filter(|first| of.all(|other| other == *first)).unwrap_or(0);
     let is_file = sources.get(first).is_some_and(|(name, _)| name != SET);
@@ -128,10 +128,10 @@ fn found(sources: &[(String, String)], problems: &[Problem]) -> String {
     format!("{count} in `{name}`")
 }
 
-/// Returns the candidate that is most like a name, when it is like enough to be meant; ties go to the first in order.
+/// Returns the candidate most similar to a name, if it is similar enough; ties go to the first candidate.
 pub(super) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let likeness = |candidate: &str| {
-        // In a short name one slip is a large share of it.
+        // In a short name a single typo is a large part of it.
         if name.chars().count() > 2 && strsim::damerau_levenshtein(name, candidate) == 1 {
             return 1.0;
         }

@@ -1,4 +1,4 @@
-//! Reads the files that a pipeline file names, and gathers what is wrong with any of them.
+//! Reads the files named in a pipeline file and collects their problems.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use crate::schema::{Dimension, slug};
 use crate::stages::{self, chunk, select};
 use crate::text::{Secret, secrets};
 
-/// What has been read, and what is wrong with it.
+/// The sources read so far and their problems.
 pub(super) struct Reader {
     pub(super) sources: Vec<(String, String)>,
     pub(super) problems: Vec<Problem>,
 }
 
 impl Reader {
-    /// Expands variables in every string; returns the strings as they were, by pointer.
+    /// Expands variables in every string. Returns the original strings, by pointer.
     pub(super) fn expand(
         &mut self,
         document: &mut Document,
@@ -35,10 +35,12 @@ impl Reader {
         for (pointer, text) in strings {
             let problem = match expand(&text, environment) {
                 Ok(expanded) if expanded == text => continue,
-                // The request's body stands in the journal, where no secret may be.
+                // The request body is stored in the journal, which must not contain secrets.
                 Ok(_) if pointer.contains("/extra_body/") => {
-                    let problem =
-                        Problem::new(document.at(&pointer), "a variable in `extra_body` would stand in the journal");
+                    let problem = Problem::new(
+                        document.at(&pointer),
+                        "a variable in `extra_body` would be stored in the journal",
+                    );
                     problem.expected("the value itself, or `$$` for a dollar sign")
                 }
                 Ok(expanded) => {
@@ -48,7 +50,7 @@ impl Reader {
                     unexpanded.insert(pointer, text);
                     continue;
                 }
-                // It stays as it is written, and is not read.
+                // Stays unexpanded, since it is not used.
                 Err(_) if spare(&pointer) => {
                     unexpanded.insert(pointer, text);
                     continue;
@@ -66,7 +68,7 @@ impl Reader {
         unexpanded
     }
 
-    /// Checks a document against its type; where its syntax is broken, the problems that follow from that are left out.
+    /// Validates a document against its type's schema. Problems caused by syntax errors are left out.
     pub(super) fn shape<T: schemars::JsonSchema>(&mut self, document: &Document, what: &str) {
         let broken: Vec<At> = self
             .problems
@@ -81,13 +83,13 @@ impl Reader {
         self.problems.extend(found);
     }
 
-    /// Says whether something is wrong at a place already, so that what follows from it need not be told.
+    /// Returns whether a problem is already reported at a position, so that problems caused by it need no report.
     fn is_told(&self, at: &At) -> bool {
         !at.span.is_empty()
             && self.problems.iter().any(|problem| problem.source == at.source && problem.span == at.span)
     }
 
-    /// Returns the files that some patterns name, with the pointer of each pattern.
+    /// Returns the files that match some patterns, each with the pointer of its pattern.
     pub(super) fn files(
         &mut self,
         document: &Document,
@@ -107,7 +109,7 @@ impl Reader {
                 }
             }
         }
-        // A file that two patterns name is one file.
+        // A file that matches two patterns is listed once.
         let mut seen = BTreeSet::new();
         files.retain(|(_, path)| seen.insert(canonical(path)));
         files
@@ -125,13 +127,16 @@ impl Reader {
         for (place, book) in whole.into_iter().chain(told) {
             let path = &book.path;
             let id = slug(&path.file_stem().unwrap_or_default().to_string_lossy());
-            // Books of JSON Lines are named by their titles.
+            // Books of JSON Lines files are named by their titles.
             let lines =
                 path.extension().is_some_and(|ending| ending == "json" || ending == "jsonl" || ending == "ndjson");
             if !lines && let Some(first) = slugs.insert(id.clone(), path.clone()) {
-                let message = format!("`{}` and `{}` would both be the book `{id}`", first.display(), path.display());
-                self.problems
-                    .push(Problem::new(document.at(&place), message).expected("file names that differ in letters"));
+                let message =
+                    format!("`{}` and `{}` would both have the book slug `{id}`", first.display(), path.display());
+                self.problems.push(
+                    Problem::new(document.at(&place), message)
+                        .expected("file names that differ in their letters or digits"),
+                );
             }
             books.push(book);
         }
@@ -139,7 +144,7 @@ impl Reader {
         books
     }
 
-    /// Returns the books of which more is said than their path, each with the pointer of its entry.
+    /// Returns the books of entries that are tables, each with the pointer of its entry.
     fn told_books(&mut self, document: &Document) -> Vec<(String, BookPath)> {
         let count = document.value.pointer("/books/paths").and_then(Value::as_array).map_or(0, Vec::len);
         let (mut told, mut seen) = (Vec::new(), BTreeSet::new());
@@ -150,16 +155,16 @@ impl Reader {
                 Ok(choice) => choice,
                 Err(error) => {
                     let problem = Problem::new(document.at(&child(&entry, "chapters")), error.to_string());
-                    self.problems.push(problem.expected("places of chapters, as `1-12` or `1-3, 7, 20-`"));
+                    self.problems.push(problem.expected("positions of chapters, such as `1-12` or `1-3, 7, 20-`"));
                     None
                 }
             };
             let (license, source) = (text("license").map(str::to_owned), text("source").map(str::to_owned));
             for (_, path) in self.files(document, &patterns, paths::BOOKS) {
                 if !seen.insert(canonical(&path)) {
-                    let message = format!("two entries tell of `{}`", path.display());
+                    let message = format!("two entries match `{}`", path.display());
                     let problem = Problem::new(document.at(&entry), message);
-                    self.problems.push(problem.expected("one entry for it, as `chapters = \"1-3, 7\"`"));
+                    self.problems.push(problem.expected("one entry per file, such as `chapters = \"1-3, 7\"`"));
                     continue;
                 }
                 let (chapters, license, source) = (chapters.clone(), license.clone(), source.clone());
@@ -175,7 +180,7 @@ impl Reader {
         for name in document.keys("/prompts") {
             let place = child("/prompts", name);
             if !known.contains(&name) {
-                let problem = Problem::new(document.key(&place), format!("no ask has a prompt template `{name}`"));
+                let problem = Problem::new(document.key(&place), format!("there is no prompt template `{name}`"));
                 self.problems.push(problem.expected("the name of a template").nearest(name, known.iter().copied()));
                 continue;
             }
@@ -191,12 +196,12 @@ impl Reader {
         prompts
     }
 
-    /// Returns the dimensions of the file that `[select] dimensions` names, else the paper's.
+    /// Returns the dimensions of the file in `[select] dimensions`, else FURINA's.
     pub(super) fn dimensions(&mut self, document: &Document) -> Vec<Dimension> {
         let pointer = "/select/dimensions";
         let path = document.value.pointer(pointer).and_then(Value::as_str).map(PathBuf::from);
         let Some(path) = path else {
-            return select::dimensions(None).expect("the program's own table is tested");
+            return select::dimensions(None).expect("the built-in table is covered by tests");
         };
         let Some((source, text)) = self.read(document, pointer, &path) else { return Vec::new() };
         select::dimensions(Some(&text)).unwrap_or_else(|error| {
@@ -206,7 +211,7 @@ impl Reader {
         })
     }
 
-    /// Reads a file that a key names. Returns its text, and which of the sources it is.
+    /// Reads a file that a key names. Returns its text and its index in the sources.
     pub(super) fn read(&mut self, document: &Document, pointer: &str, path: &Path) -> Option<(usize, String)> {
         match std::fs::read(path) {
             Ok(bytes) => self.take(path, bytes),
@@ -216,14 +221,14 @@ impl Reader {
                 None
             }
             Err(error) => {
-                let message = format!("`{}` cannot be read: {error}", path.display());
+                let message = format!("failed to read `{}`: {error}", path.display());
                 self.problems.push(Problem::new(document.at(pointer), message));
                 None
             }
         }
     }
 
-    /// Takes in a file as one more source, and tells where it is no UTF-8.
+    /// Adds a file to the sources; reports a problem if it is not valid UTF-8.
     pub(super) fn take(&mut self, path: &Path, bytes: Vec<u8>) -> Option<(usize, String)> {
         let source = self.sources.len();
         let (text, broken) = text(source, bytes);
@@ -233,8 +238,9 @@ impl Reader {
         is_whole.then_some((source, text))
     }
 
-    /// Tells what looks like a key or a password in anything that was read, comments too: the file goes into the card, what it names
-    /// into rows and manifest. What is told at its place already is not told again.
+    /// Reports everything in the sources that looks like a key or password, comments included: the pipeline file is
+    /// printed on the data card, and files that it names end up in rows and manifest. Overlapping problems are not
+    /// reported twice.
     pub(super) fn secrets(&mut self) {
         let mut found = Vec::new();
         for (source, (_, text)) in self.sources.iter().enumerate() {
@@ -246,13 +252,13 @@ impl Reader {
                     continue;
                 }
                 let problem = Problem::new(At { source, span: place }, format!("this looks like {kind}"));
-                found.push(problem.expected("a variable such as `$MY_KEY`, which the environment or `.env` holds, or nothing: this file leaves with the data set"));
+                found.push(problem.expected("a variable such as `$MY_KEY`, set in the environment or in `.env`; this file is published with the data set"));
             }
         }
         self.problems.extend(found);
     }
 
-    /// Returns everything that is wrong, in order, with what looks like a key struck out of the texts that will be shown.
+    /// Returns all problems in order, with anything that looks like a key masked in the texts that will be shown.
     pub(super) fn invalid(mut self) -> PipelineError {
         self.problems.sort_by_key(|problem| (problem.source, problem.span.start, problem.span.end));
         self.problems.dedup();
@@ -267,21 +273,21 @@ impl Reader {
     }
 }
 
-/// Returns bytes as text, and where they are no UTF-8; what is none has a mark in its place.
+/// Decodes UTF-8, with replacement characters and a problem if it is invalid.
 pub(super) fn text(source: usize, bytes: Vec<u8>) -> (String, Option<Problem>) {
     String::from_utf8(bytes).map_or_else(
         |error| {
             let start = error.utf8_error().valid_up_to();
             let byte = error.as_bytes()[start];
             let at = At { source, span: start..start + char::REPLACEMENT_CHARACTER.len_utf8() };
-            let problem = Problem::new(at, format!("the file is no UTF-8: the byte 0x{byte:02x} begins no character"));
+            let problem = Problem::new(at, format!("the file is not valid UTF-8: unexpected byte 0x{byte:02x}"));
             (String::from_utf8_lossy(error.as_bytes()).into_owned(), Some(problem.expected("a file saved as UTF-8")))
         },
         |text| (text, None),
     )
 }
 
-/// Returns what tells a file from others, however it is named.
+/// Returns the canonical path of a file, so that the same file has one name.
 pub(super) fn canonical(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -1,5 +1,5 @@
-//! What a run makes on its way to the data set: characters and rejects in memory, conversations, their samples and the rows of
-//! roles on the disk, so that a run takes no more memory the longer it goes.
+//! The results of a run: characters and rejects in memory; conversations, samples and rows of roles on disk, so that
+//! memory use does not grow with the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,27 +15,27 @@ use crate::stages::instruct::{Gleaned, Sides};
 use crate::stages::simulate::Played;
 use crate::store::{NewDataset, PoolIndex, RunFolder, Spool, StoreError};
 
-/// What a run has made.
+/// The results of a run.
 #[derive(Debug)]
 pub(super) struct Records {
     /// The test characters, sorted by id.
     pub(super) characters: Vec<Character>,
-    /// What was left out, in any order.
+    /// The rejects, in any order.
     pub(super) rejects: Vec<Reject>,
-    /// What was made about roles.
+    /// The role data.
     pub(super) roles: RoleRecords,
-    /// How many lanes ended before a dimension had its τ counts, by dimension.
+    /// Number of lanes that ended before a dimension reached τ counts, by dimension.
     pub(super) short: BTreeMap<String, u64>,
-    /// How many lanes had τ counts of a dimension and no sample of it, by dimension.
+    /// Number of lanes that reached τ counts of a dimension without a sample of it, by dimension.
     pub(super) barren: BTreeMap<String, u64>,
-    /// What people take out of the tables, and put right in them.
+    /// Manual edits: rows to remove and references to correct.
     pub(super) barred: Barred,
-    /// The conversations and their samples.
+    /// The conversations and samples.
     pub(super) played: Arc<PlayedRecords>,
 }
 
 impl Records {
-    /// Begins with nothing, and a place on the disk for what is played.
+    /// Creates empty records, with spools on disk for conversations and samples.
     pub(super) fn new(folder: &RunFolder) -> Result<Self, StoreError> {
         let kept = Some((folder.spool(Conversation::CONFIG)?, folder.spool(Sample::CONFIG)?));
         let spool = |config| folder.spool(config);
@@ -43,7 +43,7 @@ impl Records {
         Ok(Self { roles: RoleRecords { kept: Some(roles), ..RoleRecords::default() }, ..Self::keeping(kept) })
     }
 
-    /// Begins with nothing, and only counts what is played.
+    /// Creates empty records that only count conversations and samples.
     pub(super) fn counting() -> Self {
         Self::keeping(None)
     }
@@ -55,13 +55,13 @@ impl Records {
         Self { characters, rejects, roles, short: BTreeMap::new(), barren: BTreeMap::new(), barred, played }
     }
 
-    /// Takes over what was left out of the conversations.
+    /// Moves the rejects of conversations to the other rejects.
     pub(super) fn take_rejects(&mut self) {
         self.rejects.append(&mut self.played.rejects.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Writes the tables of the data set and returns them, in the order of the card, while `figures` counts their rows.
-    /// `rejects` are sorted by now. What may not leave of the books' own text is left out.
+    /// Writes the tables of the data set and returns them, in the order of the data card, while `figures` counts their
+    /// rows. `rejects` must be sorted. Texts are cut to the quote limits.
     pub(super) fn write(
         &self,
         rights: &Rights,
@@ -87,7 +87,7 @@ impl Records {
         Ok(tables.into_iter().chain(roles).chain([rejected]).flatten().collect())
     }
 
-    /// Returns the conversations that the report shows.
+    /// Returns the conversations shown in the report.
     pub(super) fn readings(
         &self,
         rights: &Rights,
@@ -104,14 +104,14 @@ impl Records {
         Ok(readings)
     }
 
-    /// Returns the conversations and samples of a run that writes.
+    /// Returns the spools of conversations and samples. Panics on records that only count.
     pub(super) fn kept(&self) -> &(Spool, Spool) {
-        self.played.kept.as_ref().expect("a run that writes keeps what is played")
+        self.played.kept.as_ref().expect("only dry runs have no spools")
     }
 
-    /// Writes the tables of roles, those of a split one after the other.
+    /// Writes the tables of roles, split by split.
     fn write_roles(&self, rights: &Rights, dataset: &mut NewDataset) -> Result<[Option<Table>; 5], RunError> {
-        let [profiles, specific, general] = self.roles.kept.as_ref().expect("a run that writes keeps its roles");
+        let [profiles, specific, general] = self.roles.kept.as_ref().expect("only dry runs have no spools");
         let sides = &self.roles.sides;
         let of_specific = |split| {
             let rows = rows(specific, move |rows| of_split(sides.specific(rows), split, |row| row.split));
@@ -132,7 +132,7 @@ impl Records {
     }
 }
 
-/// Leaves out rows; what could not be read is none that is left out.
+/// Filters rows; errors are kept.
 fn kept<T>(
     rows: impl Iterator<Item = Result<T, RunError>>,
     has: impl Fn(&T) -> bool,
@@ -140,7 +140,7 @@ fn kept<T>(
     rows.filter(move |row| row.as_ref().map_or(true, &has))
 }
 
-/// Looks at the rows that could be read.
+/// Returns an inspector that sees only rows without error.
 fn seen<T>(mut see: impl FnMut(&T)) -> impl FnMut(&Result<T, RunError>) {
     move |row| {
         if let Ok(row) = row {
@@ -149,7 +149,7 @@ fn seen<T>(mut see: impl FnMut(&T)) -> impl FnMut(&Result<T, RunError>) {
     }
 }
 
-/// Reads the rows of a spool whose records are the rows of a role.
+/// Reads the rows of a spool whose records are all rows of one role.
 fn rows<T: DeserializeOwned>(
     spool: &Spool,
     sided: impl Fn(Vec<T>) -> Vec<T>,
@@ -165,26 +165,26 @@ fn of_split<T>(mut rows: Vec<T>, split: Split, of: impl Fn(&T) -> Split) -> Vec<
     rows
 }
 
-/// What was made about roles so far: on the disk, but for what sets them beside each other.
+/// Role data so far, on disk except for what compares roles with each other.
 #[derive(Debug, Default)]
 pub(super) struct RoleRecords {
-    /// Profiles, and the specific and the general rows of each role; none where they are only counted.
+    /// Spools of profiles, specific rows and general rows; `None` if they are only counted.
     kept: Option<[Spool; 3]>,
-    /// Which side each row is on.
+    /// The split of each row.
     pub(super) sides: Sides,
     profiles: u64,
     general: u64,
 }
 
 impl RoleRecords {
-    /// Adds what came of a role.
+    /// Adds the data of one role.
     pub(super) fn add(&mut self, gleaned: &Gleaned) -> Result<(), StoreError> {
         let Gleaned { profile, specific, general, .. } = gleaned;
         self.profiles += 1;
         self.general += general.len() as u64;
         if let Some([profiles, all_specific, all_general]) = &self.kept {
             profiles.add(&profile.role_id, profile)?;
-            // Rows are sorted by ids that begin so.
+            // Rows are sorted by ids with this prefix.
             let id = format!("{}/", profile.role_id);
             all_specific.add(&id, specific)?;
             all_general.add(&id, general)?;
@@ -192,12 +192,11 @@ impl RoleRecords {
         Ok(())
     }
 
-    /// Returns the ids of all roles.
     pub(super) fn ids(&self) -> BTreeSet<String> {
         self.kept.as_ref().map(|[profiles, ..]| profiles.ids()).unwrap_or_default()
     }
 
-    /// Returns the roles of all specific and general rows, by the rows' ids.
+    /// Returns the role of each specific and general row, by row id.
     pub(super) fn row_ids(&self) -> Result<BTreeMap<String, String>, RunError> {
         let Some([_, specific, general]) = &self.kept else { return Ok(BTreeMap::new()) };
         let specific = rows(specific, |rows| self.sides.specific(rows))
@@ -207,7 +206,7 @@ impl RoleRecords {
         specific.chain(general).collect()
     }
 
-    /// Returns how many rows there are of roles, specific and general ones.
+    /// Returns the numbers of roles, specific rows and general rows.
     pub(super) fn counts(&self) -> [u64; 3] {
         [self.profiles, self.sides.specific_rows(), self.general]
     }
@@ -224,10 +223,10 @@ fn write<T: Row>(
     Ok(table)
 }
 
-/// What lanes have played so far. Many may add to it at once.
+/// The conversations so far. Lanes add to it concurrently.
 #[derive(Debug)]
 pub(super) struct PlayedRecords {
-    /// Conversations and samples; none where they are only counted.
+    /// Spools of conversations and samples; `None` if they are only counted.
     kept: Option<(Spool, Spool)>,
     conversations: AtomicU64,
     samples: AtomicU64,
@@ -236,7 +235,7 @@ pub(super) struct PlayedRecords {
 }
 
 impl PlayedRecords {
-    /// Adds what came of a conversation.
+    /// Adds a conversation with its samples and rejects.
     pub(super) fn add(&self, played: Played) -> Result<(), StoreError> {
         let Played { conversation, samples, rejects } = played;
         let mut turn_faults = self.turn_faults.lock().unwrap_or_else(PoisonError::into_inner);
@@ -258,17 +257,18 @@ impl PlayedRecords {
         Ok(())
     }
 
-    /// Returns how many conversations there are.
+    /// Returns the number of conversations.
     pub(super) fn conversations(&self) -> u64 {
         self.conversations.load(Ordering::Relaxed)
     }
 
-    /// Returns how many turns had a fault of form, mended or not, and how many a speaker whom the director did not plainly name.
+    /// Returns the number of turns by fault, including repaired faults and speakers that the director did not name
+    /// clearly.
     pub(super) fn turn_faults(&self) -> BTreeMap<String, u64> {
         self.turn_faults.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns how many samples there are.
+    /// Returns the number of samples.
     pub(super) fn samples(&self) -> u64 {
         self.samples.load(Ordering::Relaxed)
     }

@@ -1,5 +1,5 @@
-//! What a run is when further judges are added to it: the configuration that its data set was made with, with them in the
-//! cast. What a later command began, and `status.json` tells, is no part of that.
+//! Adds judges to a finished run: reconstructs the configuration that its data set was made with, with the judges added
+//! to the cast. Later commands in the same folder, recorded in `status.json`, are not part of that configuration.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,46 +12,47 @@ use super::splits::SPLITS;
 use super::{Endpoints, Environment, Loaded, RunError, changes, load};
 use crate::schema::Language;
 
-/// The model that is there without a pipeline file.
+/// The model name that needs no pipeline file.
 const OFFLINE: &str = "offline";
 
-/// A run to which judges are added.
+/// A run with added judges.
 #[derive(Debug)]
 pub struct Rejudged {
-    /// Its configuration with them.
+    /// Its configuration, judges included.
     pub loaded: Loaded,
-    /// Its folder.
+    /// The run's folder.
     pub folder: PathBuf,
-    /// What `--limit` kept it to.
+    /// The `--limit` of the run.
     pub limit: Option<u32>,
 }
 
-/// How a run is to be judged again.
+/// Options for adding judges.
 #[derive(Debug, Clone, Copy)]
 pub struct Rejudge<'a> {
-    /// The run's folder, or its pipeline file, of which the judges are taken and nothing else.
+    /// The run's folder, or its pipeline file, of which only the judges are used.
     pub run: &'a Path,
-    /// The run's folder, where the pipeline file's is another than `outputs/<name>`.
+    /// The run's folder, if the pipeline file's is not `outputs/<name>`.
     pub out: Option<&'a Path>,
-    /// The judges that are asked.
+    /// The judges to ask.
     pub judges: &'a [String],
-    /// Texts of `--set`: who the judges are, and what changes no row.
+    /// `--set` assignments that define the judges or change no row.
     pub sets: &'a [String],
-    /// What `--limit` says; it has to be what the run was kept to.
+    /// The `--limit` option, which must match the run's.
     pub limit: Option<u32>,
-    /// Whether the judges are asked; nobody else is.
+    /// Whether the judges are asked, rather than replayed. No other model is asked.
     pub is_asked: bool,
 }
 
-/// Loads the configuration of a run's data set with further judges in the cast. What would make another run of it is refused, and
-/// so is a data set that was divided anew: it would be written as it was before. The pipeline file that is shown later is the
-/// one that the run was made with.
+/// Loads the configuration of a run's data set with judges added to the cast.
+///
+/// Fails if an option would change the run, or if the data set was changed by `split`, which writing it again would
+/// undo. The pipeline file shown on the data card is the one that the run was made with.
 pub fn rejudge(asked: &Rejudge<'_>, environment: &Environment) -> Result<Rejudged, RunError> {
     let Rejudge { run, judges, .. } = *asked;
     let (folder, own) = if run.is_dir() {
         (asked.out.unwrap_or(run).to_owned(), Table::new())
     } else {
-        // What is wrong with the file is told with its place; its other models are asked nothing.
+        // Problems of the file are reported with their spans; its other models are not asked.
         let file = load(run, &[], environment, Endpoints::Unneeded)?;
         let folder = asked.out.map_or_else(|| PathBuf::from("outputs").join(&file.file.name), Path::to_owned);
         let table: Table = toml::from_str(&file.effective).unwrap_or_default();
@@ -61,7 +62,7 @@ pub fn rejudge(asked: &Rejudge<'_>, environment: &Environment) -> Result<Rejudge
     let manifest = changes::manifest(from).map_err(|source| RunError::Unbuilt { run: from.to_owned(), source })?;
     let limit = manifest["limit"].as_u64().and_then(|limit| u32::try_from(limit).ok());
     let text = manifest["configuration"].as_str().unwrap_or_default().to_owned();
-    // What is wrong with the text is told with its place when it is loaded.
+    // Problems of the text are reported with their spans when it is loaded.
     let table: Table = toml::from_str(&text).unwrap_or_default();
     if let Some(other) = asked.limit.filter(|other| limit != Some(*other)) {
         return Err(RunError::OtherRun { change: format!("--limit {other}") });
@@ -93,22 +94,22 @@ pub fn rejudge(asked: &Rejudge<'_>, environment: &Environment) -> Result<Rejudge
     Ok(Rejudged { loaded, folder, limit })
 }
 
-/// Puts the pipeline file that the run was made with in place of the configuration that was made of it, and what the command line
-/// changed before what it changes now.
+/// Replaces the effective configuration with the pipeline file as originally written, and puts the original
+/// command-line changes before the present ones.
 fn as_written(loaded: &mut Loaded, pipeline: &Json) {
     let Some(text) = pipeline["text"].as_str() else { return };
     text.clone_into(&mut loaded.source);
     let earlier = pipeline["changes"].as_array().into_iter().flatten().filter_map(Json::as_str);
     let mut overrides: Vec<String> = earlier.map(str::to_owned).collect();
     for change in std::mem::take(&mut loaded.overrides) {
-        // Of a key that is set again the last value counts.
+        // If a key is set again, the last value counts.
         overrides.retain(|other| key(other) != key(&change));
         overrides.push(change);
     }
     loaded.overrides = overrides;
 }
 
-/// Returns the models that play a part in the run, further judges aside: what they are, the run is.
+/// Returns the models that play a part in the run and must not change, excluding the additional judges.
 fn fixed<'a>(table: &'a Table, judges: &[String]) -> BTreeSet<&'a str> {
     fn names<'a>(value: &'a Value, into: &mut BTreeSet<&'a str>) {
         match value {
@@ -122,7 +123,7 @@ fn fixed<'a>(table: &'a Table, judges: &[String]) -> BTreeSet<&'a str> {
     for (part, value) in table.get("cast").and_then(Value::as_table).into_iter().flatten() {
         names(value, if part == "judges" { &mut earlier } else { &mut parts });
     }
-    // An earlier judge's verdicts are those of what it was, unless it is asked again.
+    // Verdicts of an earlier judge stay valid only if its model stays the same, unless it is asked again.
     parts.extend(earlier.into_iter().filter(|judge| !judges.iter().any(|other| other == judge)));
     parts
 }
@@ -142,13 +143,13 @@ fn key(set: &str) -> Vec<String> {
     parts
 }
 
-/// Says whether a `--set` says who one of the judges is.
+/// Returns whether a `--set` defines one of the judges.
 fn is_of_judge(set: &str, judges: &[String], fixed: &BTreeSet<&str>) -> bool {
     let key = key(set);
     key.len() > 1 && key[0] == "models" && judges.contains(&key[1]) && !fixed.contains(key[1].as_str())
 }
 
-/// Says whether a `--set` changes how models are reached, and what they may cost, but no row.
+/// Returns whether a `--set` changes only how models are reached or what they may cost.
 fn is_pace(set: &str) -> bool {
     let key = key(set);
     match key.first().map(String::as_str) {
@@ -158,7 +159,7 @@ fn is_pace(set: &str) -> bool {
     }
 }
 
-/// Returns the further judges of a cast with others behind them, each once.
+/// Returns the additional judges of a cast with further ones appended, each once.
 fn panel(table: &Table, judges: &[String]) -> Value {
     let known = table.get("cast").and_then(|cast| cast.get("judges"));
     let with = |known: Option<&Value>| {
@@ -233,7 +234,7 @@ mod tests {
             let asked = Rejudge { run, out: None, judges, sets: &[], limit: None, is_asked: false };
             rejudge(&asked, &Environment::default()).unwrap_err()
         };
-        // What a run that made no data set has noted is no data set.
+        // The status of a run without a data set must not be taken for one.
         std::fs::write(folder.path().join("status.json"), "{}").unwrap();
         assert!(matches!(rejudged(folder.path()), RunError::Unbuilt { .. }));
         assert!(rejudged(&folder.path().join("no.toml")).to_string().contains("no.toml"));

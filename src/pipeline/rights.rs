@@ -1,4 +1,4 @@
-//! What of the books may leave in a data set: their texts are read once more, where rows have to be held against them.
+//! Collects the book texts that rows could quote, for the quote limits of the export; the books are read a second time.
 
 use super::Loaded;
 use super::books::open_books;
@@ -6,8 +6,8 @@ use crate::schema::Character;
 use crate::stages::export::Rights;
 use crate::store::{PoolIndex, StoreError};
 
-/// Takes in what rows could quote: the books and scripts of a run, scenes of people's own, and the lines of characters in
-/// files. A book that cannot be read has no row that could quote it.
+/// Collects all texts that rows could quote: the run's books and scripts, custom scenes, and the lines of characters in
+/// files. A book that cannot be read is skipped, since no row can quote it.
 pub(super) fn rights(loaded: &Loaded, scenes: &PoolIndex) -> Result<Rights, StoreError> {
     let params = &loaded.file.export;
     if Rights::longest(params).is_none() {
@@ -20,7 +20,7 @@ pub(super) fn rights(loaded: &Loaded, scenes: &PoolIndex) -> Result<Rights, Stor
     Ok(rights)
 }
 
-/// Shows each text that rows could quote.
+/// Calls `see` with each text that rows could quote.
 fn each(loaded: &Loaded, scenes: &PoolIndex, mut see: impl FnMut(&str)) -> Result<(), StoreError> {
     let encoding = loaded.file.chunk.encoding.as_deref();
     for path in loaded.book_paths.iter().map(|book| &book.path).chain(&loaded.scripts) {

@@ -1,4 +1,5 @@
-//! Reads what `[instruct]` names: character files of roles, scripts, general instructions; and gathers what is wrong with them.
+//! Reads the files named in `[instruct]`: character files of roles, scripts, general instructions. Collects their
+//! problems.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,19 +13,19 @@ use crate::schema::Instruction;
 use crate::stages::instruct::Roles;
 
 impl Reader {
-    /// Returns the characters that `[instruct] roles` names by files.
+    /// Returns the characters of the files in `[instruct] roles`.
     pub(super) fn roles(&mut self, document: &Document) -> GivenCharacters {
         let words = [Roles::POOL, Roles::CHARACTERS];
         self.characters_of(document, "/instruct/roles", &words)
     }
 
-    /// Returns the scripts that `[instruct] scripts` names.
+    /// Returns the scripts matched by `[instruct] scripts`.
     pub(super) fn scripts(&mut self, document: &Document) -> Vec<PathBuf> {
         let files = self.files(document, &document.strings("/instruct/scripts"), paths::BOOKS);
         files.into_iter().map(|(_, path)| path).collect()
     }
 
-    /// Returns the general instructions of the files that `[instruct] instructions` names, in order.
+    /// Returns the general instructions of the files in `[instruct] instructions`, in order.
     pub(super) fn instructions(&mut self, document: &Document) -> Vec<Instruction> {
         let mut instructions: Vec<Instruction> = Vec::new();
         let mut ids = BTreeSet::new();
@@ -43,13 +44,13 @@ impl Reader {
                 match serde_json::from_str::<Instruction>(line) {
                     Err(error) => {
                         let expected = r#"an object such as `{"instruction": "…", "answer": "…"}`"#;
-                        told.push(problem(format!("this line is no instruction: {error}")).expected(expected));
+                        told.push(problem(format!("this line is not a valid instruction: {error}")).expected(expected));
                     }
                     Ok(read) if read.text().is_empty() || read.answer.trim().is_empty() => {
                         told.push(problem("the instruction or its answer is empty".to_owned()));
                     }
                     Ok(read) if !read.id.trim().is_empty() && !ids.insert(read.id.trim().to_owned()) => {
-                        let message = format!("the id `{}` stands before another instruction too", read.id);
+                        let message = format!("the id `{}` is used by another instruction too", read.id);
                         told.push(problem(message).expected("each id once"));
                     }
                     Ok(read) => instructions.push(read),

@@ -1,7 +1,7 @@
-//! The road of a run: books, chunks, scenes, characters, conversations, data set.
+//! Runs the stages in order: books, chunks, scenes, characters, conversations, data set.
 //!
-//! Order, concurrency, resume and failures are decided here, once for all stages. A stage gives records; this file hands
-//! them to `store` and tells a [`Reporter`] what happens. It knows no prompt and no rule of any stage.
+//! Order, concurrency, resume and failures are handled here, once for all stages. A stage returns records; this module
+//! passes them to `store` and reports events to a [`Reporter`]. It knows no prompts and no stage-specific rules.
 
 mod chunk;
 mod extract;
@@ -36,10 +36,10 @@ use crate::stages;
 use crate::stages::export::{self, Figures};
 use crate::store::{self, PoolIndex, RunFolder};
 
-/// Runs a pipeline up to and including a stage, and returns what it left.
+/// Runs a pipeline up to and including a stage, and returns a summary.
 ///
-/// What an earlier run in the same folder asked is read back from its journal, so that running again is how a run is
-/// resumed. On an error that ends the run, calls in flight are finished and kept first.
+/// Calls that an earlier run in the same folder made are read from its journal, so rerunning the same command resumes a
+/// run. If an error ends the run, calls in flight are finished and saved first.
 pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter>) -> Result<Summary, RunError> {
     let begun = Instant::now();
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("outputs").join(&loaded.file.name));
@@ -48,7 +48,7 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
     if journal.damaged() > 0 {
         let damaged = journal.damaged();
         reporter.report(Event::Note(format!(
-            "{damaged} damaged places in the journal left out; the calls that stood there are made again"
+            "skipped {damaged} damaged entries in the journal; their calls are made again"
         )));
     }
     let prompts = Prompts::new(stages::prompts(), &loaded.prompts)?;
@@ -68,7 +68,7 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
     ended
 }
 
-/// Has a desk ask nothing but the verdicts of further judges, where there are some to be added.
+/// Limits a session to the verdicts of added judges, if there are any; all other answers come from the journal.
 pub(super) fn only_verdicts(desk: Desk, judges: &[String]) -> Desk {
     if judges.is_empty() {
         return desk;
@@ -77,7 +77,7 @@ pub(super) fn only_verdicts(desk: Desk, judges: &[String]) -> Desk {
     desk.replaying_but(move |ask, draw, model| stages::simulate::is_further_verdict(&judges, ask, draw, model))
 }
 
-/// Goes the road, and writes what it yields.
+/// Runs the stages and writes their results.
 async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summary, RunError> {
     let mut records = Records::new(folder)?;
     let walked = road.walk(&mut records).await;
@@ -90,7 +90,7 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
     };
     records.rejects.sort();
     records.rejects.dedup();
-    // Where verdicts cannot be added, all that the run left stays as it was.
+    // If adding verdicts failed, the run's existing files stay unchanged.
     if walked.is_ok() || road.options.judges.is_empty() {
         folder.write_rejected(&records.rejects)?;
     }
@@ -107,7 +107,7 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
     summary.turn_faults = records.played.turn_faults();
     if road.options.until == Stage::Export {
         road.start(Stage::Export, None);
-        let (index, pool_hash) = pool.expect("who exports has extracted");
+        let (index, pool_hash) = pool.expect("extract runs before export");
         let mut dataset = folder.new_dataset()?;
         let rights = rights(&road.loaded, &index)?;
         let mut figures = Figures::new(road.loaded.file.seed);
@@ -143,8 +143,9 @@ async fn go(road: &Arc<Road>, folder: &RunFolder, begun: Instant) -> Result<Summ
     failures(summary, books.len(), &records.rejects)
 }
 
-/// Goes the road of a run up to the data set without a server and without writing anything, and returns what the offline
-/// engine makes of it: rows by config. What was asked, and how long it would take, stands at the desk.
+/// Runs all stages up to the data set with the offline engine, without a server and without writing files.
+///
+/// Returns the number of rows by config. Calls and estimated time are recorded in the session.
 pub(super) async fn rehearse(
     loaded: Arc<Loaded>,
     options: RunOptions,
@@ -167,19 +168,19 @@ pub(super) async fn rehearse(
     ]))
 }
 
-/// Stops the desk when the run is asked to stop.
+/// Stops the session when the run is asked to stop.
 async fn stopping(mut stop: watch::Receiver<bool>, desk: Arc<Desk>) {
-    // Whoever could ask for it may be gone.
+    // The sender may be gone, in which case nothing can request a stop.
     if stop.wait_for(|stop| *stop).await.is_ok() {
         desk.stop();
     }
 }
 
-/// Tells a run that did all that it was asked from one with calls that have no answer, or books that cannot be read.
+/// Returns the summary if all calls were answered and all books were read, else [`RunError::Failures`].
 fn failures(summary: Summary, books: usize, rejects: &[Reject]) -> Result<Summary, RunError> {
     let calls = summary.calls;
     let unread = rejects.iter().filter(|reject| is_unread(reject)).count() as u64;
-    // Where the director named nobody a lot did, and nothing is missing.
+    // If the director named no valid speaker, one was drawn at random, and nothing is missing.
     let by_lot = rejects.iter().filter(|reject| reject.reason == stages::simulate::BY_LOT).count() as u64;
     let (what, failed, total) = match (calls.failed.saturating_sub(by_lot), unread) {
         (0, 0) => return Ok(summary),
@@ -190,7 +191,7 @@ fn failures(summary: Summary, books: usize, rejects: &[Reject]) -> Result<Summar
         if what == "books" { is_unread(reject) } else { AskError::REASONS.contains(&reject.reason.as_str()) }
     };
     let first = rejects.iter().find(is_failed);
-    // What a model said is in the journal, and would be read back.
+    // Replies in the journal would be read back by a rerun.
     let is_kept = rejects.iter().filter(is_failed).all(|reject| AskError::KEPT.contains(&reject.reason.as_str()));
     Err(RunError::Failures {
         what,
@@ -204,7 +205,7 @@ fn failures(summary: Summary, books: usize, rejects: &[Reject]) -> Result<Summar
     })
 }
 
-/// What all stages of a run share.
+/// Shared state of all stages of a run.
 struct Road {
     loaded: Arc<Loaded>,
     options: RunOptions,
@@ -226,7 +227,7 @@ impl Road {
         Arc::new(Self { loaded, options, reporter, desk, models, shelf: Arc::new(shelf) })
     }
 
-    /// Goes from stage to stage; what is made goes into `records` even when a later stage fails.
+    /// Runs the stages in order; records made before a failure stay in `records`.
     async fn walk(self: &Arc<Self>, records: &mut Records) -> Result<Walked, RunError> {
         let listed = self.chunk(records).await?;
         let books: Vec<Book> = listed.iter().map(|listed| listed.book.clone()).collect();
@@ -244,7 +245,7 @@ impl Road {
         if self.options.until == Stage::Synthesize {
             return Ok(walked);
         }
-        // Roles need no conversation.
+        // Instruct needs no conversations.
         if self.options.until != Stage::Instruct {
             self.simulate(records, &index).await?;
         }
@@ -254,10 +255,10 @@ impl Road {
         Ok(walked)
     }
 
-    /// Does work that fills a core, where it keeps no other task waiting.
+    /// Runs CPU-bound work on the blocking thread pool.
     async fn blocking<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         let _busy = self.desk.rehearsal().map(Rehearsal::busy);
-        tokio::task::spawn_blocking(work).await.expect("reading a book does not panic")
+        tokio::task::spawn_blocking(work).await.expect("CPU-bound work does not panic")
     }
 
     fn start(&self, stage: Stage, total: Option<u64>) {
@@ -286,32 +287,33 @@ impl Road {
     }
 }
 
-/// What a run went through.
+/// What a run read.
 struct Walked {
-    /// The books that it read.
+    /// The books that were read.
     books: Vec<Book>,
-    /// How many chunks they were cut into.
+    /// Number of chunks.
     chunks: u64,
-    /// What the pool holds of them, with its hash; none before it was filled.
+    /// Index of the scene pool and its hash; `None` before extraction.
     pool: Option<(Arc<PoolIndex>, String)>,
 }
 
-/// Makes what runs work on: twice as many threads as there are cores, so that an answer that has come is not left lying behind
-/// prompts that are being written. On two cores a call with 512 in flight then takes 202 ms of a server's 200 instead of 208.
+/// Builds the tokio runtime for runs, with twice as many worker threads as cores.
+///
+/// With one thread per core, finished answers wait behind prompts that are being rendered. On two cores with 512
+/// requests in flight and a server latency of 200 ms, a call takes 202 ms instead of 208.
 ///
 /// # Errors
 ///
-/// When threads cannot be started.
+/// If threads cannot be started.
 pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(cores().saturating_mul(2)).enable_all().build()
 }
 
-/// Returns how many cores there are.
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Returns an error with its causes in one line.
+/// Formats an error and its causes on one line.
 pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

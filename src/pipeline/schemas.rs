@@ -1,4 +1,4 @@
-//! The JSON Schemas under `schemas/`, made from the types.
+//! The JSON Schemas under `schemas/`, generated from the types.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
@@ -10,7 +10,7 @@ use crate::schema::{CharacterFile, Conversation, Sample, Scene};
 use crate::stages;
 use crate::stages::extract::aliases::Aliases;
 
-/// Returns the path below the folder of schemas and the text of every schema, in order of the paths.
+/// Returns the path below the schema folder and the text of every schema, sorted by path.
 #[must_use]
 pub fn schemas() -> Vec<(String, String)> {
     let mut schemas = vec![
@@ -38,7 +38,7 @@ fn record<T: JsonSchema>(name: &str) -> (String, String) {
     (format!("{name}.schema.json"), text(&schema))
 }
 
-/// Names the definition of each stage's `Params` after its table; schemars numbers them.
+/// Renames the definition of each stage's `Params` to its table name; schemars only numbers them.
 fn name_tables(schema: &mut Value) {
     let tables = schema["properties"].as_object().into_iter().flatten();
     let names: Vec<(String, String)> = tables
@@ -56,12 +56,12 @@ fn name_tables(schema: &mut Value) {
 }
 
 fn text(schema: &Value) -> String {
-    let mut text = serde_json::to_string_pretty(schema).expect("a schema is JSON");
+    let mut text = serde_json::to_string_pretty(schema).expect("a schema serializes to JSON");
     text.push('\n');
     text
 }
 
-/// Returns a type's schema without references, so that every fault's schema path leads to what it breaks.
+/// Returns a type's schema without `$ref`s, so that an error's schema path leads to the violated part.
 pub(super) fn inlined<T: JsonSchema>() -> Value {
     let settings = settings().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<T>().to_value()
@@ -73,7 +73,7 @@ fn settings() -> SchemaSettings {
         .with_transform(RecursiveTransform(unwrap_lines))
 }
 
-/// States the bounds of the integer types, which the word in `format` alone does not.
+/// Adds the upper bounds of integer types, which `format` alone does not enforce.
 fn bounds(schema: &mut Schema) {
     let max = match schema.get("format").and_then(Value::as_str) {
         Some("uint8") => json!(u8::MAX),
@@ -84,7 +84,7 @@ fn bounds(schema: &mut Schema) {
     object.entry("maximum").or_insert(max);
 }
 
-/// Joins the lines that a doc comment was wrapped into.
+/// Joins the lines of wrapped doc comments.
 fn unwrap_lines(schema: &mut Schema) {
     if let Some(Value::String(description)) = schema.get_mut("description") {
         let paragraphs: Vec<String> = description.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect();

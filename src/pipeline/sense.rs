@@ -1,20 +1,21 @@
-//! What makes no sense in a scene that its schema takes. Knows the scene alone, neither its file nor its neighbours.
+//! Checks a scene for inconsistencies that its schema cannot express. Looks only at the scene itself, not at its file
+//! or other scenes.
 
 use super::shape::one_of;
 use crate::schema::{Grounded, Language, Scene, Utterance, slug};
 
-/// Something in a scene that makes no sense.
+/// An inconsistency in a scene.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SenseFault {
-    /// What was checked, as a [`Finding`](super::Finding) names it.
+    /// The check that found it, as in [`Finding`](super::Finding).
     pub(super) check: &'static str,
-    /// JSON Pointer to it.
+    /// JSON Pointer to the location.
     pub(super) pointer: String,
-    /// What is wrong.
+    /// The message.
     pub(super) message: String,
-    /// What would be right.
+    /// What is expected instead.
     pub(super) expected: Option<String>,
-    /// The name that was not found, where one was looked for among the cast.
+    /// A name that is not in the cast, if the check is about one.
     pub(super) unknown: Option<String>,
 }
 
@@ -24,13 +25,13 @@ impl SenseFault {
         Self { check: "sense", pointer, message, expected, unknown: None }
     }
 
-    /// Tells of something that should not stand there at all.
+    /// Creates a fault about content that should not be there at all.
     pub(super) fn found(check: &'static str, pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self { check, pointer: pointer.into(), message: message.into(), expected: None, unknown: None }
     }
 }
 
-/// Returns what makes no sense in a scene, from its beginning to its end.
+/// Returns the inconsistencies of a scene, in the order of its fields.
 pub(super) fn faults(scene: &Scene) -> Vec<SenseFault> {
     let mut faults = Vec::new();
     for (pointer, text) in [("/id", &scene.id), ("/book", &scene.book), ("/situation", &scene.situation)] {
@@ -43,7 +44,7 @@ pub(super) fn faults(scene: &Scene) -> Vec<SenseFault> {
         faults.push(SenseFault::new("/language", message, format!("`{other}`")));
     }
     if scene.prominence.is_some_and(|prominence| !(1..=100).contains(&prominence)) {
-        faults.push(SenseFault::new("/prominence", "`prominence` is out of range", "a whole number from 1 to 100"));
+        faults.push(SenseFault::new("/prominence", "`prominence` is out of range", "an integer from 1 to 100"));
     }
     let bounds = span(("", scene.start, scene.end), &mut faults);
     cast(scene, &mut faults);
@@ -52,7 +53,7 @@ pub(super) fn faults(scene: &Scene) -> Vec<SenseFault> {
     faults
 }
 
-/// Tells of names: those of the cast, and those that should be among them.
+/// Checks the names of the cast, and names that must be in the cast.
 fn cast(scene: &Scene, faults: &mut Vec<SenseFault>) {
     if scene.characters.is_empty() {
         faults.push(SenseFault::new("/characters", "the cast is empty", "at least one character"));
@@ -62,7 +63,7 @@ fn cast(scene: &Scene, faults: &mut Vec<SenseFault>) {
         if character.name.trim().is_empty() {
             faults.push(SenseFault::new(pointer, "a character has no name", "a name"));
         } else if scene.characters[..place].iter().any(|other| other.name == character.name) {
-            let message = format!("the cast has `{}` twice", character.name);
+            let message = format!("the cast lists `{}` twice", character.name);
             faults.push(SenseFault::new(pointer, message, "one entry for each character"));
         }
         for (entry, attribute) in character.profile.iter().enumerate() {
@@ -77,7 +78,7 @@ fn cast(scene: &Scene, faults: &mut Vec<SenseFault>) {
     }
     for (place, motivation) in scene.motivations.iter().enumerate() {
         if !is_of_cast(scene, &motivation.character) {
-            let message = format!("`{}` wants something and is not of the cast", motivation.character);
+            let message = format!("`{}` has a motivation but is not in the cast", motivation.character);
             faults.push(stranger(
                 scene,
                 format!("/motivations/{place}/character"),
@@ -89,12 +90,12 @@ fn cast(scene: &Scene, faults: &mut Vec<SenseFault>) {
     }
 }
 
-/// Tells of utterances. `bounds` are where the scene begins and ends, where that is sound.
+/// Checks the utterances. `bounds` are the scene's offsets, if valid.
 fn dialogue(scene: &Scene, bounds: Option<(u32, u32)>, faults: &mut Vec<SenseFault>) {
     for (place, line) in scene.dialogue.iter().enumerate() {
         let pointer = format!("/dialogue/{place}");
         if line.speaker != Utterance::ENVIRONMENT && !is_of_cast(scene, &line.speaker) {
-            let message = format!("`{}` speaks and is not of the cast", line.speaker);
+            let message = format!("`{}` speaks but is not in the cast", line.speaker);
             faults.push(stranger(scene, format!("{pointer}/speaker"), message, &line.speaker, true));
         }
         let is_empty = |text: &Option<String>| text.as_ref().is_none_or(|text| text.trim().is_empty());
@@ -106,23 +107,26 @@ fn dialogue(scene: &Scene, bounds: Option<(u32, u32)>, faults: &mut Vec<SenseFau
         if let (Some((start, end)), Some((begin, stop))) = (found, bounds)
             && (start < begin || end > stop)
         {
-            let message = format!("{start} to {end} lies outside of the scene");
+            let message = format!("{start} to {end} is outside the scene");
             faults.push(SenseFault::new(
                 format!("{pointer}/start"),
                 message,
-                format!("a place from {begin} to {stop}"),
+                format!("a range within {begin} to {stop}"),
             ));
         }
         if line.similarity.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
             faults.push(SenseFault::new(format!("{pointer}/similarity"), "`similarity` is out of range", "0 to 1"));
         }
         let wrong = match line.grounded {
-            Some(_) if line.speech.is_none() => Some(("there is no speech to be found", "null without speech")),
-            Some(Grounded::Absent) if line.start.is_some() => {
-                Some(("the speech is absent and has a place in the book", "`exact`, `near`, or no `start` and `end`"))
+            Some(_) if line.speech.is_none() => {
+                Some(("`grounded` is set, but there is no speech", "null, or a speech"))
             }
+            Some(Grounded::Absent) if line.start.is_some() => Some((
+                "the speech is `absent` but has a position in the book",
+                "`exact`, `near`, or no `start` and `end`",
+            )),
             Some(Grounded::Exact | Grounded::Near) if line.start.is_none() => {
-                Some(("the speech was found and has no place in the book", "`absent`, or `start` and `end`"))
+                Some(("the speech was found but has no position in the book", "`absent`, or `start` and `end`"))
             }
             _ => None,
         };
@@ -132,7 +136,7 @@ fn dialogue(scene: &Scene, bounds: Option<(u32, u32)>, faults: &mut Vec<SenseFau
     }
 }
 
-/// Tells where `grounding` is not the share of speeches that were found.
+/// Checks that `grounding` is the share of speeches found in the book.
 fn grounding(scene: &Scene, faults: &mut Vec<SenseFault>) {
     let Some(given) = scene.grounding else { return };
     if !(0.0..=1.0).contains(&given) {
@@ -145,27 +149,27 @@ fn grounding(scene: &Scene, faults: &mut Vec<SenseFault>) {
         found += u32::from(line.start.is_some());
     }
     let share = if all == 0 { 0.0 } else { f64::from(found) / f64::from(all) };
-    // Shares are written with three figures.
+    // Shares are written with three decimals.
     if (share - given).abs() > 0.001 {
-        let message = format!("`grounding` is {given}, and {found} of {all} speeches have a place in the book");
-        faults.push(SenseFault::new("/grounding", message, format!("{share:.3}, or null for a scene by hand")));
+        let message = format!("`grounding` is {given}, but {found} of {all} speeches have a position in the book");
+        faults.push(SenseFault::new("/grounding", message, format!("{share:.3}, or null for a custom scene")));
     }
 }
 
-/// Tells of offsets that are no stretch; returns those that are.
+/// Checks a pair of offsets; returns it if it is a valid range.
 fn span((pointer, start, end): (&str, Option<u32>, Option<u32>), faults: &mut Vec<SenseFault>) -> Option<(u32, u32)> {
     match (start, end) {
         (Some(start), Some(end)) if start < end => Some((start, end)),
         (Some(start), Some(end)) => {
-            let message = format!("it begins at {start} and ends at {end}");
-            faults.push(SenseFault::new(format!("{pointer}/end"), message, "an end behind the start"));
+            let message = format!("the range begins at {start} but ends at {end}");
+            faults.push(SenseFault::new(format!("{pointer}/end"), message, "an end after the start"));
             None
         }
         (None, None) => None,
         (start, _) => {
             let key = if start.is_some() { "start" } else { "end" };
-            let message = "it has one of `start` and `end` without the other";
-            faults.push(SenseFault::new(format!("{pointer}/{key}"), message, "both or none"));
+            let message = "only one of `start` and `end` is given";
+            faults.push(SenseFault::new(format!("{pointer}/{key}"), message, "both or neither"));
             None
         }
     }
@@ -178,14 +182,14 @@ fn stranger(scene: &Scene, pointer: String, message: String, name: &str, speaks:
     SenseFault { check: "sense", pointer, message, expected: Some(expected), unknown: Some(name.to_owned()) }
 }
 
-/// Returns every name of the cast.
+/// Returns every name of the cast, aliases included.
 pub(super) fn names(scene: &Scene) -> impl Iterator<Item = &str> {
     let names =
         scene.characters.iter().flat_map(|character| std::iter::once(&character.name).chain(&character.aliases));
     names.map(String::as_str)
 }
 
-/// Says whether a name is one of the cast's, as conversations compare them.
+/// Returns whether a name is in the cast, with the comparison used in conversations.
 fn is_of_cast(scene: &Scene, name: &str) -> bool {
     names(scene).any(|own| own == name) || {
         let wanted = slug(name);
@@ -193,7 +197,7 @@ fn is_of_cast(scene: &Scene, name: &str) -> bool {
     }
 }
 
-/// Returns the language that the texts are in, where it is plain.
+/// Returns the language of the texts, if it is clear.
 fn seems(scene: &Scene) -> Option<Language> {
     let speeches = scene.dialogue.iter().filter_map(|line| line.speech.as_ref()).take(20);
     let (mut han, mut latin) = (0_usize, 0_usize);
@@ -204,7 +208,7 @@ fn seems(scene: &Scene) -> Option<Language> {
             latin += usize::from(c.is_ascii_alphabetic());
         }
     }
-    // A Chinese character says about as much as four letters; names of the other language may stand in either.
+    // A Chinese character counts as four Latin letters. Names in the other language may occur.
     let words = latin / 4;
     match (han + words >= 8, han > 3 * words, words > 3 * han) {
         (true, true, _) => Some(Language::Zh),

@@ -1,4 +1,4 @@
-//! Checks a document against the JSON Schema of its type, and says what is wrong in the words of the file.
+//! Validates a document against the JSON Schema of its type, with messages in terms of the file.
 
 use jsonschema::error::ValidationErrorKind as Kind;
 use jsonschema::{ValidationError, Validator};
@@ -9,11 +9,11 @@ use super::document::{Document, child, dotted};
 use super::problems::{At, Problem};
 use super::schemas::inlined;
 
-/// Tells everything about a document that its type does not take: unknown and missing keys, wrong types, figures out of
-/// range. `what` names the file in messages, as `the pipeline file`.
+/// Reports everything that does not match the type: unknown and missing keys, wrong types, numbers out of range. `what`
+/// names the file in messages, such as `the pipeline file`.
 pub(super) fn check<T: JsonSchema>(document: &Document, what: &str, problems: &mut Vec<Problem>) {
     let schema = inlined::<T>();
-    let validator: Validator = jsonschema::validator_for(&schema).expect("the schema of a type is a schema");
+    let validator: Validator = jsonschema::validator_for(&schema).expect("a schema generated from a type is valid");
     let shape = Shape { schema: &schema, document, what };
     for error in validator.iter_errors(&document.value) {
         shape.tell(&error, problems);
@@ -57,7 +57,7 @@ impl Shape<'_> {
         }
     }
 
-    /// Names a place in messages.
+    /// Returns the name of a location for messages.
     fn name(&self, pointer: &str) -> String {
         if pointer.is_empty() { self.what.to_owned() } else { format!("`{}`", dotted(pointer)) }
     }
@@ -77,7 +77,7 @@ impl Shape<'_> {
         if problem.nearest.is_some() {
             return problem;
         }
-        // A right key in the wrong table is the likeliest slip when nothing here is like it.
+        // If no similar key exists here, the likeliest mistake is a valid key in the wrong table.
         let elsewhere = properties(self.schema).find(|table| {
             properties(self.schema.pointer(&child("/properties", table)).unwrap_or(&Value::Null))
                 .any(|known| known == key)
@@ -93,7 +93,7 @@ impl Shape<'_> {
             return None;
         }
         let at = if pointer.is_empty() { self.document.at("") } else { self.document.key(pointer) };
-        let problem = Problem::new(at, format!("{} lacks the key `{key}`", self.name(pointer)));
+        let problem = Problem::new(at, format!("{} is missing the key `{key}`", self.name(pointer)));
         Some(match expected {
             Some(expected) => problem.expected(expected),
             None => problem,
@@ -110,7 +110,8 @@ impl Shape<'_> {
         }
     }
 
-    /// Tells what is wrong with a value of several possible forms, as one of the form that was meant.
+    /// Reports the problems of a value that has several possible forms, relative to the form that was most likely
+    /// meant.
     fn choose(
         &self,
         pointer: &str,
@@ -118,14 +119,14 @@ impl Shape<'_> {
         context: &[Vec<ValidationError<'static>>],
         problems: &mut Vec<Problem>,
     ) {
-        // A form is not meant when its type is another, or when the key that names the form says otherwise.
+        // A form is ruled out if its type differs, or if the tag names another form.
         let names_another = |error: &&ValidationError<'static>| matches!(error.kind(), Kind::Constant { .. });
         let is_another = |error: &ValidationError<'static>| {
             names_another(&error)
                 || matches!(error.kind(), Kind::Type { .. } if error.instance_path().as_str() == pointer)
         };
         let meant: Vec<_> = context.iter().filter(|errors| !errors.iter().any(is_another)).collect();
-        // The key that names the form is missing: any form may be meant.
+        // If the tag is missing, any form may be meant.
         let tags: Vec<&Value> = variants(node).filter_map(tag).collect();
         if let Some(key) = tags.first().and_then(|_| tag_key(node))
             && self.document.value.pointer(pointer).is_some_and(|value| value.is_object() && value.get(key).is_none())
@@ -148,7 +149,7 @@ impl Shape<'_> {
         problems.push(Problem::new(self.document.at(pointer), message).expected(describe(node)));
     }
 
-    /// Tells of numbers like `3.0` where a whole number belongs: for JSON Schema they are whole, for the types they are not.
+    /// Reports numbers such as `3.0` where an integer is expected: JSON Schema accepts them, serde does not.
     fn integers(&self, pointer: &str, value: &Value, problems: &mut Vec<Problem>) {
         match value {
             Value::Object(object) => {
@@ -170,7 +171,7 @@ impl Shape<'_> {
     }
 }
 
-/// Takes out the problems on lines that do not parse: what stands there is not what was meant.
+/// Removes problems on lines with syntax errors, since their values are unreliable.
 pub(super) fn forgive_broken_lines(sources: &[(String, String)], broken: &[At], problems: &mut Vec<Problem>) {
     let line = |source: usize, offset: usize| {
         let text = &sources[source].1;
@@ -183,12 +184,12 @@ pub(super) fn forgive_broken_lines(sources: &[(String, String)], broken: &[At], 
     });
 }
 
-/// Returns the forms that a value may have.
+/// Returns the possible forms of a value.
 fn variants(node: &Value) -> impl Iterator<Item = &Value> {
     ["anyOf", "oneOf"].into_iter().filter_map(|key| node.get(key)?.as_array()).flatten()
 }
 
-/// Returns the key that names the form of a value, where its forms are named.
+/// Returns the key whose value names the form, if the forms are tagged.
 fn tag_key(node: &Value) -> Option<&str> {
     variants(node).find_map(|variant| {
         let properties = variant.get("properties")?.as_object()?;
@@ -196,7 +197,7 @@ fn tag_key(node: &Value) -> Option<&str> {
     })
 }
 
-/// Returns the value that names a form.
+/// Returns the tag value of a form.
 fn tag(variant: &Value) -> Option<&Value> {
     variant.get("properties")?.as_object()?.values().find_map(|schema| schema.get("const"))
 }
@@ -205,7 +206,7 @@ fn properties(node: &Value) -> impl Iterator<Item = &str> {
     node.get("properties").and_then(Value::as_object).into_iter().flat_map(|object| object.keys().map(String::as_str))
 }
 
-/// Returns the schemas that a place may have, one for each form of what is around it.
+/// Returns the possible schemas of a location, one per form of its parents.
 fn nodes<'s>(schema: &'s Value, pointer: &str) -> Vec<&'s Value> {
     let mut nodes = vec![schema];
     for key in pointer.split('/').skip(1) {
@@ -231,7 +232,7 @@ fn takes(node: &Value, kind: &str) -> bool {
     }
 }
 
-/// Says in words what a schema takes.
+/// Describes in words what a schema accepts.
 fn describe(node: &Value) -> String {
     if let Some(options) = node.get("enum").and_then(Value::as_array) {
         return one_of(options.iter().filter(|option| !option.is_null()).map(|option| format!("`{option}`")));
@@ -252,7 +253,7 @@ fn describe(node: &Value) -> String {
         (None, None) => noun.to_owned(),
     };
     if takes(node, "integer") {
-        range("a whole number")
+        range("an integer")
     } else if takes(node, "number") {
         range("a number")
     } else if takes(node, "string") {
@@ -279,7 +280,7 @@ fn describe(node: &Value) -> String {
 fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "empty",
-        Value::Bool(_) => "a truth value",
+        Value::Bool(_) => "a boolean",
         Value::Number(number) if number.is_f64() => "a number with a fraction",
         Value::Number(_) => "a number",
         Value::String(_) => "a string",
@@ -288,7 +289,7 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// Joins words with commas and an `or` before the last.
+/// Joins words with commas, and `or` before the last.
 pub(super) fn one_of(words: impl IntoIterator<Item = String>) -> String {
     let words: Vec<String> = words.into_iter().collect();
     match words.split_last() {

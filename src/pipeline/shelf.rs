@@ -1,5 +1,5 @@
-//! The books of a run. Each is read twice: once to be listed and counted, and again when its turn comes to be extracted, so
-//! that a run holds the texts of a few books, however many it has.
+//! The books of a run. Each is read twice: once to list it and count its chunks, and again when it is extracted, so
+//! that memory does not grow with the number of books.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -13,23 +13,23 @@ use crate::schema::{Book, Chunk, Language, Reject};
 use crate::stages::{chunk, extract};
 use crate::store::Pool;
 
-/// Where the books of a run are found, and how they are cut.
+/// The book files of a run and how to split them.
 #[derive(Debug)]
 pub(super) struct Shelf {
     files: Vec<BookPath>,
     params: chunk::Params,
-    /// The most chunks of a book.
+    /// Maximum number of chunks per book.
     limit: usize,
 }
 
-/// A book that has been read once. Its text is gone.
+/// A book that was listed; its text is not kept.
 #[derive(Debug)]
 pub(super) struct Listed {
-    /// What it is, without its text.
+    /// The book's metadata, without text.
     pub(super) book: Book,
-    /// How many chunks it has, within the limit.
+    /// Number of chunks, within the limit.
     pub(super) chunks: u64,
-    /// Its file, and its place there.
+    /// Index of its file, and its index in the file.
     at: (usize, usize),
 }
 
@@ -37,9 +37,9 @@ pub(super) struct Listed {
 #[derive(Debug)]
 pub(super) struct ReadBook {
     pub(super) book: Book,
-    /// Its chunks, within the limit.
+    /// The chunks, within the limit.
     pub(super) chunks: Vec<Chunk>,
-    /// The chunk after those of a limited run: what its border gives away is theirs.
+    /// The chunk after the limit, whose beginning the plot-aware boundary may move into the last chunk.
     pub(super) next: Option<Chunk>,
 }
 
@@ -48,17 +48,16 @@ impl Shelf {
         Self { files, params, limit: limit.map_or(usize::MAX, |limit| limit as usize) }
     }
 
-    /// Returns how many files there are.
+    /// Returns the number of files.
     pub(super) const fn files(&self) -> usize {
         self.files.len()
     }
 
-    /// Returns a file's path as given.
     pub(super) fn path(&self, file: usize) -> &std::path::Path {
         &self.files[file].path
     }
 
-    /// Lists the books of a file, each with what is left out of it; one that is none does not keep the others back.
+    /// Lists the books of a file, each with what is skipped in it. An unreadable book does not affect the others.
     pub(super) fn list(&self, file: usize) -> Vec<Result<(Listed, Vec<Reject>), BookError>> {
         let books = match self.open(file) {
             Ok(books) => books,
@@ -83,7 +82,7 @@ impl Shelf {
         }
         let (mut chunks, mut rejects) = chunk::chunk(&book, &chapters, &self.params);
         if chunks.is_empty() {
-            let detail = "all of its text was left out, so that it has no chunk".to_owned();
+            let detail = "all of its text was skipped, so it has no chunks".to_owned();
             rejects.push(Reject::new("chunk", &book.slug, "no_story", detail));
         }
         let next = chunks.get(self.limit).cloned();
@@ -92,11 +91,11 @@ impl Shelf {
     }
 }
 
-/// Reads listed books again, in the order of the list.
+/// Reads listed books again, in listed order.
 #[derive(Debug)]
 pub(super) struct Rereader {
     shelf: Arc<Shelf>,
-    /// The file that is open, with the place of its next book.
+    /// The open file, with the index of its next book.
     open: Option<(usize, usize, chunk::Books<BufReader<File>>)>,
 }
 
@@ -105,7 +104,7 @@ impl Rereader {
         Self { shelf, open: None }
     }
 
-    /// Reads a book again. One that is not what it was is an error.
+    /// Reads a book again. Fails if it has changed.
     pub(super) fn read(&mut self, listed: &Listed) -> Result<ReadBook, BookError> {
         let (file, place) = listed.at;
         let (mut next, mut books) = match self.open.take() {
@@ -128,11 +127,11 @@ impl Rereader {
     }
 }
 
-/// What is known of a book in each language that its chunks are in.
+/// Facts about a book, by language of its chunks.
 pub(super) type Facts = BTreeMap<Language, extract::BookFacts>;
 
-/// Reads a book by rule in each language that its chunks are in, as its file of aliases says where somebody has changed
-/// that; leaves it without its text, which the facts hold. Also returns what to note of that file.
+/// Attributes a book by rule in each language of its chunks, using its aliases file if that was edited by hand. Moves
+/// the text from the book into the facts. Also returns a note about the aliases file, if any.
 pub(super) fn facts(read: &mut ReadBook, pool: &Pool) -> Result<(Facts, Option<String>), RunError> {
     let text: Arc<str> = Arc::from(std::mem::take(&mut read.book.text));
     let languages: BTreeSet<Language> = read.chunks.iter().map(|chunk| chunk.language).collect();
@@ -196,7 +195,7 @@ mod tests {
         let (facts, note) = facts(&mut read, &pool).unwrap();
         assert_eq!(facts.into_keys().collect::<Vec<_>>(), [Language::En, Language::Zh]);
         assert_eq!(note, None);
-        // Whoever corrects a book's people wrongly is told before anything is asked.
+        // Errors in an edited aliases file are reported before any model is asked.
         std::fs::write(pool.aliases_path("mixed"), "[[person]]\nname = 7\n").unwrap();
         let mut read = Rereader::new(Arc::clone(&shelf)).read(&listed(&shelf)[0]).unwrap();
         assert!(matches!(super::facts(&mut read, &pool), Err(RunError::Aliases(_))));

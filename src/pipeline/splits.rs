@@ -1,5 +1,5 @@
-//! The road of `split`: reads what a division needs of a data set, has it decided, and writes the data set anew. Holds of its rows
-//! their ids and short texts, and a group for each split.
+//! Splits a config of a data set: reads the ids and relations of rows, decides the split of each, and writes the data
+//! set anew. Keeps in memory only ids, short texts and one row group per split.
 
 mod carried;
 mod error;
@@ -21,45 +21,45 @@ use crate::store::{self, Dataset, DatasetPlace, NewDataset, RowReader, Table};
 use carried::Carried;
 use rows::{merged, read};
 
-/// What is to be divided, and how.
+/// Options of a split.
 #[derive(Debug, Clone)]
 pub struct Split {
     /// The data set.
     pub place: DatasetPlace,
-    /// The config.
+    /// The config to split.
     pub config: String,
-    /// How.
+    /// The parameters.
     pub params: Params,
-    /// Where the new data set is to stand; in the old one's place when silent.
+    /// Folder of the new data set. If unset, the old one is replaced.
     pub out: Option<PathBuf>,
-    /// How large a file may grow.
+    /// Maximum file size in bytes.
     pub shard_bytes: u64,
-    /// Decides and writes nothing.
+    /// Whether to only decide and write nothing.
     pub dry_run: bool,
 }
 
-/// What came of it.
+/// The result of a split.
 #[derive(Debug)]
 pub struct SplitDone {
-    /// Where the data set stands.
+    /// The folder of the data set.
     pub dataset: PathBuf,
-    /// What was decided.
+    /// Report of the decisions.
     pub report: Report,
-    /// What is worth knowing.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// Divides a config of a data set anew.
+/// Splits a config of a data set.
 ///
-/// The data set is written beside the old one and takes its place whole; the run's manifest is told of it. The same data set and
-/// parameters give the same bytes, whatever splits the config had before.
+/// The data set is written to a temporary folder beside the old one and replaces it atomically; the run's manifest is
+/// updated. The same data set and parameters give the same bytes, whatever splits the config had before.
 pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
     let _lock = match (&split.place.run, &split.out) {
         (Some(run), None) if !split.dry_run => Some(store::lock(run)?),
         _ => None,
     };
     let out = split.out.as_deref().unwrap_or(&split.place.dataset);
-    // A path such as `.` has no name beside which something could stand.
+    // A path such as `.` has no parent and name, which the temporary folder needs.
     let (target, source) = (whole(out), whole(&split.place.dataset));
     if split.out.is_some() && target != source && target.starts_with(&source) {
         return Err(SplitError::Within { path: out.to_owned() });
@@ -90,7 +90,7 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
     let card_fault = |source| SplitError::Card { path: dataset.path.join(CARD), source };
     let configs: Vec<&str> = std::iter::once(config).chain((!chats.is_empty()).then_some(carried::CONFIG)).collect();
     let others = files_of_others(&dataset, &configs);
-    // Before the long work: what cannot be understood keeps anything from being written.
+    // Checked before the long work: an unsupported data card prevents any writing.
     for config in &configs {
         let blank = Division { config, splits: &[], section: "", columns: None, others: &others };
         recard(&card, &blank).map_err(card_fault)?;
@@ -100,7 +100,7 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
         && reports(&dataset.path.join(SPLITS)).get(carried::CONFIG).is_some_and(|old| old["with"] != "samples")
     {
         notes.push(
-            "`conversations` had been divided by themselves, and go with their samples now; `--config conversations` divides them again"
+            "`conversations` had its own split and now follows its samples; `--config conversations` splits it separately again"
                 .to_owned(),
         );
     }
@@ -144,12 +144,12 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
     let told = divisions.iter().map(|division| division.on_card(&others));
     let card = told.clone().try_fold(card.clone(), |card, told| recard(&card, &told)).map_err(card_fault)?;
     let mut files = new.finish(&card)?;
-    // One may lie in the data set's own folder; the run's, or what was left of it, lies above.
+    // A report may be in the data set's own folder, or in the run's folder above it.
     let within = target.join(REPORT);
     let above = target.parent().filter(|_| split.out.is_none() && target.ends_with("dataset"));
     let aside = rereported(&within, &divisions)?;
     for path in [Some(&within), aside.as_ref()].into_iter().flatten() {
-        let name = path.file_name().expect("it was joined").to_string_lossy().into_owned();
+        let name = path.file_name().expect("the path ends with a file name").to_string_lossy().into_owned();
         if path.is_file() {
             files.insert(name, store::hash_of(path)?);
         } else {
@@ -166,16 +166,16 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
     Ok(SplitDone { dataset: out.to_owned(), report: divided.report, notes })
 }
 
-/// A config that was divided.
+/// A config that was split.
 struct Divided {
     config: String,
-    /// The rows of its splits.
+    /// Row counts of its splits.
     rows: Vec<SplitRows>,
-    /// What `splits.json` tells of it.
+    /// Its entry in `splits.json`.
     report: Value,
-    /// What card and report tell of it.
+    /// Its section on the data card and in the report.
     section: String,
-    /// A row or none, with all columns.
+    /// At most one row, with all columns.
     columns: Option<DataFrame>,
 }
 
@@ -191,7 +191,7 @@ impl Divided {
     }
 }
 
-/// Returns the files of the configs that are not divided, by split.
+/// Returns the files of the other configs, by config and split.
 fn files_of_others(dataset: &Dataset, divided: &[&str]) -> BTreeMap<String, BTreeMap<String, Vec<String>>> {
     let mut others: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for table in dataset.tables.iter().filter(|table| !divided.contains(&table.config.as_str())) {
@@ -204,7 +204,8 @@ fn files_of_others(dataset: &Dataset, divided: &[&str]) -> BTreeMap<String, BTre
 /// The report of a run.
 const REPORT: &str = "report.html";
 
-/// Tells a report of the new splits. One that tells of the old ones and has no place for others is put aside: its path is returned.
+/// Updates the splits in a report. If the report lists the old splits and cannot be updated, it is renamed and its new
+/// path is returned.
 fn rereported(path: &Path, divisions: &[Divided]) -> Result<Option<PathBuf>, SplitError> {
     let Ok(html) = fs::read_to_string(path) else { return Ok(None) };
     let new = divisions.iter().try_fold(html.clone(), |html, Divided { config, rows, section, .. }| {
@@ -214,14 +215,14 @@ fn rereported(path: &Path, divisions: &[Divided]) -> Result<Option<PathBuf>, Spl
         store::write_text(path, &new)?;
         return Ok(None);
     }
-    // Somebody's own page, or a report of a version that tells of no splits, says nothing wrong.
+    // A custom page, or a report from a version without splits, needs no update.
     if !html.contains("<tr class=\"split\">") {
         return Ok(None);
     }
-    // One that was put aside before is somebody's too.
+    // An earlier renamed report is kept too.
     let names = std::iter::once("report.old.html".to_owned()).chain((2..).map(|n: u32| format!("report.old.{n}.html")));
     let aside = names.map(|name| path.with_file_name(name)).find(|aside| fs::symlink_metadata(aside).is_err());
-    let aside = aside.expect("one of so many names is free");
+    let aside = aside.expect("some name is unused");
     store::rename(path, &aside)?;
     Ok(Some(aside))
 }
@@ -229,39 +230,40 @@ fn rereported(path: &Path, divisions: &[Divided]) -> Result<Option<PathBuf>, Spl
 fn put_aside(from: &Path, to: &Path) -> String {
     let (from, to) = (from.display(), to.display());
     format!(
-        "`{from}` was changed by hand and tells of other splits; it is `{to}` now, and `dramaturg build --replay` writes one"
+        "`{from}` was edited by hand and lists other splits; it was renamed to `{to}`, and `dramaturg build --replay` writes a new one"
     )
 }
 
-/// The file beside the card that says how each config was divided.
+/// The file beside the data card that records how each config was split.
 pub(super) const SPLITS: &str = "splits.json";
 
-/// The card, which may be written by hand and stays so.
+/// The data card. Hand-written parts are preserved.
 const CARD: &str = "README.md";
 
-/// Returns a path from the root, also where its end is not there yet.
+/// Returns an absolute path, even if its last components do not exist yet.
 fn whole(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     for above in path.ancestors() {
         if let Ok(there) = above.canonicalize() {
-            let rest = path.strip_prefix(above).expect("it is an ancestor");
-            // Joined to nothing, a path would end with a slash.
+            let rest = path.strip_prefix(above).expect("`above` is an ancestor of `path`");
+            // Joining an empty path would append a slash.
             return if rest.as_os_str().is_empty() { there } else { there.join(rest) };
         }
     }
     path
 }
 
-/// Reads the manifest of a run; none where it has none.
+/// Reads the manifest of a run, or `None` if it has none.
 fn manifest(path: &Path) -> Result<Option<Value>, SplitError> {
     let Ok(text) = fs::read_to_string(path) else { return Ok(None) };
     let manifest = serde_json::from_str::<Value>(&text).and_then(|manifest| {
-        if manifest.is_object() { Ok(manifest) } else { Err(serde::de::Error::custom("it is no object")) }
+        if manifest.is_object() { Ok(manifest) } else { Err(serde::de::Error::custom("it is not a JSON object")) }
     });
     manifest.map(Some).map_err(|source| SplitError::Manifest { path: path.to_owned(), source })
 }
 
-/// Compares the files with what the run has written: what was changed since would be hashed anew, and pass for its own from then on.
+/// Compares the files with the run's manifest. The split rehashes all files, so that later changes made by hand would
+/// pass as the run's own.
 fn unaltered(dataset: &Dataset, names: &[String], manifest: &Value) -> Result<(), SplitError> {
     let Some(written) = manifest["files"].as_object() else { return Ok(()) };
     let lost = written.keys().find(|file| file.ends_with(".parquet") && !names.contains(file));
@@ -271,7 +273,7 @@ fn unaltered(dataset: &Dataset, names: &[String], manifest: &Value) -> Result<()
     for file in names.iter().filter(|file| *file != CARD) {
         let is_altered = match written.get(file) {
             Some(hash) => Some(store::hash_of(&dataset.path.join(file))?.as_str()) != hash.as_str(),
-            // What stands beside the tables may be anybody's; a table is the run's or nobody's.
+            // Other files beside the tables may be anything; a table must be listed in the manifest.
             None => dataset.tables.iter().flat_map(|table| &table.files).any(|path| dataset.relative(path) == *file),
         };
         if is_altered {
@@ -281,21 +283,21 @@ fn unaltered(dataset: &Dataset, names: &[String], manifest: &Value) -> Result<()
     Ok(())
 }
 
-/// Returns what `splits.json` tells of each config; nothing where it is not there or no JSON.
+/// Returns the entries of `splits.json` by config; empty if the file is missing or invalid.
 fn reports(path: &Path) -> BTreeMap<String, Value> {
     let old = fs::read_to_string(path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let configs = old.and_then(|old| old.get("configs").and_then(Value::as_object).cloned()).unwrap_or_default();
     configs.into_iter().collect()
 }
 
-/// Returns what `splits.json` tells, with other reports of some configs.
+/// Returns the contents of `splits.json`, with the entries of some configs replaced.
 fn with_reports(path: &Path, divisions: &[Divided]) -> Value {
     let mut configs = reports(path);
     configs.extend(divisions.iter().map(|division| (division.config.clone(), division.report.clone())));
     json!({"format": 1, "version": env!("CARGO_PKG_VERSION"), "configs": configs})
 }
 
-/// Puts the new counts and hashes into a run's manifest.
+/// Writes the new counts and hashes to a run's manifest.
 fn retell(
     path: &Path,
     mut manifest: Value,

@@ -1,28 +1,28 @@
-//! The stages in the order of the road.
+//! The stages of a run, in order.
 
-/// A stage that a run can go up to. `select` is no stop of its own: it works at each test turn of `simulate`.
+/// A stage at which a run can stop. `select` is not one of them, since it runs at each test turn of `simulate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Books become chunks.
+    /// Split books into chunks.
     Chunk,
-    /// Chunks become scenes.
+    /// Extract scenes from chunks.
     Extract,
-    /// Test characters are taken from files and made up.
+    /// Load or make up test characters.
     Synthesize,
-    /// Test characters meet scenes.
+    /// Simulate conversations between test characters and scene characters.
     Simulate,
-    /// Roles are asked about themselves, and carry out instructions. Needs no conversation.
+    /// Collect role data: questions to roles, and general instructions. Needs no conversations.
     Instruct,
-    /// Everything becomes the data set.
+    /// Write the data set.
     Export,
 }
 
 impl Stage {
-    /// All, in order.
+    /// All stages, in order.
     pub const ALL: [Self; 6] =
         [Self::Chunk, Self::Extract, Self::Synthesize, Self::Simulate, Self::Instruct, Self::Export];
 
-    /// Returns the word that names its folder, its subcommand, its table in the pipeline file and its progress.
+    /// Returns the stage's name: its folder, subcommand, table in the pipeline file and progress label.
     #[must_use]
     pub const fn verb(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
-//! How a run stands: what it says of itself while it works and at its end.
+//! The status of a run, while it works and at its end.
 //!
-//! A run writes `status.json` into its folder every other second and at its end. Whoever looks needs no lock; of a run that
-//! was killed, and of one that wrote no such file, the journal tells.
+//! A run writes `status.json` into its folder every two seconds and at its end. Readers need no lock. For runs that
+//! were killed or have no `status.json`, the status is derived from the journal.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,115 +16,115 @@ use crate::llm::{AskError, Desk, Price, Usage};
 use crate::schema::Reject;
 use crate::store::{self, JournalView, RunFolder, StoreError};
 
-/// So often a run that works writes how it stands.
+/// Interval at which a run writes its status.
 const BEAT: Duration = Duration::from_secs(2);
 
-/// A run that has written nothing for so long works no more.
+/// Age of the last status after which a run counts as not responding.
 const SILENCE: Duration = Duration::from_secs(20);
 
-/// What has become of a run.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It works.
+    /// Running.
     Running,
-    /// It did all that it was asked.
+    /// Finished without failures.
     Done,
-    /// It went to its end, and some calls or books failed.
+    /// Finished, but some calls or books failed.
     Failures,
-    /// It reached a bound of `[budget]`.
+    /// Stopped at a limit of `[budget]`.
     Budget,
-    /// Somebody ended it.
+    /// Interrupted by the user.
     Interrupted,
-    /// An error ended it.
+    /// Ended by an error.
     Failed,
-    /// It has gone without a word: it was killed, or its machine was.
+    /// Not responding: the process or its machine was killed.
     Gone,
-    /// It wrote no status: only its journal tells.
+    /// No status was written; only the journal is available.
     #[default]
     Unknown,
 }
 
-/// How far a stage is.
+/// Progress of a stage.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageStanding {
-    /// The stage's verb.
+    /// The stage's name.
     pub stage: String,
-    /// Items done.
+    /// Number of items done.
     pub done: u64,
-    /// How many there are, where that is known.
+    /// Number of items, if known.
     pub total: Option<u64>,
-    /// What came out, once it has ended.
+    /// The result, once the stage has ended.
     pub outcome: Option<String>,
 }
 
-/// How far a lane is.
+/// Progress of a lane.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaneStanding {
-    /// Conversations that have ended.
+    /// Number of finished conversations.
     pub conversations: u32,
-    /// Counts reached, those over τ left out.
+    /// Counts reached, up to τ per dimension.
     pub counted: u32,
-    /// Counts wanted: τ for each dimension.
+    /// Counts required: τ for each dimension.
     pub wanted: u32,
-    /// Whether nothing more is played.
+    /// Whether the lane has ended.
     pub has_ended: bool,
 }
 
-/// How a run stands. Its JSON form is `status.json`.
+/// The status of a run, as in `status.json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Standing {
-    /// What has become of it.
+    /// The state.
     pub state: State,
-    /// Why it ended before its time.
+    /// The error that ended the run.
     pub error: Option<String>,
-    /// The last stage that it was to run.
+    /// The last stage to run.
     pub until: String,
-    /// How small `--limit` keeps it.
+    /// The `--limit` of the run.
     pub limit: Option<u32>,
-    /// How long it has worked, in seconds.
+    /// How long the run has worked, in seconds.
     pub wall_s: f64,
-    /// Its stages, as far as they have begun.
+    /// The stages that have begun.
     pub stages: Vec<StageStanding>,
-    /// The lanes of `simulate`, by id, as far as they have begun; of lanes that share counts the character's id.
+    /// The lanes that have begun, by id; lanes that share counts are listed under the character's id.
     pub lanes: BTreeMap<String, LaneStanding>,
-    /// Requests that are being answered.
+    /// Number of requests in flight.
     pub in_flight: u64,
     /// Calls.
     pub calls: Calls,
-    /// HTTP requests, those of earlier processes included.
+    /// HTTP requests, including those of earlier processes.
     pub requests: u64,
-    /// Replies of no use that were asked for again.
+    /// Invalid replies that were asked for again.
     pub reasks: u64,
-    /// Requests and replies of its process that were of no use, by model and kind.
+    /// Failed requests and invalid replies of the process, by model and kind.
     pub faults: FaultCounts,
     /// Tokens.
     pub tokens: Tokens,
-    /// USD; null where a price is unknown.
+    /// USD; null if a price is unknown.
     pub usd: Option<f64>,
-    /// The same by ask and model.
+    /// Usage by ask and model.
     pub asks: Vec<AskSummary>,
-    /// Rows by config: of the data set once it is written, before that what has been made so far.
+    /// Rows by config: of the finished data set or, before that, of the results so far.
     pub rows: BTreeMap<String, u64>,
-    /// Rejects by stage.
+    /// Number of rejects by stage.
     pub rejected: BTreeMap<String, u64>,
-    /// The whole configuration as TOML, variables by name only.
+    /// The effective configuration as TOML, variables not expanded.
     pub configuration: String,
 }
 
-/// Notes how a run stands, from what it reports.
+/// Tracks the status of a run from its events.
 pub(super) struct Watch {
     reporter: Arc<dyn Reporter>,
     desk: Arc<Desk>,
     begun: Instant,
     standing: Mutex<Standing>,
-    /// Held while it is written; becomes true with the last word, so that none comes after it.
+    /// Locked while the status is written; set to true with the final status, so that no other is written after it.
     over: Mutex<bool>,
 }
 
 impl Watch {
-    /// Makes a watch that hands everything on to a reporter.
+    /// Creates a tracker that forwards all events to a reporter.
     pub(super) fn new(loaded: &Loaded, options: &RunOptions, reporter: Arc<dyn Reporter>, desk: Arc<Desk>) -> Self {
         let standing = Standing {
             state: State::Running,
@@ -136,7 +136,7 @@ impl Watch {
         Self { reporter, desk, begun: Instant::now(), standing: Mutex::new(standing), over: Mutex::new(false) }
     }
 
-    /// Writes how the run stands, again and again, and reports what is spent: much is between two steps of a stage.
+    /// Periodically writes the status and reports the usage, which changes much between two steps of a stage.
     pub(super) async fn beat(self: Arc<Self>, folder: PathBuf) {
         let mut beats = tokio::time::interval(BEAT);
         loop {
@@ -147,12 +147,12 @@ impl Watch {
                 let over = watch.over.lock().unwrap_or_else(PoisonError::into_inner);
                 if *over { Ok(()) } else { write(&folder, &watch.now(&folder)) }
             });
-            // Nothing depends on it: a disk that fails ends the run where it matters.
+            // A failed write is ignored here; a failing disk ends the run where results are written.
             let _ = said.await;
         }
     }
 
-    /// Writes how the run ended.
+    /// Writes the final status.
     pub(super) fn end(&self, folder: &RunFolder, ended: &Result<Summary, RunError>) {
         let mut standing = self.now(folder.path());
         (standing.state, standing.error) = match ended {
@@ -160,7 +160,7 @@ impl Watch {
             Err(RunError::Failures { .. }) => (State::Failures, None),
             Err(RunError::Ask(AskError::Interrupted)) => (State::Interrupted, None),
             Err(RunError::Ask(error @ AskError::Budget(_))) => (State::Budget, Some(error.detail())),
-            // The text of an error may have an address, which belongs to no file of a run.
+            // The full text of an error may contain a URL, which must not be written to the run's files.
             Err(RunError::Ask(error)) => (State::Failed, Some(error.detail())),
             Err(error) => (State::Failed, Some(error.to_string())),
         };
@@ -195,7 +195,7 @@ impl Reporter for Watch {
             }
             Event::Advanced { stage, done, total } => {
                 if let Some(stage) = standing.stage(stage) {
-                    // Events of many tasks overtake each other.
+                    // Events of concurrent tasks may arrive out of order.
                     stage.done = stage.done.max(*done);
                     stage.total = total.or(stage.total);
                 }
@@ -208,7 +208,7 @@ impl Reporter for Watch {
             Event::Rejected(Reject { stage, .. }) => *standing.rejected.entry(stage.clone()).or_default() += 1,
             Event::Lane { lane, conversations, counted, wanted, has_ended } => {
                 let standing = standing.lanes.entry(lane.clone()).or_default();
-                // Events of conversations that end at once overtake each other.
+                // Events of conversations that end at the same time may arrive out of order.
                 *standing = LaneStanding {
                     conversations: standing.conversations.max(*conversations),
                     counted: standing.counted.max(*counted),
@@ -238,7 +238,7 @@ impl Standing {
         }
     }
 
-    /// Counts what a journal has of each ask and model, in place of what the run said last.
+    /// Replaces the usage with that in a journal.
     fn recount(&mut self, view: &JournalView) -> Result<(), AskError> {
         let mut asks: BTreeMap<(String, String), AskSummary> = BTreeMap::new();
         for record in view.records() {
@@ -285,7 +285,7 @@ impl Standing {
     }
 }
 
-/// Returns what has been spent so far.
+/// Returns the usage so far.
 pub(super) fn spent(desk: &Desk) -> Event {
     let totals = desk.ledger.totals();
     Event::Spent {
@@ -296,7 +296,7 @@ pub(super) fn spent(desk: &Desk) -> Event {
     }
 }
 
-/// Returns the prices of the models of a configuration, as far as it has them.
+/// Returns the prices of the models in a configuration.
 fn prices(configuration: &str) -> BTreeMap<String, Option<Price>> {
     #[derive(Default, Deserialize)]
     #[serde(default)]
@@ -307,7 +307,7 @@ fn prices(configuration: &str) -> BTreeMap<String, Option<Price>> {
     models.into_iter().map(|(name, model)| (name, model.price())).collect()
 }
 
-/// Returns what the answers so far have made: each of these asks is answered once for a row.
+/// Estimates the rows so far from the asks that are answered once per row.
 fn so_far(asks: &[AskSummary]) -> BTreeMap<String, u64> {
     let rows = [("extract/describe", "scenes"), ("simulate/rate", "conversations")].map(|(name, config)| {
         let answered = asks.iter().filter(|ask| ask.ask == name).map(|ask| ask.calls.made + ask.calls.journal);
@@ -317,7 +317,7 @@ fn so_far(asks: &[AskSummary]) -> BTreeMap<String, u64> {
 }
 
 fn write(run: &Path, standing: &Standing) -> Result<(), StoreError> {
-    let json = serde_json::to_vec_pretty(standing).expect("a standing is plain data");
+    let json = serde_json::to_vec_pretty(standing).expect("a status serializes to JSON");
     store::write(&path(run), &json)
 }
 
@@ -325,8 +325,8 @@ fn path(run: &Path) -> PathBuf {
     run.join("status.json")
 }
 
-/// Reads how the run in a folder stands, without its lock: from what it says of itself, and from its journal where it says
-/// nothing. `age` tells how long ago a file was written; that of its last word is returned too.
+/// Reads the status of the run in a folder, without its lock: from its status file or, if that is missing or outdated,
+/// from its journal. `age` returns how long ago a file was written; the age of the status is returned too.
 pub fn standing(run: &Path, age: impl Fn(&Path) -> Option<Duration>) -> Result<(Standing, Option<Duration>), RunError> {
     let path = path(run);
     let io = |source| StoreError::Io { tried: "read", path: path.clone(), source };
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn a_run_that_falls_silent_is_gone_and_its_journal_tells() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(standing(folder.path(), |_| Some(BEAT)).is_err(), "there is no run");
+        assert!(standing(folder.path(), |_| Some(BEAT)).is_err(), "there is no run in the folder");
         drop(RunFolder::open(folder.path()).unwrap());
         assert_eq!(standing(folder.path(), |_| Some(BEAT)).unwrap().0.state, State::Unknown);
         write(folder.path(), &Standing { state: State::Running, in_flight: 7, ..Standing::default() }).unwrap();
@@ -390,6 +390,6 @@ mod tests {
         assert_eq!((gone.state, gone.in_flight), (State::Gone, 0));
         assert_eq!(age, Some(2 * SILENCE));
         write(folder.path(), &Standing { state: State::Done, ..Standing::default() }).unwrap();
-        assert_eq!(standing(folder.path(), later).unwrap().0.state, State::Done, "what has ended may be silent");
+        assert_eq!(standing(folder.path(), later).unwrap().0.state, State::Done, "a finished run writes no more");
     }
 }

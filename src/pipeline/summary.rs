@@ -1,4 +1,4 @@
-//! What a run is told, and what it says at its end.
+//! Options and summary of a run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,36 +12,36 @@ use crate::llm::{Account, Ledger, Totals};
 use crate::schema::{Language, Reject, RoleTally, Sample};
 use crate::stages::export::{Agreement, Charge, Row as _, Table};
 
-/// What the command line says about a run, beside the pipeline file.
+/// Command-line options of a run, apart from the pipeline file.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
-    /// The run's folder; `outputs/<name>` when silent.
+    /// The run's folder. `outputs/<name>` if unset.
     pub out: Option<PathBuf>,
-    /// The first so many chunks per book, characters per language and conversations per lane.
+    /// Maximum number of chunks per book, characters per language and conversations per lane.
     pub limit: Option<u32>,
-    /// Whether every answer has to come from the journal.
+    /// Whether every answer must come from the journal.
     pub replay: bool,
-    /// Further judges who alone are asked: all but their verdicts has to come from the journal. Without one, anything is asked.
+    /// Additional judges to ask, with all other answers taken from the journal. If empty, any model may be asked.
     pub judges: Vec<String>,
-    /// The last stage that runs.
+    /// The last stage to run.
     pub until: Stage,
-    /// Becomes true to end the run: nothing new begins, what is in flight is finished and kept.
+    /// Set to true to stop the run: no new calls are started, and calls in flight are finished and saved.
     pub stop: watch::Receiver<bool>,
 }
 
-/// Calls by how they ended.
+/// Number of calls by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calls {
-    /// Answered in this process, offline answers too.
+    /// Answered in this process, including by the offline engine.
     pub made: u64,
-    /// Read back from the journal.
+    /// Answered from the journal.
     pub journal: u64,
-    /// Without an answer.
+    /// Failed.
     pub failed: u64,
 }
 
 impl Calls {
-    /// Returns the calls of a sum.
+    /// Returns the calls of a total.
     pub(super) const fn of(totals: &Totals) -> Self {
         Self { made: totals.made, journal: totals.journal, failed: totals.failed }
     }
@@ -54,18 +54,19 @@ pub struct Tokens {
     pub prompt: u64,
     /// Prompt tokens that a server read from its prefix cache.
     pub cached: u64,
-    /// Prompt tokens that extend an earlier prompt of the ask to the model, which a prefix cache without bounds could serve.
+    /// Prompt tokens that extend an earlier prompt of the same ask to the same model, which an unlimited prefix cache
+    /// could serve.
     pub cacheable: u64,
     /// Completion tokens, reasoning included.
     pub completion: u64,
-    /// Completion tokens of reasoning, where a server counts them apart.
+    /// Completion tokens used for reasoning, if the server reports them.
     pub reasoning: u64,
-    /// Prompt and completion tokens that were estimated, since nobody counted them.
+    /// Prompt and completion tokens that were estimated because the server did not count them.
     pub estimated: u64,
 }
 
 impl Tokens {
-    /// Returns the tokens of a sum.
+    /// Returns the tokens of a total.
     pub(super) const fn of(totals: &Totals, cacheable: u64) -> Self {
         Self {
             prompt: totals.usage.prompt,
@@ -78,7 +79,7 @@ impl Tokens {
     }
 }
 
-/// What one ask took of one model.
+/// Usage of one ask by one model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AskSummary {
     /// The ask.
@@ -87,13 +88,13 @@ pub struct AskSummary {
     pub model: String,
     /// Calls.
     pub calls: Calls,
-    /// HTTP requests, those of earlier processes included.
+    /// HTTP requests, including those of earlier processes.
     pub requests: u64,
-    /// Replies of no use that were asked for again.
+    /// Invalid replies that were asked for again.
     pub reasks: u64,
     /// Tokens.
     pub tokens: Tokens,
-    /// USD; null where the price is unknown.
+    /// USD; null if the price is unknown.
     pub usd: Option<f64>,
 }
 
@@ -112,20 +113,19 @@ impl AskSummary {
     }
 }
 
-/// What the conversations took for each sample that came of them: all asks of `simulate` and `select`, those of conversations
-/// without a sample too.
+/// Usage per sample: all asks of `simulate` and `select`, including those for conversations without samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct PerSample {
-    /// Calls that have an answer.
+    /// Number of calls.
     pub calls: f64,
-    /// Prompt and completion tokens, as they are billed.
+    /// Prompt and completion tokens.
     pub billed: f64,
-    /// Prompt tokens among them that extend an earlier prompt of the ask to the model.
+    /// Prompt tokens that extend an earlier prompt of the same ask to the same model.
     pub cacheable: f64,
 }
 
 impl PerSample {
-    /// Shares out what asks took; none without samples.
+    /// Divides usage by the number of samples; `None` without samples.
     fn of(asks: &[AskSummary], samples: u64) -> Option<Self> {
         let plays = |ask: &&AskSummary| ["simulate/", "select/"].iter().any(|stage| ask.ask.starts_with(stage));
         let each = |of: fn(&AskSummary) -> u64| {
@@ -140,19 +140,18 @@ impl PerSample {
     }
 }
 
-/// How a further judge agrees with the first.
+/// Agreement of an additional judge with the main judge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct AgreementSummary {
-    /// Turns that both have judged.
+    /// Number of turns that both have judged.
     pub turns: u64,
-    /// The share of them for which both found the same dimension, 0 to 1.
+    /// Share of these turns with the same dimension, 0 to 1.
     pub same_dimension: f64,
-    /// Cohen's kappa of σ with quadratic weights; null where chance alone would make them agree.
+    /// Cohen's kappa of σ with quadratic weights; null if agreement is certain by chance alone.
     pub kappa: Option<f64>,
 }
 
 impl AgreementSummary {
-    /// Sums up an agreement.
     pub(super) fn of(agreement: &Agreement) -> Self {
         let kappa = agreement.kappa().map(|kappa| (kappa * 10_000.0).round() / 10_000.0);
         let same_dimension = shared_out(agreement.same_dimension, agreement.turns.max(1));
@@ -160,16 +159,16 @@ impl AgreementSummary {
     }
 }
 
-/// Divides with two decimals.
+/// Divides, rounded to two decimals.
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
 fn shared_out(sum: u64, parts: u64) -> f64 {
     (sum as f64 * 100.0 / parts as f64).round() / 100.0
 }
 
-/// Counts of requests and replies that were of no use, by model and kind.
+/// Number of failed requests and invalid replies, by model and kind.
 pub type FaultCounts = BTreeMap<String, BTreeMap<String, u64>>;
 
-/// Gathers counts of faults by model.
+/// Collects fault counts by model.
 pub(super) fn by_model(faults: Vec<(String, &'static str, u64)>) -> FaultCounts {
     let mut counts = FaultCounts::new();
     for (model, kind, count) in faults {
@@ -178,52 +177,53 @@ pub(super) fn by_model(faults: Vec<(String, &'static str, u64)>) -> FaultCounts 
     counts
 }
 
-/// What a run left. Its JSON form is what `build --json` prints.
+/// The summary of a run, as printed by `build --json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// The run's folder.
     pub run: PathBuf,
-    /// The data set's folder; null when the run ended before `export`.
+    /// The data set's folder; null if the run ended before `export`.
     pub dataset: Option<PathBuf>,
     /// Calls.
     pub calls: Calls,
-    /// HTTP requests, those of earlier processes included.
+    /// HTTP requests, including those of earlier processes.
     pub requests: u64,
-    /// Replies of no use that were asked for again, those of earlier processes included.
+    /// Invalid replies that were asked for again, including those of earlier processes.
     pub reasks: u64,
-    /// Requests and replies of this process that were of no use, by model and kind.
+    /// Failed requests and invalid replies of this process, by model and kind.
     pub faults: FaultCounts,
     /// Tokens.
     pub tokens: Tokens,
-    /// USD; null where a price is unknown.
+    /// USD; null if a price is unknown.
     pub usd: Option<f64>,
-    /// The same by ask and model.
+    /// Usage by ask and model.
     pub asks: Vec<AskSummary>,
     /// Rows by config and split.
     pub rows: BTreeMap<String, BTreeMap<String, u64>>,
-    /// What each sample took; null without a data set, and without samples.
+    /// Usage per sample; null without samples or data set.
     pub per_sample: Option<PerSample>,
-    /// How further judges agree with the first, by name; absent where there are none.
+    /// Agreement of additional judges with the main judge, by name; absent without any.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub agreement: BTreeMap<String, AgreementSummary>,
-    /// How many lanes ended before a dimension had its τ counts, by dimension.
+    /// Number of lanes that ended before a dimension reached τ counts, by dimension.
     pub short: BTreeMap<String, u64>,
-    /// How many lanes had τ counts of a dimension and no sample of it, by dimension: its judge prefers the base there.
+    /// Number of lanes that reached τ counts of a dimension without a sample of it, by dimension, because the judge
+    /// prefers the base model there.
     pub barren: BTreeMap<String, u64>,
-    /// What became of roles and their questions, by language, and how alike test rows are to training rows.
+    /// Statistics of roles and their questions, by language, and similarity of test rows to training rows.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub role_data: BTreeMap<Language, RoleTally>,
-    /// How many turns had a fault of form, mended or not, by its name; also those whose speaker the director did not plainly name.
+    /// Number of turns by format fault, including repaired ones and speakers that the director did not name clearly.
     pub turn_faults: BTreeMap<String, u64>,
-    /// Rejects by stage and reason; in JSON by stage alone.
+    /// Number of rejects by stage and reason; in JSON by stage only.
     #[serde(serialize_with = "by_stage")]
     pub rejected: BTreeMap<String, BTreeMap<String, u64>>,
-    /// How long the run took, in seconds.
+    /// Duration of the run in seconds.
     pub wall_s: f64,
 }
 
 impl Summary {
-    /// Gathers what a run left, its tables aside.
+    /// Collects the summary of a run, except for its tables.
     pub(super) fn new(run: &Path, ledger: &Ledger, rejects: &[Reject]) -> Self {
         let mut rejected: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         for reject in rejects {
@@ -257,7 +257,7 @@ impl Summary {
         self.per_sample = PerSample::of(&self.asks, samples);
     }
 
-    /// Returns what was asked as the report tells it: where an answer came from makes no difference there.
+    /// Returns usage for the report, which does not distinguish journaled answers.
     pub(super) fn charges(&self) -> Vec<Charge> {
         let charge = |ask: &AskSummary| Charge {
             ask: ask.ask.clone(),
@@ -275,7 +275,7 @@ impl Summary {
         self.asks.iter().map(charge).collect()
     }
 
-    /// Returns the rows of all configs and splits.
+    /// Returns the total number of rows.
     #[must_use]
     pub fn total_rows(&self) -> u64 {
         self.rows.values().flat_map(BTreeMap::values).sum()

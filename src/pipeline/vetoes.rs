@@ -1,5 +1,5 @@
-//! `vetoes.toml`: what people take out of a data set by hand, and what they put right in it. It is read with the pipeline file;
-//! that its ids are those of rows can only be known at the end of a run.
+//! `vetoes.toml`: manual edits to a data set, rows to remove and references to correct. It is read with the pipeline
+//! file, but its ids can only be checked at the end of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -16,53 +16,54 @@ use super::{RunError, Stage};
 use crate::schema::{Conversation, Reject, Sample};
 use crate::store::PoolIndex;
 
-/// The file beside a pipeline file that is taken when `[export] vetoes` names none.
+/// The default file beside the pipeline file, used if `[export] vetoes` is unset.
 const BESIDE: &str = "vetoes.toml";
-/// The reason of what somebody took out.
+/// The reject reason of rows removed by hand.
 const VETOED: &str = "vetoed";
 
-/// What people change in a data set by hand.
+/// Manual edits to a data set.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VetoFile {
-    /// What is taken out.
+    /// Rows to remove.
     pub veto: Vec<Veto>,
-    /// What is put right.
+    /// References to correct.
     pub edit: Vec<Edit>,
 }
 
-/// Something that is taken out: with a scene or a test character go its conversations, with a conversation its samples, with
-/// a role its rows.
+/// A row to remove. Removing a scene or a test character removes its conversations, removing a conversation removes its
+/// samples, and removing a role removes its rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Veto {
-    /// The id of a sample, a conversation, a scene, a test character, a role, or a row of `role_specific` or `role_general`.
+    /// The id of a sample, a conversation, a scene, a test character, a role, or a row of `role_specific` or
+    /// `role_general`.
     #[schemars(length(min = 1))]
     pub id: String,
-    /// Why, for whoever reads `rejected`.
+    /// The reason, for the detail in `rejected`.
     #[schemars(length(min = 1))]
     pub reason: String,
 }
 
-/// A reference that is put right. `conversations` keeps what the model said.
+/// A reference to correct. `conversations` keeps the model's original reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
     /// The id of a sample.
     #[schemars(length(min = 1))]
     pub id: String,
-    /// The text that takes the place of the source model's reply.
+    /// The text that replaces the source model's reply.
     #[schemars(length(min = 1))]
     pub reference: String,
-    /// Why, for the column `edited`.
+    /// The reason, for the column `edited`.
     #[schemars(length(min = 1))]
     pub reason: String,
 }
 
-/// A file of vetoes with the place of each id.
+/// A vetoes file with the source span of each id.
 #[derive(Debug, Clone)]
 pub struct Vetoes {
-    /// Where it stands.
+    /// The file's path.
     pub path: PathBuf,
     text: String,
     file: VetoFile,
@@ -71,14 +72,14 @@ pub struct Vetoes {
 }
 
 impl Vetoes {
-    /// Returns the hash of the file, for the manifest.
+    /// Returns the file's hash, for the manifest.
     pub(super) fn hash(&self) -> String {
         blake3::hash(self.text.as_bytes()).to_hex().to_string()
     }
 }
 
 impl Reader {
-    /// Reads the vetoes that `[export] vetoes` names, else those that stand beside the pipeline file.
+    /// Reads the file in `[export] vetoes`, else the default file beside the pipeline file.
     pub(super) fn vetoes(&mut self, document: &Document, pipeline: &Path) -> Option<Vetoes> {
         let pointer = "/export/vetoes";
         let named = document.value.pointer(pointer).and_then(serde_json::Value::as_str).map(PathBuf::from);
@@ -94,16 +95,16 @@ impl Reader {
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
                 Err(error) => {
-                    let message = format!("`{}` cannot be read: {error}", path.display());
+                    let message = format!("failed to read `{}`: {error}", path.display());
                     let problem = Problem::new(At::whole(0), message);
-                    self.problems.push(problem.expected("a file of vetoes in UTF-8, or none of that name"));
+                    self.problems.push(problem.expected("a vetoes file in UTF-8, or no file of that name"));
                     return None;
                 }
             }
         };
         let before = self.problems.len();
         let own = Document::toml(source, &text, &mut self.problems);
-        self.shape::<VetoFile>(&own, "the file of vetoes");
+        self.shape::<VetoFile>(&own, "the vetoes file");
         let file: VetoFile =
             serde_json::from_value(own.value.clone()).ok().filter(|_| self.problems.len() == before)?;
         let place = |list: &str, at: usize| own.at(&child(&child(&child("", list), &at.to_string()), "id"));
@@ -112,7 +113,7 @@ impl Reader {
         let ids = ids.chain(file.edit.iter().enumerate().map(|(at, edit)| (&edit.id, place("edit", at))));
         for (id, at) in ids {
             if !seen.insert(id) {
-                let problem = Problem::new(at, format!("`{id}` stands here twice"));
+                let problem = Problem::new(at, format!("`{id}` is listed twice"));
                 self.problems.push(problem.expected("one entry for each id"));
             }
         }
@@ -122,7 +123,7 @@ impl Reader {
     }
 }
 
-/// What is taken out of the tables and put right in them, by id.
+/// The rows to remove and the references to correct, by id.
 #[derive(Debug, Default)]
 pub(super) struct Barred {
     scenes: BTreeMap<String, String>,
@@ -135,44 +136,44 @@ pub(super) struct Barred {
 }
 
 impl Barred {
-    /// Says whether a scene is a row.
+    /// Returns whether a scene is kept.
     pub(super) fn has_scene(&self, id: &str) -> bool {
         !self.scenes.contains_key(id)
     }
 
-    /// Says whether a conversation is a row.
+    /// Returns whether a conversation is kept.
     pub(super) fn has_conversation(&self, id: &str) -> bool {
         !self.conversations.contains_key(id)
     }
 
-    /// Says whether a test character is a row.
+    /// Returns whether a test character is kept.
     pub(super) fn has_character(&self, id: &str) -> bool {
         !self.characters.contains_key(id)
     }
 
-    /// Says whether a role is a row.
+    /// Returns whether a role is kept.
     pub(super) fn has_role(&self, id: &str) -> bool {
         !self.roles.contains_key(id)
     }
 
-    /// Says whether a row of a role stays.
+    /// Returns whether a row of a role is kept.
     pub(super) fn has_row(&self, id: &str) -> bool {
         !self.rows.contains_key(id)
     }
 
-    /// Returns an entry for each row that is taken out.
+    /// Returns a reject for each removed row.
     fn rejects(&self) -> Vec<Reject> {
         let reject = |(id, reason): (&String, &String)| Reject::new(Stage::Export.verb(), id, VETOED, reason);
         let lists = [&self.scenes, &self.conversations, &self.samples, &self.characters, &self.rows];
         let roles = self.roles.iter().map(|(id, reason)| {
-            // Two rows of one id are two entries.
+            // A test character and a role may share an id; each gets its own reject.
             let is_twice = self.characters.contains_key(id);
             reject((id, &if is_twice { format!("{reason} (the role)") } else { reason.clone() }))
         });
         lists.into_iter().flatten().map(reject).chain(roles).collect()
     }
 
-    /// Returns a sample as it is a row; none where it is none.
+    /// Returns a sample with its edit applied, or `None` if it was removed.
     pub(super) fn sample(&self, mut sample: Sample) -> Option<Sample> {
         if self.samples.contains_key(&sample.id) {
             return None;
@@ -186,8 +187,8 @@ impl Barred {
 }
 
 impl Records {
-    /// Finds out what vetoes take out of the tables, and enters it among the rejects. An id that no row has is an error,
-    /// unless the run is a part of a whole one: there it may be a row of the rest.
+    /// Resolves the vetoes to rows and adds the removed rows to the rejects. An id without a row is an error, unless
+    /// the run covers only part of the data set, where the row may be in the rest.
     pub(super) fn veto(&mut self, vetoes: &Vetoes, scenes: &PoolIndex, is_part: bool) -> Result<(), RunError> {
         let (conversations, samples) = self.kept();
         let (conversation_ids, sample_ids) = (conversations.ids(), samples.ids());
@@ -197,11 +198,11 @@ impl Records {
             let is_talk = conversation_ids.contains(id) || sample_ids.contains(id);
             is_talk || character_ids.contains(id.as_str()) || scenes.find(id).is_some()
         };
-        // The rows of roles are read only where something may be of them.
+        // The rows of roles are only read if a veto may concern them.
         let asks_rows = |veto: &Veto| role_ids.contains(&veto.id) || !is_played(&veto.id);
         let rows = if vetoes.file.veto.iter().any(asks_rows) { self.roles.row_ids()? } else { BTreeMap::new() };
         let rejected: BTreeSet<&str> = self.rejects.iter().map(|reject| reject.id.as_str()).collect();
-        // What a filter left out, and what would have come of it, is gone already.
+        // Rows that a filter rejected, and samples of rejected conversations, are gone already.
         let is_gone =
             |id: &str| rejected.contains(id) || id.rsplit_once('#').is_some_and(|(talk, _)| rejected.contains(talk));
         let heads = || scenes.heads().map(|head| head.id.as_str());
@@ -212,7 +213,7 @@ impl Records {
         let (mut barred, mut problems) = (Barred::default(), Vec::new());
         for (Veto { id, reason }, span) in vetoes.file.veto.iter().zip(&vetoes.vetoed) {
             let mut is_found = false;
-            // A test character may be a role too, under one id.
+            // A test character and a role may share an id.
             for (list, is_row) in [
                 (&mut barred.scenes, scenes.find(id).is_some()),
                 (&mut barred.conversations, conversation_ids.contains(id)),
@@ -299,7 +300,7 @@ mod tests {
         let text = "[[veto]]\nid = '红线/vivid/0#3'\nreason = '答非所问'\n\n[[edit]]\nid = 'mara/a/1#2'\n\
                     reference = '(nods) So it is.'\nreason = 'a slip'\n";
         let (vetoes, problems) = read(text);
-        let vetoes = vetoes.expect("it is sound");
+        let vetoes = vetoes.expect("the file is valid");
         assert_eq!(problems, Vec::<String>::new());
         assert_eq!(
             (&text[vetoes.vetoed[0].clone()], &text[vetoes.edited[0].clone()]),
@@ -308,7 +309,7 @@ mod tests {
         assert_eq!(vetoes.file.edit[0].reference, "(nods) So it is.");
         let nowhere = Reader { sources: vec![], problems: vec![] }
             .vetoes(&Document::toml(0, "", &mut Vec::new()), Path::new("no/such/mine.toml"));
-        assert!(nowhere.is_none(), "a run without vetoes has none");
+        assert!(nowhere.is_none(), "no file beside the pipeline file means no vetoes");
     }
 
     #[test]
@@ -320,27 +321,27 @@ mod tests {
             assert!(reader.vetoes(&document, &folder.path().join("mine.toml")).is_none());
             reader.problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>()
         };
-        assert_eq!(problems(), Vec::<String>::new(), "none is there");
+        assert_eq!(problems(), Vec::<String>::new(), "there is no file");
         let path = folder.path().join(BESIDE);
         std::fs::write(&path, b"[[veto]]\nid = '\xba\xec'\n").unwrap();
         let told = problems();
-        assert!(told.len() == 1 && told[0].contains("no UTF-8: the byte 0xba"), "{told:?}");
+        assert!(told.len() == 1 && told[0].contains("not valid UTF-8: unexpected byte 0xba"), "{told:?}");
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
-        assert_eq!(problems().len(), 1, "a folder of that name is no file");
+        assert_eq!(problems().len(), 1, "a folder of that name cannot be read");
     }
 
     #[test]
     fn what_is_wrong_has_its_place() {
         for (text, expected) in [
-            ("[[veto]]\nid = 'a'\n", "lacks the key `reason`"),
+            ("[[veto]]\nid = 'a'\n", "is missing the key `reason`"),
             ("[[veto]]\nid = 'a'\nreson = 'r'\nreason = 'r'\n", "unknown key `reson`"),
             ("[[edit]]\nid = 'a'\nreference = ''\nreason = 'r'\n", "`edit[0].reference` is empty"),
             (
                 "[[veto]]\nid = '雨'\nreason = 'r'\n[[edit]]\nid = '雨'\nreference = 'x'\nreason = 'r'\n",
-                "`雨` stands here twice at '雨'",
+                "`雨` is listed twice at '雨'",
             ),
-            ("[[veto]\n", "no TOML"),
+            ("[[veto]\n", "invalid TOML"),
         ] {
             let (_, problems) = read(text);
             assert!(problems.iter().any(|problem| problem.contains(expected)), "{text}: {problems:?}");

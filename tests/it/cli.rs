@@ -261,7 +261,7 @@ emphasis = 1.5
      --> mine.toml:9:11
       |
     9 | breadth = "many"
-      |           ^^^^^^ expected a whole number from 1 to 64
+      |           ^^^^^^ expected an integer from 1 to 64
 
     error: `models.writer` has no `base_url`
       --> mine.toml:11:9
@@ -269,19 +269,19 @@ emphasis = 1.5
     11 | [models.writer]
        |         ^^^^^^ expected `base_url` here, or OPENAI_BASE_URL in the environment
 
-    error: `cast` lacks the key `judge`
+    error: `cast` is missing the key `judge`
       --> mine.toml:15:2
        |
     15 | [cast]
        |  ^^^^ expected a string or a table by language `{ en = …, zh = … }`
 
-    error: `cast.extractor.en` names no model
+    error: `cast.extractor.en` names an unknown model
       --> mine.toml:16:20
        |
     16 | extractor = { en = "红楼", zh = "raeder" }
        |                    ^^^^^^ expected `reader` or `writer`
 
-    error: `cast.extractor.zh` names no model
+    error: `cast.extractor.zh` names an unknown model
       --> mine.toml:16:31
        |
     16 | extractor = { en = "红楼", zh = "raeder" }
@@ -328,7 +328,7 @@ fn broken_toml_is_told_with_the_rest() {
       |
       = help: did you mean `books`?
 
-    error: no TOML: invalid basic string
+    error: invalid TOML: invalid basic string
       --> mine.toml:21:16
        |
     21 | judge = "reader
@@ -350,7 +350,7 @@ fn problems_of_a_set_point_into_its_argument() {
     exit 2
     -- stdout
     -- stderr
-    error: the value is no TOML
+    error: the value is not valid TOML
      --> --set:1:12
       |
     1 | cast.judge=reader
@@ -368,9 +368,9 @@ fn problems_of_a_set_point_into_its_argument() {
      --> --set:1:21
       |
     1 | models.'作者'.breadth=0
-      |                       ^ expected a whole number from 1 to 64
+      |                       ^ expected an integer from 1 to 64
 
-    error: no assignment
+    error: not an assignment
      --> --set:1:1
       |
     1 | limit
@@ -390,11 +390,11 @@ fn a_character_file_is_told_with_its_own_place() {
     exit 2
     -- stdout
     -- stderr
-    error: the character file lacks the key `language`
+    error: the character file is missing the key `language`
     --> who/xue.toml
      = note: expected `"en"` or `"zh"`
 
-    error: `profile[0]` lacks the key `visibility`
+    error: `profile[0]` is missing the key `visibility`
      --> who/xue.toml:2:1
       |
     2 | [[profile]]
@@ -421,7 +421,7 @@ fn a_missing_file_names_the_nearest() {
     exit 2
     -- stdout
     -- stderr
-    error: read the pipeline file `mien.toml`
+    error: failed to read the pipeline file `mien.toml`
       caused by: No such file or directory (os error 2)
     hint: did you mean `mine.toml`?
     ");
@@ -445,7 +445,7 @@ fn a_key_in_dot_env_never_shows() {
     desk.write(".env", "OPENAI_BASE_URL=not-a-url\nOPENAI_API_KEY=sk-very-secret\n");
     desk.write("mine.toml", &PIPELINE.replacen("provider = \"offline\"", "provider = \"openai\"\nmodel = \"m\"", 1));
     let told = desk.run(&["build", "mine.toml"]);
-    assert!(told.contains("OPENAI_BASE_URL is no HTTP address"), "the file is read: {told}");
+    assert!(told.contains("OPENAI_BASE_URL is not an HTTP URL"), "the file is read: {told}");
     assert!(!told.contains("sk-very-secret"), "{told}");
     // A variable of the environment wins over one of the file.
     let mut command = desk.command(&["build", "mine.toml"]);

@@ -228,7 +228,7 @@ fn what_is_no_table_stays_where_it_is_and_what_was_tampered_with_is_not_divided(
         let output = dramaturg(&folder, &["split", "run", "--test", "0.2"]);
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains("is not what the run has written") && told.contains("--replay"), "{told}");
+        assert!(told.contains("has changed since the run wrote it") && told.contains("--replay"), "{told}");
         assert!((files(&dataset), manifest()) == before, "nothing was written");
     }
 }
@@ -245,7 +245,7 @@ fn wrong_words_are_told_before_anything_is_written() {
         (&["split", "run", "--hold-out", "character=Nobody"], "no row of `samples` has `Nobody`"),
         (&["split", "run", "--test", "0.2", "--split", "test=0.1"], "two splits are called `test`"),
         (&["split", "run", "--test", "0.2", "--config", "scenes"], "no config `scenes`"),
-        (&["split", "run", "--test", "0.2", "--out", "run"], "holds something already"),
+        (&["split", "run", "--test", "0.2", "--out", "run"], "is not empty"),
         (&["split", "run", "--test", "0.2", "--together", "colour"], "nothing that rows share"),
         (&["check", "."], "is no data set"),
         (&["check", "run", "--probe"], "are for pipeline files"),
@@ -521,7 +521,7 @@ fn rows_that_belong_together_and_do_not_stand_so_are_found() {
         let findings = check(&folder, "alone");
         let leaks: Vec<&Value> = findings.iter().filter(|found| found["check"] == "leak").collect();
         assert_eq!(leaks.len(), 1, "{language}: {leaks:?}");
-        assert!(leaks[0]["message"].as_str().unwrap().starts_with("it has nearly the text of"), "{leaks:?}");
+        assert!(leaks[0]["message"].as_str().unwrap().starts_with("it shares nearly the same text with"), "{leaks:?}");
     }
 }
 
@@ -731,10 +731,7 @@ fn conversations_go_with_their_samples_and_a_check_tells_where_they_do_not() {
     }
     assert_eq!(check(&folder, "run"), Vec::<Value>::new());
     let card = fs::read_to_string(dataset.join("README.md")).unwrap();
-    assert!(
-        card.contains("path: conversations/train-*.parquet") && card.contains("Each conversation stands"),
-        "{card}"
-    );
+    assert!(card.contains("path: conversations/train-*.parquet") && card.contains("Each conversation is in"), "{card}");
 
     // What stood whole in `train` would give away what is tested.
     without_manifest(&folder);
@@ -750,7 +747,7 @@ fn conversations_go_with_their_samples_and_a_check_tells_where_they_do_not() {
     assert_eq!(leaks.len(), tested.len().min(20), "{leaks:?}");
     assert!(leaks.iter().all(|leak| leak["file"] == "conversations/train-00000-of-00001.parquet"), "{leaks:?}");
     let output = dramaturg(&folder, &["check", "alone"]);
-    assert!(String::from_utf8_lossy(&output.stdout).contains("was not divided"), "a note tells of the whole");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("was not split"), "a note tells of the whole");
 }
 
 #[test]
@@ -871,7 +868,7 @@ fn a_dimension_of_the_manifest_without_a_sample_is_found() {
     assert!(manifest["dimension_codes"].as_array().is_some_and(|codes| codes.len() > 2));
     manifest["dimension_codes"].as_array_mut().unwrap().push("雅".into());
     fs::write(&path, manifest.to_string()).unwrap();
-    assert_eq!(messages(&check(&folder, "run"), "balance"), ["no sample is of the dimension `雅`"]);
+    assert_eq!(messages(&check(&folder, "run"), "balance"), ["no sample has the dimension `雅`"]);
 }
 
 #[test]
@@ -882,7 +879,7 @@ fn a_column_that_the_card_does_not_have_is_found_and_named_by_the_next_split() {
     let mut frame = read(&path);
     frame.with_column(Column::new("mine 我的".into(), vec![1_i64; frame.height()])).unwrap();
     write(&path, frame);
-    let told = ["`dataset_info` does not name the column `mine 我的` of `samples`"];
+    let told = ["`dataset_info` does not list the column `mine 我的` of `samples`"];
     assert_eq!(messages(&check(&folder, "alone"), "card"), told);
     let output = dramaturg(&folder, &["split", "alone", "--test", "0.4", "--quiet"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
@@ -900,7 +897,7 @@ fn a_card_that_is_missing_or_of_another_form_is_made_whole_and_one_that_is_not_u
     let without = own.replacen(scenes, "", 1);
     assert_ne!(without, own);
     for (text, expected) in [
-        (without.clone(), "it does not name the split `train` of `scenes`"),
+        (without.clone(), "it does not list the split `train` of `scenes`"),
         (format!("\u{feff}{own}"), "line 1: the card begins with a byte order mark"),
     ] {
         fs::write(&card, text).unwrap();
@@ -956,8 +953,11 @@ fn what_cannot_be_known_is_not_told_as_if_it_were() {
     fs::write(folder.path().join("run/manifest.json"), "{\"rows\": ").unwrap();
     let output = dramaturg(&folder, &["check", "run"]);
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(told.contains("the run's manifest is no JSON: EOF") && told.contains("hashes were not checked"), "{told}");
-    assert!(!told.contains("there is no manifest"), "{told}");
+    assert!(
+        told.contains("the run's manifest is not valid JSON: EOF") && told.contains("hashes were not checked"),
+        "{told}"
+    );
+    assert!(!told.contains("there is no run manifest"), "{told}");
 
     // Of a config that is not known the rows count, and a foreign set has no run that could make it again.
     let folder = copied();
@@ -971,7 +971,7 @@ fn what_cannot_be_known_is_not_told_as_if_it_were() {
     assert_eq!(told["rows"]["mine"]["test"], rows as u64);
     assert!(!told["notes"].to_string().contains("no rows"), "{told}");
     let found = told["findings"].as_array().unwrap();
-    assert!(messages(found, "card").contains(&"it does not name the split `test` of `mine`".to_owned()), "{found:?}");
+    assert!(messages(found, "card").contains(&"it does not list the split `test` of `mine`".to_owned()), "{found:?}");
     fs::write(table_in(&alone, "scenes", "train"), "no Parquet").unwrap();
     for finding in check(&folder, "alone") {
         assert!(!finding["remedy"].as_str().unwrap().contains("--replay"), "{finding}");
@@ -1003,7 +1003,7 @@ fn a_report_beside_a_data_set_that_is_no_run_s_any_more_tells_of_its_splits() {
     fs::write(run.join("dataset/report.html"), stale).unwrap();
     let found = check(&folder, "run/dataset");
     // Conversations went along.
-    let stale = ["conversations", "samples"].map(|config| format!("it tells other rows of `{config}` than there are"));
+    let stale = ["conversations", "samples"].map(|config| format!("the row counts of `{config}` are wrong"));
     assert_eq!(messages(&found, "card"), stale, "{found:?}");
 }
 
@@ -1035,7 +1035,7 @@ fn columns_of_others_get_a_place_on_the_card() {
     fs::rename(extra.join("train.parquet"), extra.join("pool.parquet")).unwrap();
     assert_eq!(
         messages(&check(&folder, "alone"), "card"),
-        ["it names the folder of `extra` alone, and readers know no split `pool` by names of files"]
+        ["it lists only the folder of `extra`, and readers cannot infer the split `pool` from file names"]
     );
 }
 
@@ -1065,7 +1065,7 @@ fn a_division_of_conversations_alone_is_not_replaced_in_silence() {
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
-    let note = "note: `conversations` had been divided by themselves";
+    let note = "note: `conversations` had its own split";
     assert!(!text(&["--test", "0.3"]).contains(note));
     assert!(!text(&["--test", "0.4"]).contains(note), "they went along before");
     text(&["--config", "conversations", "--test", "0.5"]);

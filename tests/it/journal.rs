@@ -196,7 +196,7 @@ fn damage_is_told_and_costs_the_calls_that_stood_there() {
     let output = run.run(&["build", "small.toml"]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{errors}");
-    assert!(errors.contains("2 damaged places in the journal left out"), "{errors}");
+    assert!(errors.contains("skipped 2 damaged entries in the journal"), "{errors}");
     assert!(String::from_utf8_lossy(&output.stdout).contains(" 1 made, "), "{output:?}");
     assert_eq!(run.tables(), tables);
     let table = shown(&run, &["stats", "outputs/small"], 0);

@@ -143,7 +143,7 @@ fn an_established_character_ends_no_lane_of_a_made_up_one() {
     assert!(after[0].height() > before[0].height());
     let (stay, said) = made_up(&run, &["--set", "synthesize.established=['en.json', 'zh.json']"]);
     assert_eq!(stay, made);
-    assert_eq!(said.matches("both play").count(), 2, "{said}");
+    assert_eq!(said.matches("both are kept").count(), 2, "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -76,7 +76,7 @@ async fn each_finding_says_what_to_do() {
     };
     let cut = |_: &Value| Scripted::message(&json!({"content": "", "reasoning_content": "Let me see"}), "length");
     for (context, answer, code, schema, finding) in [
-        (9000, prose as Answer, 3, json!("ignored"), "did not keep to the schema"),
+        (9000, prose as Answer, 3, json!("ignored"), "did not match the schema"),
         (9000, objects as Answer, 0, json!("json_object"), ""),
         (9000, cut as Answer, 3, Value::Null, "raise `models.served.max_tokens`"),
         (4096, objects as Answer, 3, json!("json_object"), "set it to 4096"),
@@ -91,7 +91,7 @@ async fn each_finding_says_what_to_do() {
         (401, format!("Incorrect API key provided: {KEY}"), "models.served.api_key_env"),
         (404, "no such model".to_owned(), "models.served.model"),
         (429, "insufficient_quota".to_owned(), "quota"),
-        (500, "out of memory".to_owned(), "the server's own log"),
+        (500, "out of memory".to_owned(), "the server's log"),
     ] {
         let server = ScriptedServer::ruled(move |_, _| Scripted::error(status, &message)).await;
         let (address, code) = probe(&run(&server.url()));

@@ -283,7 +283,7 @@ fn verdicts_are_added_to_the_data_set_that_is_there_and_to_no_other() {
     assert_eq!(output.status.code(), Some(2), "{errors}");
     assert!(errors.contains("elsewhere/manifest.json") && errors.contains("where the run was started"), "{errors}");
 
-    // What would make another run is refused, and a call that is no added verdict is not made; nor is it in the forecast.
+    // What would change the run is refused, and a call that is no added verdict is not made; nor is it in the forecast.
     let journal = (run.journal(), run.path().join("journal.aside"));
     for rehearsal in [&[][..], &["--dry-run"]] {
         let refused = |more: &[&str], code: i32, expected: [&str; 2]| {
@@ -294,9 +294,9 @@ fn verdicts_are_added_to_the_data_set_that_is_there_and_to_no_other() {
             assert_eq!((run.tables(), read(&run, "manifest.json"), rejected(&run)), before);
         };
         for set in ["simulate.tau=4", "models.vivid.variant=\"brisk\"", "seed=3"] {
-            refused(&["--set", set], 2, [set, "would make another run"]);
+            refused(&["--set", set], 2, [set, "would change the run"]);
         }
-        refused(&["--limit", "1"], 2, ["--limit 1", "would make another run"]);
+        refused(&["--limit", "1"], 2, ["--limit 1", "would change the run"]);
         std::fs::rename(&journal.0, &journal.1).expect("moved");
         refused(&[], 4, ["the journal has no answer for `", "nobody else"]);
         std::fs::rename(&journal.1, &journal.0).expect("moved back");
@@ -308,7 +308,7 @@ fn verdicts_are_added_to_the_data_set_that_is_there_and_to_no_other() {
     let output = run.run(&["select", RUN, "--judge", "vivid"]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{errors}");
-    assert!(errors.contains("was divided anew") && errors.contains("`dramaturg split` after it"), "{errors}");
+    assert!(errors.contains("was changed by `split`") && errors.contains("`dramaturg split` after it"), "{errors}");
     assert_eq!(run.tables(), divided);
 }
 

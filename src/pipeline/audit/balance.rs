@@ -1,4 +1,4 @@
-//! Whether samples are spread over the dimensions: in all, in each language, and for each type of character of a language.
+//! Checks that samples are spread over the dimensions: overall, per language, and per character type of a language.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,29 +7,29 @@ use serde_json::Value;
 use super::Group;
 use super::places::{Findings, Spot};
 
-/// So many samples make an uneven share more than chance.
+/// Minimum number of samples for a small share to be significant.
 const ENOUGH: usize = 200;
-/// So many samples of each dimension, if all had an even share, make it more than chance that one has none.
+/// Minimum expected number of samples per dimension for a dimension without samples to be significant.
 const EVEN: usize = 4;
 
 const REMEDY: &str =
-    "raise `simulate.tau` or `simulate.emphasis` and build again, or weigh dimensions when scores are summed";
+    "raise `simulate.tau` or `simulate.emphasis` and build again, or weight the dimensions when averaging scores";
 
-/// Samples by dimension.
+/// Number of samples by dimension.
 type ByDimension = BTreeMap<String, usize>;
 
-/// What was counted.
+/// The counts.
 #[derive(Debug, Default)]
 pub(super) struct Balance {
-    /// By language and type of character; of those of whom there is none, nothing is counted.
+    /// By language and character type; includes types of characters without samples.
     counts: BTreeMap<String, BTreeMap<String, ByDimension>>,
-    /// The dimensions that turns of conversations were about, or aimed at.
+    /// The dimensions that turns of conversations had or targeted.
     aimed: BTreeSet<String>,
-    /// Whether samples do not say of which type their character is.
+    /// Whether samples have no character type.
     is_untyped: bool,
 }
 
-/// Stands for the type where there is none.
+/// Placeholder for a missing type.
 const UNTYPED: &str = "-";
 
 impl Balance {
@@ -68,8 +68,8 @@ impl Balance {
         self.counts.entry(of("language")).or_default().entry(of(kind)).or_default()
     }
 
-    /// Tells which dimensions have no sample, or far less than an even share, and returns the counts. The dimensions are those of
-    /// the manifest; without one, those that turns and samples name.
+    /// Reports dimensions without samples or with far less than an even share, and returns the counts. The dimensions
+    /// are those of the manifest or, without one, those of turns and samples.
     pub(super) fn check(
         mut self,
         manifest: Option<&Value>,
@@ -84,7 +84,7 @@ impl Balance {
                 }
                 kinds.insert(UNTYPED.to_owned(), whole);
             }
-            notes.push("samples have no `character_type`; their balance was checked by language".to_owned());
+            notes.push("samples have no `character_type`; their balance was checked only by language".to_owned());
         }
         let mut all = ByDimension::new();
         for (dimension, count) in self.counts.values().flat_map(BTreeMap::values).flatten() {
@@ -98,9 +98,8 @@ impl Balance {
             codes.map(|codes| codes.iter().filter_map(Value::as_str).map(str::to_owned).collect());
         if let Some(codes) = &codes {
             for (dimension, count) in all.iter().filter(|(dimension, _)| !codes.contains(*dimension)) {
-                let message =
-                    format!("{count} samples are of the dimension `{dimension}`, which is none of the manifest's");
-                findings.add(Spot::whole("balance"), &message, "give them one of the run's dimensions, or build again");
+                let message = format!("{count} samples have the dimension `{dimension}`, which is not in the manifest");
+                findings.add(Spot::whole("balance"), &message, "assign one of the run's dimensions, or build again");
             }
         }
         let codes = codes.unwrap_or_else(|| all.keys().cloned().chain(std::mem::take(&mut self.aimed)).collect());
@@ -111,7 +110,7 @@ impl Balance {
         }
         let mut told: BTreeSet<&str> = BTreeSet::new();
         for code in codes.iter().filter(|code| !all.contains_key(*code)) {
-            findings.add(Spot::whole("balance"), &format!("no sample is of the dimension `{code}`"), REMEDY);
+            findings.add(Spot::whole("balance"), &format!("no sample has the dimension `{code}`"), REMEDY);
             told.insert(code);
         }
         for (language, kinds) in &self.counts {
@@ -124,9 +123,9 @@ impl Balance {
             for (kind, counts) in kinds {
                 if counts.values().all(|count| *count == 0) {
                     let message = if self.is_untyped {
-                        format!("no sample is in `{language}`, and there are characters")
+                        format!("no sample is in `{language}`, although there are characters")
                     } else {
-                        format!("no sample is of the `{kind}` characters in `{language}`, and there are some")
+                        format!("no sample is of the `{kind}` characters in `{language}`, although there are some")
                     };
                     if sums.values().sum::<usize>() >= ENOUGH {
                         findings.add(Spot::whole("balance"), &message, REMEDY);
@@ -143,7 +142,7 @@ impl Balance {
     }
 }
 
-/// Tells the dimensions of which there are too few, but for those that were told already; returns them.
+/// Reports the dimensions with too few samples, except those already reported, and returns them.
 fn uneven<'a>(
     counts: &'a ByDimension,
     told: &BTreeSet<&str>,
@@ -158,8 +157,8 @@ fn uneven<'a>(
         if all == 0 || count * counts.len() * 4 >= all {
             continue;
         }
-        let count_told = if *count == 0 { "none is".to_owned() } else { format!("{count} are") };
-        let message = format!("of {all} {whose} {count_told} of the dimension `{code}`");
+        let count_told = if *count == 0 { "none has".to_owned() } else { format!("{count} have") };
+        let message = format!("of {all} {whose} {count_told} the dimension `{code}`");
         if all >= ENOUGH || (*count == 0 && all >= EVEN * counts.len()) {
             findings.add(Spot::whole("balance"), &message, REMEDY);
         } else {
@@ -178,7 +177,7 @@ mod tests {
 
     type Counted<'a> = (&'a str, &'a str, &'a [(&'a str, usize)]);
 
-    /// Returns findings and notes of counts by language, type and dimension.
+    /// Returns findings and notes for counts by language, type and dimension.
     fn told(counts: &[Counted<'_>], codes: Option<&[&str]>) -> (Vec<String>, Vec<String>) {
         let mut balance = Balance { aimed: BTreeSet::from(["PA".to_owned()]), ..Balance::default() };
         for (language, kind, dimensions) in counts {
@@ -195,13 +194,13 @@ mod tests {
     #[test]
     fn a_dimension_without_any_sample_is_found_however_few_there_are() {
         let few = [("zh", "established", &[("CR", 2), ("FR", 1)][..])];
-        let missing = "no sample is of the dimension `PA`".to_owned();
+        let missing = "no sample has the dimension `PA`".to_owned();
         assert_eq!(told(&few, Some(&["CR", "FR", "PA"])), (vec![missing.clone()], vec![]));
-        assert_eq!(told(&few, None), (vec![missing], vec![]), "turns aimed at it");
+        assert_eq!(told(&few, None), (vec![missing], vec![]), "a turn targeted it");
         assert_eq!(told(&few, Some(&["CR", "FR"])), (vec![], vec![]));
-        assert_eq!(told(&[], Some(&["CR"])), (vec![], vec![]), "without samples there is no balance");
+        assert_eq!(told(&[], Some(&["CR"])), (vec![], vec![]), "without samples there is nothing to balance");
         let (found, _) = told(&few, Some(&["CR"]));
-        assert_eq!(found, ["1 samples are of the dimension `FR`, which is none of the manifest's"]);
+        assert_eq!(found, ["1 samples have the dimension `FR`, which is not in the manifest"]);
     }
 
     #[test]
@@ -221,7 +220,7 @@ mod tests {
         let (mut findings, mut notes) = (Findings::of(true), Vec::new());
         let counts = balance.check(None, &mut findings, &mut notes);
         assert_eq!(findings.end().0, vec![]);
-        assert_eq!(notes, ["samples have no `character_type`; their balance was checked by language"]);
+        assert_eq!(notes, ["samples have no `character_type`; their balance was checked only by language"]);
         let even = ByDimension::from([("CR".to_owned(), 200), ("PA".to_owned(), 200)]);
         let untyped = BTreeMap::from([(UNTYPED.to_owned(), even)]);
         assert_eq!(counts, BTreeMap::from([("en".to_owned(), untyped.clone()), ("zh".to_owned(), untyped)]));
@@ -232,17 +231,17 @@ mod tests {
         let even: &[(&str, usize)] = &[("CR", 100), ("PA", 100)];
         let (found, notes) =
             told(&[("en", "established", even), ("zh", "established", &[("CR", 210), ("PA", 9)])], None);
-        assert_eq!((found, notes), (vec!["of 219 samples in `zh` 9 are of the dimension `PA`".to_owned()], vec![]));
+        assert_eq!((found, notes), (vec!["of 219 samples in `zh` 9 have the dimension `PA`".to_owned()], vec![]));
         let lopsided: &[(&str, usize)] = &[("CR", 205), ("PA", 5)];
         let (found, notes) = told(&[("en", "established", even), ("en", "synthesized", lopsided)], None);
         let whose = "samples of `synthesized` characters in `en`";
-        assert_eq!((found, notes), (vec![format!("of 210 {whose} 5 are of the dimension `PA`")], vec![]));
+        assert_eq!((found, notes), (vec![format!("of 210 {whose} 5 have the dimension `PA`")], vec![]));
         let (found, notes) = told(&[("en", "established", even), ("en", "synthesized", &[("CR", 7)])], None);
-        assert_eq!((found.len(), notes), (0, vec![format!("of 7 {whose} none is of the dimension `PA`")]));
+        assert_eq!((found.len(), notes), (0, vec![format!("of 7 {whose} none has the dimension `PA`")]));
         let (found, _) = told(&[("en", "established", even), ("en", "synthesized", &[("CR", 8)])], None);
-        assert_eq!(found, [format!("of 8 {whose} none is of the dimension `PA`")]);
+        assert_eq!(found, [format!("of 8 {whose} none has the dimension `PA`")]);
         let (found, notes) = told(&[("en", "established", even), ("en", "synthesized", &[])], None);
-        let none = "no sample is of the `synthesized` characters in `en`, and there are some".to_owned();
+        let none = "no sample is of the `synthesized` characters in `en`, although there are some".to_owned();
         assert_eq!((found, notes), (vec![none], vec![]));
     }
 }

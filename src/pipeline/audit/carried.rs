@@ -1,4 +1,5 @@
-//! Whether conversations stand where their samples do: a chat holds the turns that its samples test.
+//! Checks that conversations are in the split of their samples, since a conversation contains the turns that its
+//! samples test.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,22 +11,22 @@ use super::places::{Findings, Spot};
 use crate::stages::split::{Guard, UNUSED};
 use crate::store::Table;
 
-/// Conversations and the splits of their samples. Nothing is held where all samples stand in one.
+/// The splits of conversations and of their samples. Empty if all samples are in one split.
 #[derive(Debug, Default)]
 pub(super) struct Carried {
-    /// Whether samples have two splits or more, what was set aside left out.
+    /// Whether samples have two or more splits, not counting unused rows.
     is_divided: bool,
     guard: Guard,
-    /// The splits and files that rows stand in, as they came.
+    /// Names of splits and files, in order of occurrence.
     names: Vec<String>,
-    /// By id: its split and its file, as places among the names, and its row there.
+    /// By id: indices of its split and file in `names`, and its row in the file.
     conversations: BTreeMap<String, (usize, usize, usize)>,
-    /// By id: the best guarded split of its samples.
+    /// By conversation id: the split of highest priority among its samples.
     samples: HashMap<String, usize>,
 }
 
 impl Carried {
-    /// Begins without rows. The samples' own division says which split is better guarded.
+    /// Creates an empty check. The priority of splits is that of the samples.
     pub(super) fn new(tables: &[Table], divided: &Value) -> Self {
         let samples = tables.iter().filter(|table| table.config == "samples" && table.split != UNUSED);
         let splits: BTreeSet<&str> = samples.map(|table| table.split.as_str()).collect();
@@ -33,7 +34,7 @@ impl Carried {
         Self { is_divided: splits.len() > 1, guard, ..Self::default() }
     }
 
-    /// Takes the rows of a group.
+    /// Adds the rows of a group.
     pub(super) fn add(&mut self, group: &Group<'_>) {
         if !self.is_divided {
             return;
@@ -63,7 +64,7 @@ impl Carried {
         }
     }
 
-    /// Returns the place of a name.
+    /// Returns the index of a name.
     fn number(&mut self, name: &str) -> usize {
         self.names.iter().position(|known| known == name).unwrap_or_else(|| {
             self.names.push(name.to_owned());
@@ -71,15 +72,17 @@ impl Carried {
         })
     }
 
-    /// Tells conversations that are less guarded than their samples, or that they were not divided at all.
+    /// Reports conversations in a split of lower priority than their samples, or notes that conversations were not
+    /// split at all.
     pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
         let place = |split: usize| self.guard.place(&self.names[split]);
         for (id, (split, file, row)) in &self.conversations {
             let Some(best) = self.samples.get(id).filter(|best| place(**best) < place(*split)) else { continue };
-            let message =
-                format!("samples of it stand in `{}`, and it stands in `{}`", self.names[*best], self.names[*split]);
-            let remedy =
-                "`dramaturg split` places conversations with their samples; train on none of which a turn is tested";
+            let message = format!(
+                "its samples are in `{}`, but the conversation is in `{}`",
+                self.names[*best], self.names[*split]
+            );
+            let remedy = "`dramaturg split` puts conversations in the split of their samples; do not train on conversations whose turns are tested";
             let mut spot = Spot::of("leak", &self.names[*file]);
             (spot.row, spot.column, spot.id) = (Some(*row), Some("id".to_owned()), Some(id.clone()));
             findings.add(spot, &message, remedy);
@@ -87,7 +90,7 @@ impl Carried {
         let own: BTreeSet<usize> = self.conversations.values().map(|(split, ..)| *split).collect();
         if let (Some(whole), 1) = (own.first(), own.len()) {
             notes.push(format!(
-                "`conversations` was not divided: `{}` has the chats of every split of `samples`, also those whose turns are tested",
+                "`conversations` was not split: `{}` contains the conversations of every split of `samples`, including those whose turns are tested",
                 self.names[*whole]
             ));
         }

@@ -1,4 +1,4 @@
-//! Whether the files are those that the run has written, and all of them.
+//! Checks that the data set consists of exactly the files that the run wrote.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,13 +10,14 @@ use super::places::{Findings, Spot};
 use crate::pipeline::RunError;
 use crate::store::{Dataset, StoreError, hash_of};
 
-/// What makes a file anew.
-pub(super) const AGAIN: &str = "`dramaturg build PIPELINE --replay` makes the data set again from the run's journal";
+/// The remedy for a missing or unreadable file.
+pub(super) const AGAIN: &str = "`dramaturg build PIPELINE --replay` rebuilds the data set from the run's journal";
 
-/// What is to be done where the change was meant.
-const MEANT: &str = "`dramaturg build PIPELINE --replay` makes it again; a data set that was changed on purpose is kept outside its run";
+/// The remedy for a changed file.
+const MEANT: &str =
+    "`dramaturg build PIPELINE --replay` rebuilds it; keep intentionally changed data sets outside the run's folder";
 
-/// Compares the files with the manifest, and the numbers of shards with each other.
+/// Compares the files with the manifest, and checks that shards are complete.
 pub(super) fn check(
     dataset: &Dataset,
     is_of_run: bool,
@@ -32,7 +33,7 @@ pub(super) fn check(
             if is_of_run {
                 "hashes were not checked"
             } else {
-                "there is no manifest of a run beside the data set; hashes were not checked"
+                "there is no run manifest beside the data set; hashes were not checked"
             }
             .to_owned(),
         );
@@ -40,24 +41,20 @@ pub(super) fn check(
     };
     for (file, hash) in named {
         if !there.contains(file) {
-            findings.add(Spot::of("file", file), "the manifest names the file, and it is not there", AGAIN);
+            findings.add(Spot::of("file", file), "the manifest lists the file, but it does not exist", AGAIN);
         } else if Some(hash_of(&dataset.path.join(file))?.as_str()) != hash.as_str() {
-            let message = "the file is not what the run has written: its SHA-256 is another than the manifest's";
+            let message = "the file has changed: its SHA-256 differs from the manifest";
             findings.add(Spot::of("hash", file), message, MEANT);
         }
     }
     for file in there.iter().filter(|file| !named.contains_key(*file)) {
-        let message = "the manifest does not name the file";
-        findings.add(
-            Spot::of("file", file),
-            message,
-            "move it elsewhere: readers take every file of a config for a part of it",
-        );
+        let message = "the manifest does not list the file";
+        findings.add(Spot::of("file", file), message, "move it elsewhere, since readers load every file of a config");
     }
     Ok(())
 }
 
-/// Tells shards that are missing by the numbers of the others.
+/// Reports missing shards, based on the names of the others.
 fn shards(files: &[String], findings: &mut Findings) {
     let mut sets: BTreeMap<(&str, usize), BTreeSet<usize>> = BTreeMap::new();
     for file in files {
@@ -71,21 +68,21 @@ fn shards(files: &[String], findings: &mut Findings) {
         }
     }
     for ((stem, count), numbers) in sets {
-        // The count is what a name says, and may be any number.
+        // The count is taken from a file name and may be any number.
         let Some(first) = (0..count).find(|number| !numbers.contains(number)) else { continue };
         let others = count - numbers.range(..count).count() - 1;
         let file = format!("{stem}-{first:05}-of-{count:05}.parquet");
-        let mut message = "the other files of the split say that it is one of them, and it is not there".to_owned();
+        let mut message = "the other shards of the split imply this file, but it does not exist".to_owned();
         if others > 0 {
-            let _ = write!(message, "; nor are {others} more");
+            let _ = write!(message, ", nor do {others} more");
         }
         findings.add(Spot::of("file", &file), &message, AGAIN);
     }
 }
 
-/// Tells a file that cannot be read.
+/// Reports a file that cannot be read.
 pub(super) fn unreadable(path: &Path, file: &str, error: &StoreError, findings: &mut Findings) {
-    let message = format!("the file cannot be read as Parquet: {}", super::super::run::chain(error));
+    let message = format!("failed to read the file as Parquet: {}", super::super::run::chain(error));
     let columns = crate::store::broken_columns(path);
     if columns.is_empty() {
         findings.add(Spot::of("file", file), &message, AGAIN);
@@ -107,7 +104,7 @@ mod tests {
         let (found, more) = findings.end();
         let told: Vec<_> = found.iter().map(|found| (found.file.as_deref().unwrap(), found.message.as_str())).collect();
         assert_eq!((told.len(), more.len()), (2, 0), "{told:?}");
-        assert!(told[0].0.starts_with("a/t-00001-of-") && told[0].1.ends_with("nor are 18446744073709551613 more"));
-        assert!(told[1].0 == "b/t-00001-of-00002.parquet" && told[1].1.ends_with("not there"));
+        assert!(told[0].0.starts_with("a/t-00001-of-") && told[0].1.ends_with("nor do 18446744073709551613 more"));
+        assert!(told[1].0 == "b/t-00001-of-00002.parquet" && told[1].1.ends_with("does not exist"));
     }
 }

@@ -1,4 +1,4 @@
-//! Rows that are looked at together, column by column. Reads nothing and judges nothing.
+//! A row group of a table, as columns.
 
 use polars::prelude::{DataFrame, PolarsError};
 
@@ -7,12 +7,12 @@ use crate::cells::Cells;
 use crate::pipeline::RunError;
 use crate::store::StoreError;
 
-/// Rows that are looked at together: their columns, and where they stand.
+/// A row group: its columns and its position.
 pub(super) struct Group<'a> {
     pub(super) config: &'a str,
     pub(super) file: &'a str,
     pub(super) split: &'a str,
-    /// The number of the first row in the file.
+    /// Index of its first row in the file.
     pub(super) first: usize,
     pub(super) height: usize,
     pub(super) columns: Vec<(String, Cells)>,
@@ -38,7 +38,7 @@ impl<'a> Group<'a> {
         self.columns.iter().find(|(name, _)| name == column).map(|(_, cells)| cells)
     }
 
-    /// Returns a column that holds strings.
+    /// Returns a column if its type is string.
     pub(super) fn texts(&self, column: &str) -> Option<&Cells> {
         self.cells(column).filter(|cells| matches!(cells, Cells::Text(_)))
     }
@@ -47,7 +47,7 @@ impl<'a> Group<'a> {
         self.cells(column).and_then(|cells| cells.text(row))
     }
 
-    /// Returns the place of a row's column.
+    /// Returns the position of a row's column.
     pub(super) fn spot(&self, check: &'static str, row: usize, column: &str) -> Spot {
         Spot {
             check,

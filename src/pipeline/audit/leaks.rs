@@ -1,4 +1,5 @@
-//! Whether what belongs together stands in two splits: scenes, conversations, instructions, and rows that are much alike.
+//! Checks that related rows are in the same split: rows of a scene, a conversation or an instruction, and near
+//! duplicates.
 
 use polars::prelude::DataFrame;
 use serde_json::Value;
@@ -10,26 +11,26 @@ use crate::schema::ByLanguage;
 use crate::stages::split::{CONFIGS, Guard, NEAR, Params, Relation, Rows, UNUSED, alike, straddling, untold};
 use crate::store::{StoreError, Table};
 
-/// Returns how a config was divided, as far as the data set's own `splits.json` tells.
+/// Returns how a config was split, from the data set's `splits.json`.
 pub(super) fn params(config: &str, divided: &Value) -> Option<Params> {
     serde_json::from_value(divided[config]["params"].clone()).ok()
 }
 
-/// The rows of a config that has several splits.
+/// The rows of a config with several splits.
 pub(super) struct Leaks {
     config: String,
-    /// None where there is nothing to leak.
+    /// `None` if the config has fewer than two splits.
     rows: Option<Rows>,
     params: Params,
-    /// The splits, the best guarded first.
+    /// The splits, by decreasing priority.
     splits: Vec<String>,
-    /// By row: its split and where it stands.
+    /// By row: its split and position.
     places: Vec<(Option<usize>, super::Spot)>,
     is_meant: bool,
 }
 
 impl Leaks {
-    /// Begins without rows. What the data set's own division leaves together is not asked for.
+    /// Creates an empty check. Relations that the data set's own split ignored are not checked.
     pub(super) fn new(config: &str, tables: &[&Table], manifest: Option<&Value>, divided: &Value) -> Self {
         let own = params(config, divided);
         let guard = Guard::new(own.as_ref());
@@ -74,7 +75,7 @@ impl Leaks {
         Ok(())
     }
 
-    /// Tells the rows that share something with a row of a better guarded split.
+    /// Reports the rows that share something with a row of a split of higher priority.
     pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
         let Some(rows) = self.rows else { return };
         let threads = std::thread::available_parallelism().unwrap_or(std::num::NonZero::<usize>::MIN);
@@ -84,13 +85,13 @@ impl Leaks {
         let cut = if self.params.apart.contains(&Relation::Near) { untold(&rows) } else { 0 };
         if cut > 0 {
             notes.push(format!(
-                "{cut} rows of `{}` were not compared with others: what is left out of their questions would tell them apart",
+                "{cut} rows of `{}` were not compared with others, since the removed parts of their questions would distinguish them",
                 self.config
             ));
         }
         if self.is_meant && !found.is_empty() {
             notes.push(format!(
-                "{} rows of `{}` are alike to rows of another split, as the paper's rule has it",
+                "{} rows of `{}` are near duplicates of rows in another split, as the paper's rule allows",
                 found.len(),
                 self.config
             ));
@@ -105,10 +106,10 @@ impl Leaks {
                 Relation::Scene => "the scene",
                 Relation::Conversation => "the conversation",
                 Relation::Instruction => "the instruction",
-                Relation::Near => "nearly the text",
+                Relation::Near => "nearly the same text",
             };
-            let message = format!("it has {what} of `{}` in `{split}`", rows.id(leak.with));
-            let remedy = "`dramaturg split` divides the rows anew and keeps such rows together";
+            let message = format!("it shares {what} with `{}` in `{split}`", rows.id(leak.with));
+            let remedy = "split the data set again with `dramaturg split`, which keeps such rows together";
             let column = column.map_or_else(|| spot.column.clone(), |column| Some(column.to_owned()));
             findings.add(super::Spot { column, ..spot.clone() }, &message, remedy);
         }
@@ -117,7 +118,7 @@ impl Leaks {
             .filter(|relation| relation.column(&self.config).is_some() || **relation == Relation::Near);
         let left: Vec<&str> = asked.filter(|one| !self.params.apart.contains(one)).map(|one| one.name()).collect();
         if !left.is_empty() {
-            notes.push(format!("`{}` was divided without regard to {}", self.config, left.join(", ")));
+            notes.push(format!("`{}` was split without regard to {}", self.config, left.join(", ")));
         }
     }
 }

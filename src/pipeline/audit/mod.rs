@@ -1,5 +1,6 @@
-//! Checks a data set that is there: files and hashes, columns, ids, references, balance, leaks across splits, private values in
-//! public places, secrets, damaged text. Reads each table once, group by group, and changes nothing.
+//! Validates a finished data set: files and hashes, columns, ids, references, balance, leaks between splits, private
+//! values in public places, secrets, encoding damage. Reads each table once, row group by row group, and changes
+//! nothing.
 
 mod balance;
 mod card;
@@ -31,45 +32,46 @@ use group::Group;
 use places::{Findings, Spot};
 use walk::Walk;
 
-/// Something wrong in a data set.
+/// A problem in a data set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AuditFinding {
-    /// What was checked: `file`, `hash`, `schema`, `card`, `id`, `reference`, `balance`, `leak`, `private`, `secret` or `text`.
+    /// The check that found it: `file`, `hash`, `schema`, `card`, `id`, `reference`, `balance`, `leak`, `private`,
+    /// `secret` or `text`.
     pub check: &'static str,
-    /// The file below the data set; null where it is about the whole.
+    /// The file, relative to the data set; null if the finding concerns the whole data set.
     pub file: Option<String>,
     /// The row in the file, from 0.
     pub row: Option<usize>,
-    /// The column, or the field within, such as `messages[].content`.
+    /// The column, or a field within it, such as `messages[].content`.
     pub column: Option<String>,
     /// The row's id.
     pub id: Option<String>,
-    /// What is wrong.
+    /// The message.
     pub message: String,
     /// What to do about it.
     pub remedy: &'static str,
 }
 
-/// What a check of a data set found.
+/// The result of validating a data set.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Audit {
-    /// How many rows there are, by config and split.
+    /// Number of rows, by config and split.
     pub rows: BTreeMap<String, BTreeMap<String, usize>>,
-    /// How many samples there are, by language, type of character and dimension; those without a sample are there too.
+    /// Number of samples, by language, character type and dimension; dimensions without samples are included with 0.
     pub balance: BTreeMap<String, BTreeMap<String, BTreeMap<String, usize>>>,
-    /// What is wrong, in the order of the checks, then of files and rows.
+    /// The findings, in the order of the checks, then of files and rows.
     pub findings: Vec<AuditFinding>,
-    /// How much more is wrong and not told, by check.
+    /// Number of further findings that are not listed, by check.
     pub more: BTreeMap<&'static str, usize>,
-    /// What was not checked, and why; and what is worth knowing.
+    /// Notes: what was not checked and why, and other remarks.
     pub notes: Vec<String>,
 }
 
-/// Configs whose rows others refer to come first.
+/// Configs in reading order: those that others refer to come first.
 const ORDER: [&str; 8] =
     ["scenes", "characters", "roles", "conversations", "samples", "role_specific", "role_general", "rejected"];
 
-/// Checks a data set.
+/// Validates a data set.
 pub fn audit(place: &DatasetPlace) -> Result<Audit, RunError> {
     let dataset = Dataset::open(&place.dataset)?;
     let mut findings = Findings::of(place.run.is_some());
@@ -87,22 +89,22 @@ pub fn audit(place: &DatasetPlace) -> Result<Audit, RunError> {
     Ok(walk.end())
 }
 
-/// Returns the manifest of a run; none where it has none, which is told where it should.
+/// Returns the manifest of a run, or `None` with a finding if it is missing or invalid.
 fn manifest(run: &Path, findings: &mut Findings) -> Option<Value> {
     let fault = match fs::read(run.join("manifest.json")) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => "the run's manifest is missing".to_owned(),
-        Err(error) => format!("the run's manifest cannot be read: {error}"),
+        Err(error) => format!("failed to read the run's manifest: {error}"),
         Ok(bytes) => match serde_json::from_slice::<Value>(&bytes) {
             Ok(manifest) if manifest.is_object() => return Some(manifest),
-            Ok(_) => "the run's manifest is no object".to_owned(),
-            Err(error) => format!("the run's manifest is no JSON: {error}"),
+            Ok(_) => "the run's manifest is not a JSON object".to_owned(),
+            Err(error) => format!("the run's manifest is not valid JSON: {error}"),
         },
     };
     findings.add(Spot::of("file", "../manifest.json"), &fault, files::AGAIN);
     None
 }
 
-/// Returns how each config was divided, by `splits.json`.
+/// Returns how each config was split, from `splits.json`.
 fn divided(dataset: &Path) -> Value {
     let text = fs::read_to_string(dataset.join("splits.json")).unwrap_or_default();
     serde_json::from_str::<Value>(&text).map_or(Value::Null, |mut splits| splits["configs"].take())

@@ -1,13 +1,13 @@
-//! Findings with their places, no more of one kind in one place than somebody reads.
+//! Findings with their positions, limited in number per check and column.
 
 use std::collections::BTreeMap;
 
 use super::AuditFinding;
 
-/// So many findings of one check in one column of one file are told whole.
+/// Maximum number of findings listed per check, file and column.
 pub(super) const MOST: usize = 20;
 
-/// Where a finding is.
+/// The position of a finding.
 #[derive(Debug, Clone)]
 pub(super) struct Spot {
     pub(super) check: &'static str,
@@ -18,32 +18,32 @@ pub(super) struct Spot {
 }
 
 impl Spot {
-    /// The data set as a whole.
+    /// Returns the position of the data set as a whole.
     pub(super) const fn whole(check: &'static str) -> Self {
         Self { check, file: None, row: None, column: None, id: None }
     }
 
-    /// A file.
+    /// Returns the position of a file.
     pub(super) fn of(check: &'static str, file: &str) -> Self {
         Self { file: Some(file.to_owned()), ..Self::whole(check) }
     }
 }
 
-/// What was found so far.
+/// The findings so far.
 #[derive(Debug)]
 pub(super) struct Findings {
-    /// Whether a run stands behind the data set, which can make it again.
+    /// Whether the data set is inside a run's folder, so that it can be rebuilt.
     is_of_run: bool,
     all: Vec<AuditFinding>,
     counts: BTreeMap<(&'static str, Option<String>, Option<String>), usize>,
 }
 
-/// What is to be done where no run can make a table again.
+/// The remedy if there is no run that could rebuild a table.
 const FOREIGN: &str =
-    "take the data set again from where it comes from, or mend it there: the run that made it is not here";
+    "download the data set again, or correct it at its source; the run that built it is not available here";
 
 impl Findings {
-    /// Begins with none.
+    /// Creates an empty list.
     pub(super) fn of(is_of_run: bool) -> Self {
         Self { is_of_run, all: Vec::new(), counts: BTreeMap::new() }
     }
@@ -60,12 +60,12 @@ impl Findings {
         }
     }
 
-    /// Counts so many more like the ones in a place of which [`MOST`] were added.
+    /// Counts further findings at a position for which [`MOST`] were added.
     pub(super) fn count(&mut self, spot: &Spot, more: usize) {
         *self.counts.entry((spot.check, spot.file.clone(), spot.column.clone())).or_default() += more;
     }
 
-    /// Returns the findings, and how many more there are of each check.
+    /// Returns the findings, and the number of further ones by check.
     pub(super) fn end(self) -> (Vec<AuditFinding>, BTreeMap<&'static str, usize>) {
         let mut more: BTreeMap<&'static str, usize> = BTreeMap::new();
         for ((check, ..), count) in self.counts.into_iter().filter(|(_, count)| *count > MOST) {

@@ -1,4 +1,4 @@
-//! Whether what only a scene character knows of itself stands where others read it.
+//! Checks that private attributes of scene characters do not appear where other models read them.
 
 use std::collections::HashMap;
 
@@ -7,20 +7,20 @@ use memchr::memmem::{Finder, find};
 use super::Group;
 use super::places::{Findings, Spot};
 
-const REMEDY: &str = "the value is its character's own: take the sample out, mend the scene (`scene_pool/edits/`) or make the \
-                      attribute public, and build again";
-const OF_SCENE: &str = "every sample of the scene shows it: mend the scene (`scene_pool/edits/`) or make the attribute public, and \
-                        build again";
+const REMEDY: &str =
+    "remove the sample, correct the scene (`scene_pool/edits/`) or make the attribute public, and build again";
+const OF_SCENE: &str = "every sample of the scene shows this text: correct the scene (`scene_pool/edits/`) or make the attribute \
+                        public, and build again";
 
-/// The private values of every scene's cast, and where they are looked for.
+/// The private values of every scene's cast, and the mentions found.
 #[derive(Debug, Default)]
 pub(super) struct Privacy {
     scenes: HashMap<String, Vec<Private>>,
-    /// By id of a test character: all that it knows of itself.
+    /// By test character: all values of its own profile.
     own: HashMap<String, Vec<String>>,
-    /// What is said in the talk and was not told by whom it is of.
+    /// The first mention of a private value by another speaker, if any.
     said: Vec<Spot>,
-    /// How often.
+    /// Number of such mentions.
     times: usize,
 }
 
@@ -43,13 +43,13 @@ impl Private {
     }
 
     fn told(&self) -> String {
-        let name = self.names.first().map_or("somebody", String::as_str);
-        format!("it has the private attribute `{}` of the scene character `{name}`", self.key)
+        let name = self.names.first().map_or("unnamed", String::as_str);
+        format!("the text contains the private attribute `{}` of the scene character `{name}`", self.key)
     }
 }
 
 impl Privacy {
-    /// Takes the private values of scenes, and looks for them where others read them.
+    /// Adds the private values of scenes, and looks for them where other models read them.
     pub(super) fn check(&mut self, group: &Group<'_>, findings: &mut Findings) {
         match group.config {
             "scenes" => self.add(group, findings),
@@ -65,16 +65,16 @@ impl Privacy {
         }
     }
 
-    /// Notes what the talk tells. Somebody may tell of itself what others then say again, and a model may hit upon a value by
-    /// itself, so that it is nothing wrong before somebody has read it.
+    /// Notes the mentions in dialogue. A character may reveal its own secret, which others then repeat, and a model may
+    /// produce a value by chance, so these are not findings.
     pub(super) fn end(self, notes: &mut Vec<String>) {
         let Some(Spot { file: Some(file), row: Some(row), column: Some(column), .. }) = self.said.first() else {
             return;
         };
         let times = if self.times == 1 { "once".to_owned() } else { format!("{} times", self.times) };
         notes.push(format!(
-            "what only a scene character knows of itself is said by somebody else {times}, first in {file}, row {row}, `{column}`; \
-             what the character has told before does not count"
+            "private values of scene characters are mentioned by other speakers {times}, first in {file}, row {row}, `{column}`; \
+             values that the character has revealed before do not count"
         ));
     }
 
@@ -102,7 +102,7 @@ impl Privacy {
                 let names: Vec<String> = names.text(member).into_iter().chain(of_member).map(str::to_owned).collect();
                 for item in profiles.list(member).filter(|item| visible.text(*item) == Some("private")) {
                     let value = told(values.text(item).unwrap_or_default());
-                    // What stands in somebody's public profile, or says next to nothing, gives nobody away.
+                    // A value that a public profile contains, or that is too short, reveals nothing.
                     if !tells(value) || public.iter().any(|other| other.contains(value)) {
                         continue;
                     }
@@ -126,7 +126,8 @@ impl Privacy {
         }
     }
 
-    /// Returns what a test character does not know of a scene's cast: no value of its own, by whatever name it plays there.
+    /// Returns the private values that a test character does not know: those of other characters that are not in its
+    /// own profile either, whatever name it plays under.
     fn foreign<'a>(private: &'a [Private], name: &str, own: &[&str]) -> Vec<&'a Private> {
         let is_own = |one: &Private| one.is_of(name) || own.iter().any(|own| own.contains(&one.value));
         private.iter().filter(|one| !is_own(one)).collect()
@@ -142,7 +143,7 @@ impl Privacy {
         let mut found = 0;
         for one in foreign {
             for turn in turns.list(row).filter(|turn| contents.text(*turn).is_some_and(|text| one.is_in(text))) {
-                // From here on everybody knows it.
+                // From here on all participants know it.
                 if speakers.text(turn).is_some_and(|speaker| one.is_of(speaker)) {
                     break;
                 }
@@ -165,11 +166,11 @@ impl Privacy {
             findings.add(spot, &format!("the attribute `{hidden}` of a scene character is private"), REMEDY);
         }
         let Some(private) = group.text("scene_id", row).and_then(|scene| self.scenes.get(scene)) else { return };
-        // Without these nothing tells whose the value is.
+        // Without these columns it is unknown who may know the value.
         if group.texts("test_character").is_none() || group.cells("profile").is_none() {
             return;
         }
-        // What a sample says that everybody knows of its character may be what is looked for.
+        // A private value in the sample may be part of the test character's own profile.
         let known = group.text("character_id", row).and_then(|id| self.own.get(id));
         let own: Vec<&str> =
             known.map_or_else(|| of_profile(group, row, "private"), |known| known.iter().map(String::as_str).collect());
@@ -191,7 +192,8 @@ impl Privacy {
     }
 }
 
-/// Returns where a value stands that it should not: what a character says of itself aside.
+/// Returns the column in which a private value appears but should not; utterances in which a character reveals it are
+/// excepted.
 fn place(group: &Group<'_>, row: usize, one: &Private) -> Option<&'static str> {
     let has = |text: &&str| one.is_in(text);
     for column in ["worldview", "situation", "strategy", "criteria"] {
@@ -212,7 +214,7 @@ fn place(group: &Group<'_>, row: usize, one: &Private) -> Option<&'static str> {
     }
     let said = texts(group, row, "history", "content");
     if group.text("rationale", row).as_ref().is_some_and(has) {
-        // The judge repeats what it has read.
+        // The judge may repeat what it has read.
         let replies = ["reference", "baseline"].into_iter().filter_map(|column| group.text(column, row));
         if !said.iter().copied().chain(replies).any(|line| one.is_in(line)) {
             return Some("rationale");
@@ -223,7 +225,7 @@ fn place(group: &Group<'_>, row: usize, one: &Private) -> Option<&'static str> {
     (!is_said).then_some("messages[].content")
 }
 
-/// Returns the values of the test character's profile that are of a visibility.
+/// Returns the values of the test character's profile with a visibility.
 fn of_profile<'a>(group: &'a Group<'_>, row: usize, visibility: &str) -> Vec<&'a str> {
     let Some(profile) = group.cells("profile") else { return Vec::new() };
     let Some((values, visible)) = profile.field("value").zip(profile.field("visibility")) else { return Vec::new() };
@@ -231,7 +233,7 @@ fn of_profile<'a>(group: &'a Group<'_>, row: usize, visibility: &str) -> Vec<&'a
     items.filter_map(|item| values.text(item)).collect()
 }
 
-/// Returns the key of a private attribute that a sample shows of somebody else.
+/// Returns the key of a private attribute of another character that a sample shows.
 fn hidden(group: &Group<'_>, row: usize) -> Option<String> {
     let cast = group.cells("scene_characters")?;
     let profiles = cast.field("profile")?;
@@ -247,13 +249,13 @@ fn texts<'a>(group: &'a Group<'_>, row: usize, column: &str, field: &str) -> Vec
     cells.list(row).filter_map(|item| texts.text(item)).collect()
 }
 
-/// Returns a value without the mark that ends it, which a sentence around it would take away.
+/// Returns a value without its final punctuation, which may differ in running text.
 pub(in crate::pipeline) fn told(value: &str) -> &str {
     value.trim().trim_end_matches(crate::text::is_mark)
 }
 
-/// Says whether a value says enough to be known again: ten letters, or five Chinese characters. `a widow`, `渔夫` or a name of two
-/// words may stand anywhere, and from there on a run of letters that is the same by chance becomes rare.
+/// Returns whether a value is long enough to be recognized: ten letters, or five Chinese characters. `a widow`, `渔夫` or
+/// a two-word name may appear anywhere; from this length on chance matches are rare.
 pub(in crate::pipeline) fn tells(value: &str) -> bool {
     let wide = value.chars().filter(|c| !c.is_ascii() && c.is_alphanumeric()).count();
     let narrow = value.chars().filter(char::is_ascii_alphanumeric).count();

@@ -1,5 +1,5 @@
-//! Whether a profile is one that is known, as far as it is shown: a sample leaves out what quotes the dialogue of its scene. It does
-//! not look for what is left out.
+//! Checks that a sample's profile is a part of the character's profile. A sample omits sentences that quote the
+//! dialogue of its scene; whether the omissions are justified is not checked.
 
 use std::hash::Hash as _;
 
@@ -10,17 +10,17 @@ use crate::text::stretches;
 /// An attribute of a profile.
 #[derive(Debug, PartialEq, Eq)]
 struct Trait {
-    /// All but its value: key, visibility and whatever else there is.
+    /// Hash of all fields but the value: key, visibility and any others.
     rest: u64,
     value: String,
 }
 
-/// A profile as far as it is compared.
+/// A profile, reduced to what is compared.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Profile(Vec<Trait>);
 
 impl Profile {
-    /// Reads the profile of a row; none where the column holds no lists.
+    /// Reads the profile of a row; `None` if the column is not a list.
     pub(super) fn of(cells: &Cells, row: usize) -> Option<Self> {
         let Cells::List { items, .. } = cells else { return None };
         let attribute = |place| {
@@ -36,7 +36,7 @@ impl Profile {
         Some(Self(cells.list(row).map(attribute).collect()))
     }
 
-    /// Says whether a profile is this one, whole or with sentences and attributes left out.
+    /// Returns whether `shown` is this profile, complete or with sentences and attributes omitted.
     pub(super) fn shows(&self, shown: &Self) -> bool {
         let mut all = self.0.iter();
         let mut is_next = |shown: &Trait| all.any(|own| own.rest == shown.rest && leaves(&own.value, &shown.value));
@@ -44,12 +44,12 @@ impl Profile {
     }
 }
 
-/// Says whether a text is what a value leaves when none, some but not all of its sentences are taken out.
+/// Returns whether a text is what is left of a value after removing none, or some but not all, of its sentences.
 fn leaves(value: &str, left: &str) -> bool {
     if value == left {
         return true;
     }
-    // What is still to be found, by which sentences were.
+    // The possible rests of the text, after each choice of sentences.
     let mut rests = vec![left];
     for (_, stretch) in stretches(value) {
         for place in 0..rests.len() {

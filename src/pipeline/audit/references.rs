@@ -1,5 +1,5 @@
-//! Whether what rows name is there: scenes, characters, conversations and their turns, roles. And whether it says what they say
-//! of it.
+//! Checks that the scenes, characters, conversations, turns and roles that rows refer to exist, and that repeated
+//! columns agree with the row referred to.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -9,42 +9,43 @@ use super::places::{Findings, MOST, Spot};
 use super::profiles::Profile;
 use crate::cells::Cells;
 
-/// A text as far as it is compared: none where there is no such column.
+/// The hash of a text for comparison; `None` if there is no such column.
 type Print = Option<u64>;
 
-/// A turn as far as a sample must agree with it.
+/// The parts of a turn that a sample must agree with.
 #[derive(Debug, PartialEq, Eq)]
 struct Turn {
     /// Its dimension and its score.
     judged: (Option<String>, Option<i64>),
-    /// What [`OF_TURN`] compares.
+    /// Hashes of the columns in [`OF_TURN`].
     texts: [Print; OF_TURN.len()],
-    /// What was said before it.
+    /// Hash of the utterances before it.
     before: Print,
 }
 
-/// What was read that others name, and what names it. Texts are held as hashes: of 100,000 samples of 8 KB that is little.
+/// Rows that others refer to, and the references to them. Texts are kept as hashes, since 100,000 samples of 8 KB would
+/// take too much memory.
 #[derive(Debug, Default)]
 pub(super) struct References {
-    /// By config and id: what others repeat of the row, in the order of [`REPEATED`].
+    /// By config and id: hashes of the columns that other rows repeat, in the order of [`REPEATED`].
     rows: HashMap<&'static str, HashMap<String, Vec<Print>>>,
     whole: HashSet<String>,
-    /// By conversation: its turns.
+    /// The turns by conversation.
     turns: HashMap<String, Vec<Turn>>,
-    /// By character: its profile, of which samples may leave something out.
+    /// The profiles by character. Samples may omit parts of them.
     profiles: HashMap<String, Profile>,
     open: Open,
     missing: HashSet<&'static str>,
 }
 
-/// What is to be told, if all of the config that is named could be read; no more of it than will be.
+/// Findings that are reported only if the referenced config could be read completely; the number kept is limited.
 #[derive(Debug, Default)]
 struct Open {
-    /// By file, column and the config that is named.
+    /// By file, column and referenced config.
     held: BTreeMap<(String, String, &'static str), Held>,
 }
 
-/// The first findings of a kind, and how many more there are.
+/// The first findings of a kind, and the number of further ones.
 #[derive(Debug, Default)]
 struct Held {
     first: Vec<(Spot, String)>,
@@ -62,7 +63,7 @@ impl Open {
     }
 }
 
-/// By config: its columns that name rows of others, and which.
+/// By config: the columns that refer to rows of other configs, and which.
 const NAMED: [(&str, &[(&str, &str)]); 4] = [
     ("conversations", &[("scene_id", "scenes")]),
     ("samples", &[("scene_id", "scenes"), ("character_id", "characters"), ("conversation_id", "conversations")]),
@@ -70,10 +71,10 @@ const NAMED: [(&str, &[(&str, &str)]); 4] = [
     ("role_general", &[("role_id", "roles")]),
 ];
 
-/// Columns, each with its name where it is repeated.
+/// Columns, each with its name in the rows that repeat it.
 type Columns = &'static [(&'static str, &'static str)];
 
-/// By config that is named: its id, and the columns that who names it repeats, each with the name that it has there.
+/// By referenced config: its id column, and the columns that referring rows repeat, each with its name there.
 const REPEATED: [(&str, &str, Columns); 4] = [
     (
         "scenes",
@@ -95,12 +96,12 @@ const REPEATED: [(&str, &str, Columns); 4] = [
     ("roles", "role_id", &[]),
 ];
 
-/// The columns of a sample that repeat its turn, each with the field there.
+/// The columns of a sample that repeat its turn, each with the turn's field.
 const OF_TURN: [(&str, &str); 3] =
     [("reference", "source_reply"), ("baseline", "base_reply"), ("rationale", "rationale")];
 
 impl References {
-    /// Takes the ids of a group, and looks for what its rows name; configs that are named have been read by then.
+    /// Adds the ids of a group and checks its references; referenced configs have been read before.
     pub(super) fn add(&mut self, group: &Group<'_>) {
         if let Some((config, id, columns)) = REPEATED.into_iter().find(|(config, ..)| *config == group.config) {
             let rows = self.rows.entry(config).or_default();
@@ -124,7 +125,7 @@ impl References {
             let Some(ids) = group.texts(column) else { continue };
             for row in 0..group.height {
                 let message = match ids.text(row) {
-                    None => format!("the row names none of `{of}`"),
+                    None => format!("the row refers to no row of `{of}`"),
                     Some(id) if !self.rows[of].contains_key(id) => format!("`{of}` has no row with the id `{id}`"),
                     Some(id) => {
                         self.compare(group, row, of, id);
@@ -136,12 +137,12 @@ impl References {
         }
     }
 
-    /// Compares a row with one that it names.
+    /// Compares a row with one that it refers to.
     fn compare(&mut self, group: &Group<'_>, row: usize, of: &'static str, id: &str) {
         let columns = REPEATED.iter().find(|(config, ..)| *config == of).map_or(&[][..], |(.., columns)| columns);
         for ((_, column), there) in columns.iter().zip(&self.rows[of][id]) {
             if differ(*there, print(group, column, row)) {
-                let message = || format!("`{column}` is not what `{of}` has in the row `{id}`");
+                let message = || format!("`{column}` differs from the row `{id}` of `{of}`");
                 self.open.add(group, row, column, of, message);
             }
         }
@@ -164,7 +165,7 @@ impl References {
     fn compare_profile(&mut self, group: &Group<'_>, row: usize, id: &str) {
         let shown = group.cells("profile").and_then(|cells| Profile::of(cells, row));
         if self.profiles.get(id).zip(shown).is_some_and(|(profile, shown)| !profile.shows(&shown)) {
-            let message = || format!("`profile` has what `characters` does not have in the row `{id}`");
+            let message = || format!("`profile` has content that is missing in the row `{id}` of `characters`");
             self.open.add(group, row, "profile", "characters", message);
         }
     }
@@ -214,10 +215,13 @@ impl References {
             return open("turn", format!("turn {told} of the conversation `{conversation}` {judged}"));
         }
         for ((column, field), there) in OF_TURN.into_iter().zip(turn.texts) {
-            // What people put right is theirs; `conversations` keeps what the model said.
+            // A reference may have been edited by hand; `conversations` keeps the model's reply.
             let is_edited = column == "reference" && group.text("edited", row).is_some();
             if !is_edited && differ(there, print(group, column, row)) {
-                open(column, format!("it is not the `{field}` of turn {told} of the conversation `{conversation}`"));
+                open(
+                    column,
+                    format!("the text differs from the `{field}` of turn {told} of the conversation `{conversation}`"),
+                );
             }
         }
         let history = group.cells("history").and_then(|history| {
@@ -226,19 +230,23 @@ impl References {
             said.so_far()
         });
         if differ(turn.before, history) {
-            open("history", format!("it is not what is said before turn {told} of the conversation `{conversation}`"));
+            open(
+                "history",
+                format!("the history differs from the turns before turn {told} of the conversation `{conversation}`"),
+            );
         }
     }
 
-    /// Notes that all of a config could be read.
+    /// Records that a config could be read completely.
     pub(super) fn whole(&mut self, config: &str) {
         self.whole.insert(config.to_owned());
     }
 
-    /// Tells what was not found. Where a config cannot be read whole, nothing is said of what others name in it.
+    /// Reports the missing rows. If the referenced config could not be read completely, its references are not
+    /// reported.
     pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
         let remedy =
-            "take the row out, or put back what it names: `dramaturg build PIPELINE --replay` makes both again";
+            "remove the row, or restore the row that it refers to; `dramaturg build PIPELINE --replay` rebuilds both";
         for ((_, _, of), Held { first, more }) in self.open.held {
             if !self.whole.contains(of) {
                 continue;
@@ -254,12 +262,12 @@ impl References {
         let mut missing: Vec<&str> = self.missing.into_iter().collect();
         missing.sort_unstable();
         for config in missing {
-            notes.push(format!("there is no `{config}`; what names its rows was not checked"));
+            notes.push(format!("there is no `{config}`; references to its rows were not checked"));
         }
     }
 }
 
-/// What was said in a talk, line by line.
+/// Running hash of the utterances of a conversation.
 struct Said<'a> {
     fields: Option<(&'a Cells, &'a Cells)>,
     hasher: DefaultHasher,
@@ -283,17 +291,17 @@ impl<'a> Said<'a> {
     }
 }
 
-/// Says whether both are there and not the same.
+/// Returns whether both hashes exist and differ.
 fn differ(one: Print, other: Print) -> bool {
     one.zip(other).is_some_and(|(one, other)| one != other)
 }
 
 fn text(cells: &Cells, place: usize) -> Print {
-    // A reply that a model did not give is empty in a sample.
+    // A reply that a model did not give is an empty text in a sample.
     matches!(cells, Cells::Text(_)).then(|| hash(|hasher| cells.text(place).unwrap_or_default().hash(hasher)))
 }
 
-/// Returns the print of a row's column, of whatever texts it holds.
+/// Returns the hash of a row's column, including all texts of a list.
 fn print(group: &Group<'_>, column: &str, row: usize) -> Print {
     match group.cells(column)? {
         texts @ Cells::Text(_) => text(texts, row),
@@ -304,7 +312,7 @@ fn print(group: &Group<'_>, column: &str, row: usize) -> Print {
     }
 }
 
-/// Hashes alike in every run: the keys are not drawn.
+/// Returns a hash that is the same in every run: the hasher has fixed keys.
 pub(super) fn hash(text: impl FnOnce(&mut DefaultHasher)) -> u64 {
     let mut hasher = DefaultHasher::new();
     text(&mut hasher);

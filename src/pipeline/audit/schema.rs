@@ -1,12 +1,12 @@
-//! Whether a table has the columns of its config, each of its type.
+//! Checks that a table has the columns of its config with the right types.
 
 use polars::prelude::{DataFrame, DataType};
 
 use super::places::{Findings, Spot};
 
-const REMEDY: &str = "write the table with the types of docs/dataset.md; `dramaturg export` does";
+const REMEDY: &str = "write the table with the types listed in docs/dataset.md, as `dramaturg export` does";
 
-/// Compares columns. A further column is nobody's fault.
+/// Compares the columns. Additional columns are allowed.
 pub(super) fn check(file: &str, expected: &DataFrame, frame: &DataFrame, findings: &mut Findings) {
     let mut fault = |path: &str, message: &str| {
         findings.add(Spot { column: Some(path.to_owned()), ..Spot::of("schema", file) }, message, REMEDY);
@@ -32,7 +32,7 @@ fn compare(path: &str, expected: &DataType, found: &DataType, fault: &mut impl F
             }
         }
         (expected, found) if expected != found => {
-            fault(path, &format!("the type is {found}, and {expected} is expected"));
+            fault(path, &format!("the type is {found}, but {expected} is expected"));
         }
         _ => {}
     }

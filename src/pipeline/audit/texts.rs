@@ -1,10 +1,10 @@
-//! What no text of a data set should hold: keys and passwords, and signs of a wrong encoding.
+//! Checks all texts for keys and passwords, and for signs of a wrong encoding.
 
 use super::Group;
 use super::places::Findings;
 use crate::pipeline::blemishes::of_text;
 
-/// Looks at every text of a group, those within lists and structs too; the cores share the rows.
+/// Checks every text of a group, including those in lists and structs, with rows distributed over the cores.
 pub(super) fn check(group: &Group<'_>, findings: &mut Findings) {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(group.height.div_ceil(64));
     let portion = group.height.div_ceil(threads.max(1)).max(1);
@@ -12,19 +12,12 @@ pub(super) fn check(group: &Group<'_>, findings: &mut Findings) {
     let found = std::thread::scope(|scope| {
         let look = |start: usize| move || rows(group, start..group.height.min(start + portion));
         let running: Vec<_> = portions.iter().map(|start| scope.spawn(look(*start))).collect();
-        running
-            .into_iter()
-            .flat_map(|thread| thread.join().expect("looking at texts does not panic"))
-            .collect::<Vec<_>>()
+        running.into_iter().flat_map(|thread| thread.join().expect("checking texts does not panic")).collect::<Vec<_>>()
     });
     for (row, path, check, message) in found {
         let remedy = match check {
-            "secret" => {
-                "take it out of the book, the prompt or the reply that it comes from, make the key void, and build again"
-            }
-            _ => {
-                "give the book in another encoding (`dramaturg chunk BOOK --encoding`), or mend the text, and build again"
-            }
+            "secret" => "remove it from the book, prompt or reply that it comes from, revoke the key, and build again",
+            _ => "set the book's encoding (`dramaturg chunk BOOK --encoding`), or correct the text, and build again",
         };
         findings.add(group.spot(check, row, &path), &message, remedy);
     }

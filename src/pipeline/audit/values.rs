@@ -1,4 +1,4 @@
-//! Whether a row's words are those that its record may hold, and whether what every row has is there.
+//! Checks that enumerated values are valid and that required values are present.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use super::places::Findings;
 use crate::pipeline::schemas::inlined;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
 
-const REMEDY: &str = "docs/dataset.md tells what a column may hold: put it right, or build again";
+const REMEDY: &str = "correct the value (docs/dataset.md lists the columns), or build again";
 
-/// What the columns of a config may hold.
+/// The allowed values in the columns of a config.
 #[derive(Debug, Default)]
 pub(super) struct Values {
-    /// By the path of a text, such as `messages[].role`: the words that it may be.
+    /// By path of a text, such as `messages[].role`: the allowed words.
     words: BTreeMap<String, Vec<String>>,
-    /// The columns of texts that no row is without.
+    /// Text columns that must not be null.
     needed: Vec<String>,
 }
 
 impl Values {
-    /// Reads the schema of a config's record; of a config that is not known nothing is asked.
+    /// Reads the schema of a config's record type; for unknown configs nothing is checked.
     pub(super) fn new(config: &str) -> Self {
         let schema = match config {
             "samples" => inlined::<Sample>(),
@@ -37,7 +37,7 @@ impl Values {
         let mut values = Self::default();
         for (column, schema) in schema["properties"].as_object().into_iter().flatten() {
             words(column, schema, &mut values.words);
-            // A row without an id, or without one of what it names, is told as such.
+            // Missing ids and references are reported by other checks.
             let is_name = column == "id" || column.ends_with("_id");
             if !is_name && (schema["type"] == "string" || (of(schema).is_some() && !takes_null(schema))) {
                 values.needed.push(column.clone());
@@ -46,7 +46,7 @@ impl Values {
         values
     }
 
-    /// Looks at the rows of a group.
+    /// Checks the rows of a group.
     pub(super) fn check(&self, group: &Group<'_>, findings: &mut Findings) {
         for column in &self.needed {
             let Some(texts) = group.texts(column) else { continue };
@@ -67,7 +67,7 @@ impl Values {
                         return;
                     };
                     let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-                    let message = format!("`{text}` is none of {}", words.join(", "));
+                    let message = format!("`{text}` is not one of {}", words.join(", "));
                     findings.add(group.spot("schema", row, path), &message, REMEDY);
                 });
             }
@@ -75,7 +75,7 @@ impl Values {
     }
 }
 
-/// Gathers the words that the texts below a schema may be.
+/// Collects the allowed words of all texts below a schema.
 fn words(path: &str, schema: &Value, found: &mut BTreeMap<String, Vec<String>>) {
     if let Some(words) = of(schema) {
         found.insert(path.to_owned(), words);
@@ -91,7 +91,7 @@ fn words(path: &str, schema: &Value, found: &mut BTreeMap<String, Vec<String>>) 
     }
 }
 
-/// Returns the words of a schema that lists them.
+/// Returns the words of a schema that is an enumeration.
 fn of(schema: &Value) -> Option<Vec<String>> {
     let word = |value: &Value| value.as_str().map(str::to_owned);
     if let Some(listed) = schema["enum"].as_array() {
@@ -123,7 +123,7 @@ mod tests {
             assert!(!values.needed.iter().any(|column| column == free), "{free}");
         }
         let values = Values::new("conversations");
-        assert_eq!(values.words["quality"], ["poor", "moderate", "high"], "null is nobody's fault");
+        assert_eq!(values.words["quality"], ["poor", "moderate", "high"], "null is allowed");
         assert_eq!(values.words["turns[].kept_reply"], ["source", "base"]);
         assert!(!values.needed.iter().any(|column| column == "quality"));
         assert!(Values::new("other").words.is_empty());

@@ -1,4 +1,4 @@
-//! The way through the tables of a data set: each is read once, group by group, and every check sees its groups.
+//! Reads each table of a data set once, row group by row group, and passes the groups to every check.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
@@ -17,7 +17,7 @@ use super::{Audit, Group, card, files, schema, texts};
 use crate::pipeline::RunError;
 use crate::store::{self, Dataset, Table};
 
-/// What is kept from table to table.
+/// The state of all checks.
 pub(super) struct Walk<'a> {
     dataset: &'a Dataset,
     run: Option<&'a Path>,
@@ -30,14 +30,14 @@ pub(super) struct Walk<'a> {
     balance: Balance,
     rows: BTreeMap<String, BTreeMap<String, usize>>,
     columns: BTreeMap<String, BTreeSet<String>>,
-    /// Configs with a file that cannot be read: how many rows they have is not known.
+    /// Configs with an unreadable file, so that their number of rows is unknown.
     unread: BTreeSet<String>,
     findings: Findings,
     notes: Vec<String>,
 }
 
 impl<'a> Walk<'a> {
-    /// Begins before the first table, with what was found before.
+    /// Creates the scan, with the findings so far.
     pub(super) fn new(
         dataset: &'a Dataset,
         run: Option<&'a Path>,
@@ -66,7 +66,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Tells what only shows when all tables are read.
+    /// Runs the checks that need all tables.
     pub(super) fn end(mut self) -> Audit {
         self.references.check(&mut self.findings, &mut self.notes);
         self.privacy.end(&mut self.notes);
@@ -76,7 +76,7 @@ impl<'a> Walk<'a> {
         let there = card::There { rows: &known, columns: &self.columns, unread: &self.unread };
         card::check(&self.dataset.path, self.run, self.manifest, &there, &mut self.findings);
         let balance = if self.unread.contains("samples") {
-            self.notes.push("not all of `samples` can be read; its balance was not checked".to_owned());
+            self.notes.push("`samples` could not be read completely; its balance was not checked".to_owned());
             BTreeMap::new()
         } else {
             self.balance.check(self.manifest, &mut self.findings, &mut self.notes)
@@ -88,11 +88,11 @@ impl<'a> Walk<'a> {
         Audit { rows: self.rows, balance, findings, more, notes: self.notes }
     }
 
-    /// Reads the tables of a config.
+    /// Reads the tables of one config.
     pub(super) fn config(&mut self, tables: &[&Table]) -> Result<(), RunError> {
         let config = tables[0].config.as_str();
         let Some(expected) = crate::stages::export::expected(config)? else {
-            self.notes.push(format!("`{config}` is no config that this version knows; only its texts were checked"));
+            self.notes.push(format!("unknown config `{config}`; only its texts were checked"));
             return self.unknown(tables);
         };
         self.ids.clear();
@@ -115,8 +115,9 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Reads one file and returns how many rows could be read, and whether these are all and have ids. Each check asks for the
-    /// columns that it needs: one that is missing or of another type silences no check of the others.
+    /// Reads one file. Returns the number of rows read, and whether the file was read completely and has ids. Each
+    /// check looks up the columns that it needs, so that a missing or mistyped column does not disable the other
+    /// checks.
     fn file(
         &mut self,
         path: &Path,
@@ -164,7 +165,7 @@ impl<'a> Walk<'a> {
         Ok((height, has_ids))
     }
 
-    /// Reads tables of which nothing but their texts is known.
+    /// Reads the tables of an unknown config, of which only the texts are checked.
     fn unknown(&mut self, tables: &[&Table]) -> Result<(), RunError> {
         for (table, path) in tables.iter().flat_map(|table| table.files.iter().map(move |path| (table, path))) {
             let file = self.dataset.relative(path);
@@ -203,20 +204,20 @@ impl<'a> Walk<'a> {
 
     fn check_ids(&mut self, group: &Group<'_>) {
         let Some(ids) = group.texts("id").or_else(|| group.texts("role_id")) else { return };
-        // Of one thing several stages may tell; a reject's id is no key.
+        // Several stages may reject the same thing, so ids of `rejected` are not unique.
         if group.config == "rejected" {
             return;
         }
         for row in 0..group.height {
             let spot = || group.spot("id", row, "id");
             match ids.text(row) {
-                None | Some("") => self.findings.add(spot(), "the row has no id", "give it one, or leave the row out"),
+                None | Some("") => self.findings.add(spot(), "the row has no id", "give it an id, or remove the row"),
                 Some(id) if !self.ids.insert(id.to_owned()) => {
-                    let message = format!("another row of `{}` has the id `{id}` too", group.config);
+                    let message = format!("another row of `{}` has the same id `{id}`", group.config);
                     self.findings.add(
                         spot(),
                         &message,
-                        "leave one of them out: an id names one row, whatever its split",
+                        "remove one of them; ids are unique across the splits of a config",
                     );
                 }
                 Some(_) => {}

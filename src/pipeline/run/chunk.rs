@@ -1,4 +1,4 @@
-//! The road through `chunk`: which files are books, how many chunks they have, and which of them are left out.
+//! The `chunk` stage of a run: finds the books, counts their chunks and rejects duplicates.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,30 +13,30 @@ use super::{Road, chain, cores};
 use crate::event::Event;
 use crate::schema::{Book, Reject};
 
-/// The reason of a book that cannot be read.
+/// Reject reason of a book that cannot be read.
 pub(super) const UNREADABLE: &str = "unreadable";
-/// The reason of a book that is another one's equal.
+/// Reject reason of a book that is identical to another.
 const DUPLICATE: &str = "duplicate";
-/// The reason of a book that cannot be told from another one.
+/// Reject reason of a book with the same slug as another.
 const SAME_SLUG: &str = "same_slug";
 
-/// Whether a reject is a book that is missing.
+/// Returns whether a reject is about a missing book.
 pub(super) fn is_unread(reject: &Reject) -> bool {
     reject.stage == Stage::Chunk.verb() && matches!(reject.reason.as_str(), UNREADABLE | SAME_SLUG)
 }
 
 impl Road {
-    /// Reads the books and counts their chunks. A book that cannot be read is left out and named; the others go on.
+    /// Reads the books and counts their chunks. Books that cannot be read are rejected; the others are used.
     pub(super) async fn chunk(self: &Arc<Self>, records: &mut Records) -> Result<Vec<Listed>, RunError> {
         let total = self.shelf.files() as u64;
         self.start(Stage::Chunk, Some(total));
         let mut reading = JoinSet::new();
-        // As many files at once as there are cores: more would only fill the memory.
+        // As many files at a time as there are cores; more would only use more memory.
         let places = Arc::new(Semaphore::new(cores()));
         for file in 0..self.shelf.files() {
             let (road, places) = (Arc::clone(self), Arc::clone(&places));
             reading.spawn(async move {
-                let _place = places.acquire_owned().await.expect("nobody closes it");
+                let _place = places.acquire_owned().await.expect("the semaphore is never closed");
                 (file, Arc::clone(&road).blocking(move || road.shelf.list(file)).await)
             });
         }
@@ -62,16 +62,17 @@ impl Road {
         let mut books: Vec<Listed> = Vec::new();
         let mut hashes: BTreeMap<String, (String, String)> = BTreeMap::new();
         for (book, rejects) in listed.into_values() {
-            // A slug is part of every scene's id, so that of two books with one slug only the first can be told.
+            // A slug is part of every scene's id, so only the first of two books with the same slug can be used.
             let Book { slug, hash, path, title, .. } = &book.book;
             if let Some((first, same)) = hashes.get(slug) {
                 let reason = if hash == same { DUPLICATE } else { SAME_SLUG };
-                let detail = format!("“{title}” of `{path}` has the slug `{slug}`, as a book of `{first}` has");
+                let detail = format!("“{title}” in `{path}` has the same slug `{slug}` as a book in `{first}`");
                 self.reject(records, [Reject::new("chunk", slug, reason, detail)]);
                 continue;
             }
             if let Some(other) = book.book.other_language {
-                let note = format!("`{path}` seems to be in {other}; it is read by the rules of English and Chinese");
+                let note =
+                    format!("`{path}` seems to be in {other}; it is processed with the rules for English and Chinese");
                 self.reporter.report(Event::Note(note));
             }
             hashes.insert(slug.clone(), (path.clone(), hash.clone()));

@@ -1,4 +1,4 @@
-//! The road through `extract`: book by book into the scene pool.
+//! The `extract` stage of a run: fills the scene pool book by book.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::schema::{Chunk, Language, Reject, Scene};
 use crate::stages::{chunk, extract};
 use crate::store::{Pool, PoolIndex, Written};
 
-/// The pool while books come in.
+/// State while the pool is filled.
 struct Filling {
     pool: Arc<Pool>,
-    /// The books that came.
+    /// Slugs of the finished books.
     slugs: Vec<String>,
-    /// Why one could not be read by its aliases, or not be kept.
+    /// The first error in an aliases file or in writing the pool.
     fault: Option<RunError>,
 }
 
-/// What a book yielded.
+/// The result of a book.
 struct Folded {
     slug: String,
     scenes: Vec<Scene>,
@@ -31,8 +31,8 @@ struct Folded {
 }
 
 impl Road {
-    /// Makes scenes of the chunks, each book's in order, the books side by side; fills the pool and looks what is in it, with
-    /// what people added to it. Returns that, and the pool's hash.
+    /// Extracts scenes from the chunks, in order within a book and with books in parallel, and writes them to the pool.
+    /// Returns the index of the pool, including custom scenes, and the pool's hash.
     pub(super) async fn extract(
         self: &Arc<Self>,
         books: Vec<Listed>,
@@ -41,7 +41,7 @@ impl Road {
         let total = books.iter().map(|book| book.chunks).sum();
         self.start(Stage::Extract, Some(total));
         let mut pool = Filling {
-            // Who only judges changes no scene.
+            // Adding verdicts changes no scenes.
             pool: Arc::new(if self.desk.rehearsal().is_some() || !self.options.judges.is_empty() {
                 Pool::rehearse(self.loaded.file.extract.pool.as_ref())
             } else {
@@ -55,7 +55,7 @@ impl Road {
         let mut folds = Tasks::new(&self.desk);
         let most = self.books_at_once();
         for listed in books {
-            // A book waits for its place unread: what is in memory does not grow with the number of books.
+            // A book is read only when a slot is free, so memory does not grow with the number of books.
             while folds.len() >= most
                 && let Some(folded) = folds.next().await
             {
@@ -91,13 +91,13 @@ impl Road {
         Ok(found)
     }
 
-    /// Puts a book's scenes into the pool. When that cannot be done nothing new begins.
+    /// Writes a book's scenes to the pool. If that fails, no new calls are started.
     fn folded(&self, records: &mut Records, pool: &mut Filling, folded: Folded) {
         self.reject(records, folded.rejects);
         match pool.pool.write_book(&folded.slug, &folded.scenes) {
             Ok(Written::AsGiven) => {}
             Ok(Written::Kept) => self.reporter.report(Event::Note(format!(
-                "`{}` is not as the program left it and is kept; delete it to have the {} scenes of this run there",
+                "`{}` was edited and is kept; delete it to replace it with the {} scenes of this run",
                 pool.pool.book(&folded.slug).display(),
                 folded.scenes.len()
             ))),
@@ -109,8 +109,8 @@ impl Road {
         pool.slugs.push(folded.slug);
     }
 
-    /// Returns how many books are extracted side by side: enough to fill the extractor, whose calls for one book come one
-    /// after the other.
+    /// Returns how many books to extract in parallel: enough to use the extractor's concurrency, since the calls for
+    /// one book are sequential.
     fn books_at_once(&self) -> usize {
         let of = |language: Language| match &self.loaded.file.models[self.loaded.file.cast.extractor.get(language)] {
             ModelEntry::OpenAi(served) => served.concurrency as usize,
@@ -119,7 +119,7 @@ impl Road {
         Language::ALL.into_iter().map(of).max().unwrap_or(1).max(1)
     }
 
-    /// Extracts the scenes of a book, chunk after chunk.
+    /// Extracts the scenes of a book, chunk by chunk.
     async fn fold(&self, read: ReadBook, pool: Arc<Pool>, done: &AtomicU64, total: u64) -> Result<Folded, RunError> {
         let mut read = read;
         let (facts, read) = self.blocking(move || (shelf::facts(&mut read, &pool), read)).await;
@@ -136,7 +136,7 @@ impl Road {
             (chunks, rejects) = chunk::borders(model, &self.loaded.file.chunk, &book, chunks).await?;
         }
         let params = &self.loaded.file.extract;
-        // What is carried from chunk to chunk is told in the language that it was found in.
+        // State carried from chunk to chunk is kept per language.
         let mut carries: BTreeMap<Language, extract::Carry> = BTreeMap::new();
         for (at, chunk) in chunks[..count].iter().enumerate() {
             let language = chunk.language;
@@ -145,8 +145,8 @@ impl Road {
             let mut extracted = extract::extract(model, params, facts, chunk, carry).await?;
             scenes.append(&mut extracted.scenes);
             rejects.append(&mut extracted.rejects);
-            // A scene that goes on behind a limit is not asked about: the run without the limit asks about the whole of it.
-            // Over what was left out of the book no scene goes on.
+            // An unfinished scene at a limit is not asked about, since a run without the limit asks about the whole
+            // scene. Scenes do not continue across skipped parts of the book.
             let goes_on = |next: &Chunk| next.language == language && next.start == chunk.end;
             if !chunks.get(at + 1).is_some_and(goes_on) {
                 extracted = extract::finish(model, params, facts, extracted.carry).await?;

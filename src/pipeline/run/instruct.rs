@@ -1,4 +1,4 @@
-//! The road through `instruct`: who the roles are, what is made about each, and the rows of them all.
+//! The `instruct` stage of a run: selects roles, asks about each, and collects the rows of all roles.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,19 +19,19 @@ use crate::stages::instruct::{self, Act, Role, Roles};
 use crate::stages::synthesize::established;
 use crate::store::PoolIndex;
 
-/// The most people that one reject names.
+/// Maximum number of people named in one reject.
 const MOST_NAMED: usize = 20;
-/// The fewest roles and sources that are worked on side by side, where there are so many.
+/// Minimum number of roles or sources processed in parallel.
 const LEAST_AT_ONCE: usize = 8;
-/// The most of them, however many requests there can be in flight: each holds its dialogue.
+/// Maximum number processed in parallel, since each holds its dialogue in memory.
 const MOST_AT_ONCE: usize = 64;
-/// How many characters without a book make one source.
+/// Number of characters without a book that form one source.
 const GIVEN_AT_ONCE: usize = 16;
 
-/// Where roles come from.
+/// A source of roles.
 #[derive(Debug, Clone)]
 enum Source {
-    /// Characters that are given, all of one book or none.
+    /// Given characters, all of the same book or of none.
     Given(Vec<Character>),
     /// A file with scripts.
     Script(PathBuf),
@@ -39,34 +39,33 @@ enum Source {
     Book(String),
 }
 
-/// A role that is taken.
+/// A selected role.
 #[derive(Debug, Clone)]
 struct Taken {
-    /// The place of its source.
+    /// Index of its source.
     source: usize,
     id: String,
     language: Language,
     /// The slug of its book or script.
     book: String,
     own_turns: u32,
-    /// None of one that is given.
+    /// `None` for given characters, which are not graded.
     grade: Option<Distinctness>,
-    /// How many calls it takes at least.
     calls: u64,
 }
 
-/// What all roles of a run are told by.
+/// Inputs shared by all roles of a run.
 struct Cast {
     given: Vec<Character>,
     sources: Vec<Source>,
     scenes: Arc<PoolIndex>,
-    /// What each of them carries out.
+    /// The general instructions.
     general: Vec<instruct::General>,
 }
 
 impl Road {
-    /// Makes role data of whoever is a role: picks roles source by source, then reads each source again and works on its roles.
-    /// Only those in work are in memory, however many there are.
+    /// Creates role data: selects roles source by source, then reads each source again and processes its roles. Only
+    /// roles in progress are in memory.
     pub(super) async fn instruct(
         self: &Arc<Self>,
         books: &[Book],
@@ -76,7 +75,7 @@ impl Road {
         let params = &self.loaded.file.instruct;
         if self.models.instructor.is_none() || self.models.player.is_none() {
             if self.options.until == Stage::Instruct {
-                let note = "`[instruct]` names neither roles nor scripts, so that nothing is made";
+                let note = "`[instruct]` names no roles or scripts, so there is nothing to do";
                 self.reporter.report(Event::Note(note.to_owned()));
             }
             return Ok(());
@@ -100,7 +99,7 @@ impl Road {
         Ok(())
     }
 
-    /// Lists where roles come from: characters of files and of the run, scripts, books of the pool.
+    /// Lists the sources of roles: characters of files and of the run, scripts, books of the pool.
     fn cast(&self, books: &[Book], scenes: &Arc<PoolIndex>, characters: &[Character]) -> Cast {
         let params = &self.loaded.file.instruct;
         let mut given: Vec<Character> = self.loaded.roles.clone();
@@ -124,13 +123,13 @@ impl Road {
         Cast { given, sources, scenes: Arc::clone(scenes), general: Vec::new() }
     }
 
-    /// Returns how many sources or roles are worked on side by side.
+    /// Returns how many sources or roles are processed in parallel.
     fn roles_at_once(&self) -> usize {
         (self.conversations_at_once() as usize / 8).clamp(LEAST_AT_ONCE, MOST_AT_ONCE)
     }
 
-    /// Says who is taken: all that are given, and of the others the best of each book. With `--limit` the first of each language;
-    /// sources are then looked through one after the other, and no further than it takes.
+    /// Selects roles: all given ones, and the best of each book. With `--limit`, only the first per language; sources
+    /// are then read sequentially, and only as many as needed.
     async fn taken(self: &Arc<Self>, cast: &Arc<Cast>, records: &mut Records) -> Result<Vec<Taken>, RunError> {
         let limit = self.options.limit.map_or(usize::MAX, |limit| limit as usize);
         let at_once = if limit == usize::MAX { self.roles_at_once() } else { 1 };
@@ -167,8 +166,8 @@ impl Road {
         Ok(best)
     }
 
-    /// Returns whom of those found so far would be taken, in the order of their sources, and names the others. A role that two
-    /// sources have, as a script that is a book of the run too, is the first one's.
+    /// Selects among the roles found so far, in the order of their sources, and rejects the others. A role found in two
+    /// sources, such as a script that is also a book of the run, belongs to the first.
     fn best(&self, found: &[Taken]) -> (Vec<Taken>, Vec<Reject>) {
         let mut known: BTreeSet<&str> = BTreeSet::new();
         let (given, chosen): (Vec<&Taken>, Vec<&Taken>) =
@@ -186,7 +185,7 @@ impl Road {
             roles.sort_by_key(|role| (Reverse(role.grade), Reverse(role.own_turns), &role.id));
             for role in roles.split_off(most.min(roles.len())) {
                 let detail = format!(
-                    "its way of speaking is `{}` distinct and it has {} turns; {most} roles of its book go before it",
+                    "its speech style is `{}` distinct and it has {} turns; {most} roles of its book rank higher",
                     role.grade.map_or("", Distinctness::name),
                     role.own_turns
                 );
@@ -197,7 +196,7 @@ impl Road {
         (best, rejects)
     }
 
-    /// Has the chosen roles of a source graded, those of some languages; those that are given need no grade.
+    /// Grades the candidates of a source in some languages; given characters are not graded.
     async fn picked(
         self: &Arc<Self>,
         cast: &Arc<Cast>,
@@ -205,7 +204,7 @@ impl Road {
         wanted: &[Language],
     ) -> Result<(Vec<Taken>, Vec<Reject>), RunError> {
         let params = &self.loaded.file.instruct;
-        let instructor = self.models.instructor.as_ref().expect("who makes role data has an instructor");
+        let instructor = self.models.instructor.as_ref().expect("role data is only made with an instructor");
         let (roles, mut rejects) = self.roles(cast, source).await?;
         let graded = roles.into_iter().filter(|role| wanted.contains(&role.language)).map(|role| async move {
             let grade =
@@ -221,7 +220,7 @@ impl Road {
                 None => taken.push(role),
                 Some(Ok(grade)) if grade < params.min_distinctness => {
                     let (grade, least) = (grade.name(), params.min_distinctness.name());
-                    let detail = format!("its way of speaking is `{grade}` distinct, and `{least}` is the least");
+                    let detail = format!("its speech style is `{grade}` distinct, but `{least}` is required");
                     rejects.push(Reject::new("instruct", role.id, "indistinct", detail));
                 }
                 Some(Ok(grade)) => taken.push(Taken { grade: Some(grade), ..role }),
@@ -231,7 +230,7 @@ impl Road {
         Ok((taken, rejects))
     }
 
-    /// Works on the roles that are taken, source by source, and keeps what comes of each.
+    /// Processes the selected roles, source by source, and stores their results.
     async fn worked(
         self: &Arc<Self>,
         cast: &Arc<Cast>,
@@ -265,14 +264,14 @@ impl Road {
                     tasks.spawn(async move { road.work(role, grade, &cast.general, (&done, total)).await });
                 }
                 for id in grades.into_keys().filter(|_| !tasks.failed()) {
-                    let detail = "its book or script is not what it was when the role was picked".to_owned();
+                    let detail = "its book or script has changed since the role was selected".to_owned();
                     self.reject(records, [Reject::new("instruct", id, UNREADABLE, detail)]);
                 }
             }
             Ok(())
         }
         .await;
-        // What is in flight is paid for: whatever went wrong, it comes into the journal.
+        // Calls in flight are paid for, so they are saved in the journal even after an error.
         let mut fault = begun.inspect_err(|_| self.desk.stop()).err();
         while let Some(worked) = tasks.next().await {
             if let Err(error) = self.keep(&mut harvest, records, worked) {
@@ -283,8 +282,8 @@ impl Road {
         Ok(harvest)
     }
 
-    /// Asks all that is asked about a role, and gleans what comes of it. With the role come the calls of all roles that are
-    /// done, and how many there are at least.
+    /// Makes all calls about a role and selects its rows. `done` and `total` are the numbers of calls of all roles, the
+    /// total being a minimum.
     async fn work(
         self: &Arc<Self>,
         role: Role,
@@ -293,7 +292,7 @@ impl Road {
         (done, total): (&AtomicU64, u64),
     ) -> Result<Result<instruct::Gleaned, Reject>, RunError> {
         let (params, seed) = (self.loaded.file.instruct.clone(), self.loaded.file.seed);
-        let part = "who makes role data has both parts";
+        let part = "role data is only made with an instructor and a player";
         let work = instruct::Work {
             instructor: Arc::clone(self.models.instructor.as_ref().expect(part).get(role.language)),
             player: Arc::clone(self.models.player.as_ref().expect(part).get(role.language)),
@@ -310,7 +309,7 @@ impl Road {
         })
     }
 
-    /// Keeps what came of a role: rows on the disk, and what sets roles beside each other.
+    /// Stores the results of a role: rows on disk, and what compares roles with each other.
     fn keep(
         &self,
         harvest: &mut instruct::Harvest,
@@ -339,7 +338,7 @@ impl Road {
         let (mut roles, mut rejects) = (Vec::new(), Vec::new());
         match source {
             Source::Given(given) => {
-                // All are of one book.
+                // All are of the same book.
                 let book = given.first().and_then(|character| character.book.as_ref());
                 let acts = match book {
                     Some(book) => acts_of(&cast.scenes.of_book(book)?, None),
@@ -381,7 +380,7 @@ impl Road {
     }
 }
 
-/// Returns the acts of scenes, in the order of the book; those of one language, or all.
+/// Returns the acts of scenes in book order, in one language or all.
 fn acts_of(scenes: &[Scene], language: Option<Language>) -> Vec<Act> {
     let mut scenes: Vec<&Scene> =
         scenes.iter().filter(|scene| language.is_none_or(|language| scene.language == language)).collect();
@@ -411,7 +410,7 @@ fn script_roles(params: &instruct::Params, script: &Book, rejects: &mut Vec<Reje
     enough(params, &script.slug, roles, rejects)
 }
 
-/// Returns the roles with enough turns, and names the others of a book in one reject.
+/// Returns the roles with enough turns; rejects the others of a book in a single reject.
 fn enough(params: &instruct::Params, book: &str, roles: Vec<Role>, rejects: &mut Vec<Reject>) -> Vec<Role> {
     let (mut enough, mut few): (Vec<Role>, Vec<Role>) =
         roles.into_iter().partition(|role| role.own_turns >= params.min_turns);
@@ -441,7 +440,7 @@ mod tests {
     use super::*;
     use crate::schema::Book;
 
-    /// A script in which two people talk in turn, and a third says little.
+    /// A script in which two characters alternate, and a third says little.
     fn script(turns: usize) -> Book {
         let both = |n: usize| {
             let mara = format!("MARA: The wheel has stood still since day {n}, and I say so.");

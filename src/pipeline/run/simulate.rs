@@ -1,4 +1,4 @@
-//! The road through `simulate`: every lane, side by side.
+//! The `simulate` stage of a run: all lanes in parallel.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,9 +13,11 @@ use crate::schema::{Character, Scene, SceneHead};
 use crate::stages::simulate;
 use crate::store::PoolIndex;
 
-/// So many conversations take some hundred megabytes of memory, and keep thousands of requests in flight.
+/// Maximum number of concurrent conversations: a few hundred megabytes of memory, and enough for thousands of requests
+/// in flight.
 const MOST_CONVERSATIONS: usize = 4096;
-/// Conversations beyond those that requests in flight keep busy; where few are, it is the journal that answers wait for.
+/// Conversations in addition to those that keep the requests busy, for runs with low concurrency whose answers come
+/// from the journal.
 const SPARE: usize = 32;
 
 /// Lanes that share one set of counts.
@@ -26,7 +28,7 @@ struct Lanes {
 }
 
 impl Road {
-    /// Plays every lane, side by side.
+    /// Simulates all lanes in parallel.
     pub(super) async fn simulate(
         self: &Arc<Self>,
         records: &mut Records,
@@ -36,7 +38,7 @@ impl Road {
         let mut sets = Vec::new();
         for character in &records.characters {
             let sources = self.models.sources.get(character.language).clone();
-            // Each set of counts goes to τ for each dimension.
+            // Each set of counts ends at τ per dimension.
             match params.scope {
                 simulate::Scope::Lane => sets.extend(sources.into_iter().map(|source| (character, vec![source]))),
                 simulate::Scope::Character if sources.is_empty() => {}
@@ -68,9 +70,9 @@ impl Road {
         Ok(())
     }
 
-    /// Returns how many conversations play at once, over all lanes: half as many again as there can be requests in flight and some
-    /// more, so that there is always one for whichever model has nothing to do, also while answers wait for the journal. With many
-    /// more, all lanes would be in the middle of a wave when requests run out.
+    /// Returns the number of concurrent conversations over all lanes: 1.5 times the maximum number of requests in
+    /// flight, plus some spare, so that every model always has work, even while answers wait for the journal. With many
+    /// more, all lanes would be in the middle of a batch when requests run out.
     pub(super) fn conversations_at_once(&self) -> u32 {
         let names: BTreeSet<&str> = self.models.players().map(|model| model.name()).collect();
         let of = |name: &str| match &self.loaded.file.models[name] {
@@ -88,7 +90,7 @@ impl Road {
         u32::try_from(most).unwrap_or(u32::MAX)
     }
 
-    /// Plays lanes that share one set of counts.
+    /// Simulates lanes that share one set of counts.
     async fn play(
         &self,
         lanes: &Lanes,

@@ -1,4 +1,4 @@
-//! The road through `synthesize`: established characters, and those that are made up.
+//! The `synthesize` stage of a run: established and made-up characters.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,15 +13,16 @@ use crate::stages::synthesize::{Likeness, Lookalikes, MOST_FURTHER, Nth, Resembl
 use crate::stages::{simulate, synthesize};
 use crate::store::PoolIndex;
 
-/// What worlds gave, by language and world.
+/// Made-up characters by language and world.
 type Made = Vec<(Language, u32, Synthesized)>;
 
 impl Road {
-    /// Adds made-up characters to the others, but for those that are too much like one of the made-up ones or like somebody of
-    /// the books: `lookalikes` says whom of them, in order. Returns how many were left out, by the stage or here.
+    /// Adds made-up characters, rejecting those too similar to another made-up character or to a book character.
+    /// `lookalikes` yields the similar book character of each, if any, in order. Returns the number rejected, by the
+    /// stage or here.
     ///
-    /// An established character that was given later must not end a lane that is there, so that both stay where they are alike;
-    /// but an id is a lane, and the one that a file gives under that very id plays it.
+    /// A made-up character that resembles an established one is kept, so that adding a character file never ends an
+    /// existing lane. But if an established character has the same id, it takes over the lane.
     fn join(
         &self,
         made: Synthesized,
@@ -33,7 +34,7 @@ impl Road {
         let mut left_out = made.left_out;
         self.reject(records, made.rejects);
         for character in made.characters {
-            let of_books = lookalikes.next().expect("every character was looked at");
+            let of_books = lookalikes.next().expect("`lookalikes` has one entry per character");
             let namesake = established.iter().find(|other| other.id == character.id);
             let same_id =
                 namesake.map(|other| Resemblance { other: other.name.clone(), book: None, likeness: Likeness::Name });
@@ -42,13 +43,12 @@ impl Road {
                 self.reject(records, [resemblance.reject(&character)]);
                 continue;
             }
-            // Who was picked out of a book was compared as one of its people.
+            // Established characters picked from a book were already compared as book characters.
             let given = established.iter().filter(|other| !other.is_picked() && other.language == character.language);
             for other in given {
                 if let Some(resemblance) = synthesize::resembles(&character, std::slice::from_ref(other)) {
                     let told = resemblance.told(&character);
-                    self.reporter
-                        .report(Event::Note(format!("{told}, whom a file gives; both play, made up and given")));
+                    self.reporter.report(Event::Note(format!("{told}, which is defined in a file; both are kept")));
                 }
             }
             made_up.push(character);
@@ -56,7 +56,8 @@ impl Road {
         left_out
     }
 
-    /// Adds the made-up characters of worlds, by language and world. Returns the worlds that lack some, and how many.
+    /// Adds the made-up characters of worlds, by language and world. Returns the worlds that miss characters, and how
+    /// many.
     async fn join_all(
         self: &Arc<Self>,
         mut made: Made,
@@ -73,8 +74,8 @@ impl Road {
         Ok(left_out.filter(|(.., left_out)| *left_out > 0).collect())
     }
 
-    /// Returns whom of the books made-up characters are too much like, one after the other. Only those books count whose scenes
-    /// lanes play, so that one that is added later ends no lane of a run that says which these are.
+    /// Returns the similar book character of each made-up character, if any. Only books whose scenes are played count,
+    /// so that adding a book to a run with `simulate.books` ends no lane.
     async fn lookalikes(
         self: &Arc<Self>,
         made: &Made,
@@ -98,7 +99,7 @@ impl Road {
         .await
     }
 
-    /// Makes up so many characters of a world.
+    /// Makes up characters of a world.
     async fn made_up(
         &self,
         language: Language,
@@ -107,12 +108,12 @@ impl Road {
     ) -> Result<(Language, u32, Synthesized), RunError> {
         let models = self.models.synthesizers.get(language);
         let (params, seed) = (&self.loaded.file.synthesize, self.loaded.file.seed);
-        // No name is forbidden beforehand: a further book or character must not change those made up so far.
+        // No names are excluded in the prompt, since adding a book or character must not change those made up so far.
         let made = synthesize::synthesize(models, params, seed, language, nth, count, &[]).await?;
         Ok((language, nth.world, made))
     }
 
-    /// Returns the established characters: those of files first, then those picked out of the pool, book by book.
+    /// Returns the established characters: first those in files, then those picked from the pool, book by book.
     fn established(
         &self,
         books: &[Book],
@@ -124,7 +125,7 @@ impl Road {
             self.reporter.report(Event::Note(note.clone()));
         }
         for entry in simulate::DrawnBooks::new(&self.loaded.file.simulate).missing(&scenes.heads()) {
-            let note = format!("`simulate.books` names `{entry}`, and no scene is of such a book");
+            let note = format!("`simulate.books` lists `{entry}`, but no scene is from such a book");
             self.reporter.report(Event::Note(note));
         }
         let mut characters = self.loaded.characters.clone();
@@ -137,7 +138,7 @@ impl Road {
                 if simulate.own_book.is_none() && simulate::meets_own_book(simulate, &character, scenes.heads()) {
                     let Character { name, book, .. } = &character;
                     self.reporter.report(Event::Note(format!(
-                        "`{name}` meets scenes of its own book `{}`, as no other has one of its language; \
+                        "`{name}` plays in scenes of its own book `{}`, since no other book has scenes in its language; \
                          `simulate.own_book = false` forbids it",
                         book.as_deref().unwrap_or_default()
                     )));
@@ -148,7 +149,7 @@ impl Road {
         Ok(characters)
     }
 
-    /// Takes the established characters and makes up the others.
+    /// Collects the established characters and makes up the others.
     pub(super) async fn synthesize(
         self: &Arc<Self>,
         books: &[Book],
@@ -189,7 +190,7 @@ impl Road {
                 });
             }
         }
-        // All planned worlds first: whoever is made anew takes no planned one's place.
+        // All planned worlds come first, so that a replacement never displaces a planned character.
         let mut missing = self.join_all(made.all().await, scenes, &established, &mut made_up, records).await?;
         for further in 1..=MOST_FURTHER {
             if missing.is_empty() || made.failed() {
@@ -204,8 +205,8 @@ impl Road {
         made.ended()?;
         for (language, world, left_out) in missing {
             let note = format!(
-                "{left_out} characters of world {world} ({language}) are missing: whoever was made up for them, also \
-                 {MOST_FURTHER} times anew, was left out; the rejected ones say why"
+                "{left_out} characters of world {world} ({language}) are missing: all candidates, after \
+                 {MOST_FURTHER} further attempts, were rejected; see the reasons in `rejected`"
             );
             self.reporter.report(Event::Note(note));
         }

@@ -1,12 +1,12 @@
-//! Tasks of a stage that run side by side, and how the first error that ends the run ends them.
+//! Concurrent tasks of a stage, and error handling between them.
 
 use tokio::task::JoinSet;
 
 use super::super::RunError;
 use crate::llm::{AskError, Desk};
 
-/// Tasks of a stage that may ask. After the first error that ends the run nothing new begins, and calls in flight are
-/// finished and kept.
+/// Concurrent tasks of a stage. After the first error that ends the run no new calls are started, and calls in flight
+/// are finished and saved.
 pub(super) struct Tasks<'a, T> {
     running: JoinSet<Result<T, RunError>>,
     desk: &'a Desk,
@@ -30,14 +30,14 @@ impl<'a, T: Send + 'static> Tasks<'a, T> {
         self.worst.is_some()
     }
 
-    /// Waits for the next result; none when all tasks have ended.
+    /// Waits for the next result; `None` when all tasks have ended.
     pub(super) async fn next(&mut self) -> Option<T> {
         while let Some(joined) = self.running.join_next().await {
-            match joined.expect("a stage does not panic") {
+            match joined.expect("stages do not panic") {
                 Ok(result) => return Some(result),
                 Err(error) => {
                     self.desk.stop();
-                    // An interruption tells less than what caused it.
+                    // The cause of an interruption is more informative than the interruption.
                     if matches!(self.worst, None | Some(RunError::Ask(AskError::Interrupted))) {
                         self.worst = Some(error);
                     }
@@ -47,7 +47,7 @@ impl<'a, T: Send + 'static> Tasks<'a, T> {
         None
     }
 
-    /// Returns all results, in the order in which they came.
+    /// Returns all results, in order of completion.
     pub(super) async fn all(&mut self) -> Vec<T> {
         let mut results = Vec::new();
         while let Some(result) = self.next().await {
@@ -56,7 +56,7 @@ impl<'a, T: Send + 'static> Tasks<'a, T> {
         results
     }
 
-    /// Returns the error that ended the run: an interruption only when nothing worse happened.
+    /// Returns the error that ended the run; an interruption only if there is no other error.
     pub(super) fn ended(self) -> Result<(), RunError> {
         self.worst.map_or(Ok(()), Err)
     }

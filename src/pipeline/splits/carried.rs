@@ -1,4 +1,5 @@
-//! Conversations that go with their samples: who trains on the chats of `train` reads none whose turns are tested.
+//! Assigns conversations to the splits of their samples, so that conversations in `train` contain no turns that are
+//! tested.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +12,23 @@ use crate::cells::Cells;
 use crate::stages::split::{Divided, Params, Relation, Report, Rows, UNUSED};
 use crate::store::{self, Table};
 
-/// The config that goes along.
+/// The config that follows its samples.
 pub(super) const CONFIG: &str = "conversations";
 
-/// Where each conversation goes.
+/// The split of each conversation.
 pub(super) struct Carried {
-    /// By row of the tables, one after the other: the place of its split among the names of the division.
+    /// By row of the concatenated tables: the index of its split in the names of the split.
     pub(super) splits: Vec<usize>,
-    /// Where each table's rows end.
+    /// The end of each table's rows.
     pub(super) tails: Vec<usize>,
-    /// The rows in the order of their ids.
+    /// The rows, sorted by id.
     pub(super) order: Vec<usize>,
     rest: String,
 }
 
 impl Carried {
-    /// Gives each conversation the best guarded split of its samples; one without samples that of its scene's, else the rest.
+    /// Assigns each conversation to the split of highest priority among its samples. A conversation without samples
+    /// gets the split of its scene, else the remainder split.
     pub(super) fn new(
         tables: &[&Table],
         samples: &Rows,
@@ -63,7 +65,7 @@ impl Carried {
         Ok(Self { splits, tails, order, rest: params.rest.clone() })
     }
 
-    /// Returns how many conversations each split has.
+    /// Returns the number of conversations per split.
     pub(super) fn counts(&self, names: &[String]) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
         for split in &self.splits {
@@ -72,20 +74,20 @@ impl Carried {
         counts
     }
 
-    /// Returns what `splits.json` tells of it, by the report of the samples.
-    #[expect(clippy::unused_self, reason = "it tells of these conversations")]
+    /// Returns its entry in `splits.json`, given the report of the samples.
+    #[expect(clippy::unused_self, reason = "it describes these conversations")]
     pub(super) fn report(&self, samples: &Report) -> Value {
-        // Their own likeness was not asked: that of the samples decided.
+        // Near duplicates among conversations were not considered; the samples decided.
         let apart = samples.params.apart.iter().copied().filter(|relation| *relation == Relation::Scene).collect();
         let params = Params { apart, stratify: Vec::new(), ..samples.params.clone() };
         json!({"with": "samples", "params": params, "rows": samples.carried})
     }
 
-    /// Returns the section of the card.
+    /// Returns the section of the data card.
     pub(super) fn section(&self) -> String {
         format!(
-            "Each conversation stands in the best guarded split of its samples (`{UNUSED}` before `{0}`), one without samples with those of \
-             its scene, else in `{0}`: no chat of `{0}` holds a turn that another split tests.\n",
+            "Each conversation is in the split of highest priority among its samples (`{UNUSED}` before `{0}`); one without samples follows the other \
+             conversations of its scene, else it is in `{0}`. No conversation in `{0}` contains a turn that another split tests.\n",
             self.rest
         )
     }

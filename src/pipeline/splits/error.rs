@@ -1,4 +1,4 @@
-//! What can keep a data set from being divided.
+//! Errors of `split`.
 
 use std::path::PathBuf;
 
@@ -7,40 +7,40 @@ use polars::prelude::PolarsError;
 use crate::stages::export::{CardFault, ExportError};
 use crate::store::StoreError;
 
-/// Why nothing was divided.
+/// Why a data set could not be split.
 #[derive(Debug, thiserror::Error)]
 pub enum SplitError {
-    /// The config is none that can be divided, or the data set lacks it.
-    #[error("the data set `{}` has no config `{config}` that can be divided", path.display())]
+    /// The config cannot be split, or the data set does not have it.
+    #[error("the data set `{}` has no config `{config}` that can be split", path.display())]
     NoConfig {
         /// The data set.
         path: PathBuf,
         /// The config.
         config: String,
-        /// Those that it has.
+        /// The configs that can be split.
         has: Vec<String>,
     },
-    /// A column that was named is none of the config's.
+    /// A column does not exist in the config.
     #[error("`{config}` has no column `{column}`")]
     NoColumn {
         /// The config.
         config: String,
         /// The column.
         column: String,
-        /// Those that it has.
+        /// The columns of the config.
         has: Vec<String>,
     },
-    /// A column that was named holds no values that a word tells apart.
-    #[error("`{column}` of `{config}` holds {kind}, which are no values to divide by")]
+    /// The type of a column has no values to split by.
+    #[error("`{column}` of `{config}` contains {kind} and cannot be used for a split")]
     NoValues {
         /// The config.
         config: String,
         /// The column.
         column: String,
-        /// Its type.
+        /// The column's type.
         kind: String,
     },
-    /// A value that was named is in no row.
+    /// A given value is in no row.
     #[error("no row of `{config}` has `{value}` as its `{column}`")]
     NoValue {
         /// The config.
@@ -50,60 +50,60 @@ pub enum SplitError {
         /// The value.
         value: String,
     },
-    /// The folder for the new data set holds something.
-    #[error("`{}` holds something already", path.display())]
+    /// The output folder is not empty.
+    #[error("`{}` is not empty", path.display())]
     Taken {
         /// The folder.
         path: PathBuf,
     },
-    /// The folder for the new data set lies in the old one.
-    #[error("`{}` lies within the data set", path.display())]
+    /// The output folder is inside the data set.
+    #[error("`{}` is inside the data set", path.display())]
     Within {
         /// The folder.
         path: PathBuf,
     },
-    /// A file is not what the run has written.
-    #[error("`{file}` is not what the run has written, by its manifest")]
+    /// A file has changed since the run wrote it.
+    #[error("`{file}` has changed since the run wrote it, according to the manifest")]
     Altered {
-        /// The file below the data set.
+        /// The file, relative to the data set.
         file: String,
     },
-    /// The card cannot be understood, and would be written over.
-    #[error("tell `{}` of the new splits", path.display())]
+    /// The data card cannot be parsed, and is not overwritten.
+    #[error("failed to update the splits in `{}`", path.display())]
     Card {
         /// Its path.
         path: PathBuf,
-        /// What is wrong.
+        /// Why it cannot be parsed.
         #[source]
         source: CardFault,
     },
     /// A file could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Rows could not be made into groups.
+    /// Rows could not be written as row groups.
     #[error(transparent)]
     Export(#[from] ExportError),
-    /// Rows could not be taken out of their table.
-    #[error("divide the rows of `{config}`")]
+    /// Rows could not be selected from their table.
+    #[error("failed to split the rows of `{config}`")]
     Frame {
         /// The config.
         config: String,
-        /// What polars says.
+        /// The error of polars.
         #[source]
         source: PolarsError,
     },
-    /// The manifest is none.
-    #[error("read `{}`", path.display())]
+    /// The manifest is invalid.
+    #[error("failed to read `{}`", path.display())]
     Manifest {
         /// Its path.
         path: PathBuf,
-        /// What is wrong.
+        /// The error of the JSON parser.
         #[source]
         source: serde_json::Error,
     },
 }
 
-/// Says of which config rows could not be taken out of their table.
+/// Returns a function that wraps a polars error with the config.
 pub(super) fn frame(config: &str) -> impl Fn(PolarsError) -> SplitError {
     move |source| SplitError::Frame { config: config.to_owned(), source }
 }

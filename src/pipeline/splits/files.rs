@@ -1,4 +1,4 @@
-//! Rows on their way from the old tables to the new ones, some at a time.
+//! Copies rows from the old tables to the new ones, in steps.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::error::{SplitError, frame as frame_of};
 use crate::stages::export::{Groups, SplitRows};
 use crate::store::{NewDataset, RowReader, StoreError, Table};
 
-/// So many rows go from the old tables to the new ones at a time.
+/// Number of rows copied per step.
 const STEP: usize = 1000;
 
-/// Writes the rows to their splits, in the order of their ids.
+/// Writes the rows to their splits, sorted by id.
 pub(super) fn write(
     config: &'static str,
     tables: &[&Table],
@@ -35,7 +35,7 @@ pub(super) fn write(
             let mut left = count;
             while left > 0 {
                 let part = readers[table].next(left)?;
-                // The file is the one that was read just now.
+                // Readers of the tables were created from the same files.
                 let part = part.ok_or_else(|| StoreError::Changed { path: tables[table].files[0].clone() })?;
                 left -= part.height();
                 match &mut frame {
@@ -47,7 +47,7 @@ pub(super) fn write(
         let Some(frame) = frame else { continue };
         let mut taken: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
         for (row, table) in step.iter().zip(of) {
-            let place = u32::try_from(starts[table]).expect("a step has few rows");
+            let place = u32::try_from(starts[table]).expect("a step has at most 1,000 rows");
             taken.entry(splits[*row]).or_default().push(place);
             starts[table] += 1;
         }

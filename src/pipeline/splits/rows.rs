@@ -1,4 +1,4 @@
-//! What a division reads of tables, and the order in which their rows are written.
+//! Reads the relations of rows that a split needs, and merges the tables in id order.
 
 use polars::prelude::DataFrame;
 
@@ -6,7 +6,7 @@ use super::error::{SplitError, frame};
 use crate::stages::split::{self, Params, Rows};
 use crate::store::{self, Table};
 
-/// Reads what a division needs of each table, one after the other; returns it with where each table's rows end.
+/// Reads the needed columns of each table in turn; returns the rows and the end of each table's rows.
 pub(super) fn read(config: &'static str, params: &Params, tables: &[&Table]) -> Result<(Rows, Vec<usize>), SplitError> {
     let mut rows = Rows::new(config, params);
     let mut tails = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn read(config: &'static str, params: &Params, tables: &[&Table]) -> 
     Ok((rows, tails))
 }
 
-/// Returns the words of the command line that name columns.
+/// Returns the column names given on the command line.
 fn named(params: &Params) -> impl Iterator<Item = &String> {
     params.by.iter().chain(params.hold_out.iter().map(|held| &held.column)).chain(&params.stratify)
 }
@@ -61,13 +61,13 @@ fn check_values(config: &str, params: &Params, group: &DataFrame) -> Result<(), 
     Ok(())
 }
 
-/// Returns the rows of all tables in the order of their ids. A table's own order stays, so that each is read from its first row to
-/// its last.
+/// Returns the rows of all tables, merged by id. The order within a table is preserved, so that each is read
+/// sequentially.
 pub(super) fn merged(rows: &Rows, tails: &[usize]) -> Vec<usize> {
     merged_ids(|row| rows.id(row), rows.len(), tails)
 }
 
-/// Does the same with rows of any kind.
+/// Like [`merged`], for any ids.
 pub(super) fn merged_ids<'a>(id: impl Fn(usize) -> &'a str, count: usize, tails: &[usize]) -> Vec<usize> {
     let mut heads: Vec<(usize, usize)> = Vec::new();
     let mut start = 0;
