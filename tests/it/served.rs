@@ -168,7 +168,7 @@ async fn a_server_that_falls_silent_is_told_of_and_parked_until_it_answers_again
     run.change("max_tries = 1", "max_tries = 30\nconcurrency = 4");
     let (code, _, stderr) = build(&run, &[]);
     assert_eq!(code, 0, "{stderr}");
-    for told in ["fails again and again (no complete reply); ", "; the next try is in 1 s", "answers again"] {
+    for told in ["is failing repeatedly (no complete reply); ", " waiting, next try in 1 s", "is responding again"] {
         assert!(stderr.contains(told), "{told}: {stderr}");
     }
     assert_eq!(run.tables(), whole.tables());
