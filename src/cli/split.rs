@@ -129,7 +129,7 @@ pub(super) fn divide(arguments: &SplitArguments) -> Exit {
                 let mut told =
                     json!({"dataset": done.dataset, "config": arguments.config, "written": !arguments.dry_run});
                 if let Ok(serde_json::Value::Object(report)) = serde_json::to_value(&done.report) {
-                    told.as_object_mut().expect("it was made as one").extend(report);
+                    told.as_object_mut().expect("`json!` built an object").extend(report);
                 }
                 to_stdout(&format!("{told}\n"));
             } else if !arguments.quiet {
