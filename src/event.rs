@@ -1,70 +1,70 @@
-//! What happened, told without a terminal. `cli` turns events into bars or lines; tests collect them.
+//! Progress events of a run. `cli` shows them as bars or lines; tests collect them.
 
 use crate::schema::Reject;
 
-/// Something that a user may want to see while a run works.
+/// A progress event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// A stage begins. `total` counts its items, where that is known beforehand.
+    /// A stage has started.
     Started {
-        /// The stage's verb.
+        /// Name of the stage, as in its subcommand.
         stage: &'static str,
-        /// How many items it has.
+        /// Number of items, if known in advance.
         total: Option<u64>,
     },
-    /// A stage has finished more of its items, or knows better how many there are.
+    /// A stage has completed more items, or its total has changed.
     Advanced {
-        /// The stage's verb.
+        /// Name of the stage.
         stage: &'static str,
-        /// How many items are done.
+        /// Number of completed items.
         done: u64,
-        /// How many there are.
+        /// Total number of items, if known.
         total: Option<u64>,
     },
-    /// A lane begins, has come further, or ended; lanes that share counts are one.
+    /// A lane has started, advanced or ended. Lanes that share counts are reported as one.
     Lane {
-        /// Its id; that of the character where its lanes share counts.
+        /// Lane id, or the character id if its lanes share counts.
         lane: String,
-        /// Conversations that have ended.
+        /// Number of completed conversations.
         conversations: u32,
-        /// Counts reached, those over τ left out.
+        /// Counts reached, ignoring those above τ.
         counted: u32,
         /// Counts wanted: τ for each dimension.
         wanted: u32,
-        /// Whether nothing more is played.
+        /// Whether the lane runs no more conversations.
         has_ended: bool,
     },
-    /// How much has been asked so far, over all stages.
+    /// Calls, tokens and cost so far, over all stages.
     Spent {
-        /// Calls that have ended, those read back from the journal included.
+        /// Completed calls, including those answered from the journal.
         calls: u64,
-        /// Calls that wait for a server.
+        /// Calls waiting for a server.
         in_flight: u64,
         /// Prompt and completion tokens.
         tokens: u64,
-        /// USD; null when a price is unknown.
+        /// Cost in USD; `None` if a price is unknown.
         usd: Option<f64>,
     },
-    /// Something was left out.
+    /// An item was rejected.
     Rejected(Reject),
     /// A stage has ended.
     Ended {
-        /// The stage's verb.
+        /// Name of the stage.
         stage: &'static str,
-        /// What came out, in words, such as `34 scenes of 3 books`.
+        /// Result as text, such as `34 scenes of 3 books`.
         outcome: String,
     },
-    /// Something else worth a line.
+    /// Any other message for the user.
     Note(String),
 }
 
-/// Takes events. Called from many tasks at once; must be quick.
+/// Receives events. Called concurrently from many tasks, so it must return quickly.
 pub trait Reporter: Send + Sync {
-    /// Takes one event.
+    /// Handles an event.
     fn report(&self, event: Event);
 }
 
-/// Takes events and forgets them.
+/// Reporter that ignores all events.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 

@@ -1,4 +1,4 @@
-//! Calls [`dramaturg::cli::main`], nothing else.
+//! Entry point; calls [`dramaturg::cli::main`].
 
 fn main() -> std::process::ExitCode {
     dramaturg::cli::main()

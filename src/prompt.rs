@@ -1,8 +1,8 @@
 //! Prompt templates: strict rendering and hashes.
 //!
-//! A template is a file under a stage's `prompts/`, named `<ask>.<language>.jinja`, embedded in the program and
-//! replaceable from the pipeline file. A line `=== system ===` or `=== user ===` begins a part; each part renders to one
-//! message's text. An undefined variable is an error, never an empty string.
+//! A template is a file in a stage's `prompts/` folder, named `<ask>.<language>.jinja`, embedded in the program and
+//! replaceable from the pipeline file. A line `=== system ===` or `=== user ===` starts a part; each part renders to
+//! the text of one message. An undefined variable is an error.
 
 use std::collections::BTreeMap;
 
@@ -13,38 +13,38 @@ use serde::Serialize;
 
 use crate::schema::Language;
 
-/// What can go wrong with a template.
+/// Errors of prompt templates.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
-    /// A template of the user's does not parse.
-    #[error("read the prompt template `{name}`")]
+    /// A user's template does not parse.
+    #[error("failed to parse the prompt template `{name}`")]
     Syntax {
         /// The template's name.
         name: String,
-        /// What minijinja says.
+        /// Error of minijinja.
         #[source]
         source: minijinja::Error,
     },
-    /// A template does not render, as when it names a variable that the ask does not have.
-    #[error("render the prompt template `{name}`")]
+    /// A template does not render, for example because it uses a variable that the ask does not have.
+    #[error("failed to render the prompt template `{name}`")]
     Render {
-        /// The template's name and part.
+        /// Name and part of the template.
         name: String,
-        /// What minijinja says.
+        /// Error of minijinja.
         #[source]
         source: minijinja::Error,
     },
     /// The pipeline file replaces a template that does not exist.
-    #[error("replace the prompt template `{name}`, which no ask has; nearest is `{nearest}`")]
+    #[error("unknown prompt template `{name}`; did you mean `{nearest}`?")]
     Unknown {
-        /// The name in the pipeline file.
+        /// Name in the pipeline file.
         name: String,
-        /// The known name that is most like it.
+        /// The most similar known name.
         nearest: String,
     },
 }
 
-/// The program's templates, with those of the user in their place.
+/// The embedded templates, with the user's replacements.
 #[derive(Debug)]
 pub struct Prompts {
     environment: Environment<'static>,
@@ -52,7 +52,7 @@ pub struct Prompts {
 }
 
 impl Prompts {
-    /// Parses the embedded templates (name, source) and the replacements by name.
+    /// Parses the embedded templates, given as (name, source), and the replacements by name.
     pub fn new(
         embedded: impl IntoIterator<Item = (&'static str, &'static str)>,
         replacements: &BTreeMap<String, String>,
@@ -85,12 +85,14 @@ impl Prompts {
         Ok(Self { environment, hashes })
     }
 
-    /// Returns an ask's template in a language, filled in with a record. The record is read once for all parts.
+    /// Returns an ask's template in a language, to be filled with a record. The record is serialized once for all
+    /// parts.
     pub fn filled<'a>(&'a self, ask: &'a str, language: Language, record: &impl Serialize) -> Filled<'a> {
         Filled { prompts: self, ask, language, record: Value::from(Serde(record)) }
     }
 
-    /// Renders one part of an ask's template in a language, as `("simulate/direct", En, "system")`, white space around it cut.
+    /// Renders one part of an ask's template in a language, such as `("simulate/direct", En, "system")`, with white
+    /// space trimmed at both ends.
     pub fn render(
         &self,
         ask: &str,
@@ -108,7 +110,7 @@ impl Prompts {
     }
 }
 
-/// A template with the record that fills it in.
+/// A template with the record to fill it with.
 #[derive(Debug)]
 pub struct Filled<'a> {
     prompts: &'a Prompts,
@@ -118,7 +120,7 @@ pub struct Filled<'a> {
 }
 
 impl Filled<'_> {
-    /// Renders a part, white space around it cut.
+    /// Renders a part, with white space trimmed at both ends.
     pub fn part(&self, part: &str) -> Result<String, PromptError> {
         let name = format!("{}.{}#{part}", self.ask, self.language);
         let render = || self.prompts.environment.get_template(&name)?.render(self.record.clone());
@@ -129,12 +131,12 @@ impl Filled<'_> {
     }
 }
 
-/// Lets a block tag on a line of its own leave no blank line behind.
+/// Returns a syntax in which a block tag on a line of its own leaves no blank line.
 pub(crate) fn block_lines() -> SyntaxConfig {
     SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().expect("the default delimiters are valid")
 }
 
-/// Splits a template's source at its `=== part ===` lines; what stands before the first is a comment.
+/// Splits a template's source at its `=== part ===` lines. Text before the first is a comment.
 fn parts(source: &str) -> Vec<(String, String)> {
     let mut parts: Vec<(String, String)> = Vec::new();
     for line in source.lines() {
@@ -177,7 +179,7 @@ mod tests {
     fn a_replacement_must_name_a_template() {
         let replacements = BTreeMap::from([("room/aks.en".to_owned(), String::new())]);
         let error = Prompts::new(TEMPLATES, &replacements).expect_err("unknown name");
-        assert!(error.to_string().ends_with("nearest is `room/ask.en`"), "{error}");
+        assert!(error.to_string().ends_with("did you mean `room/ask.en`?"), "{error}");
     }
 
     #[test]

@@ -1,17 +1,18 @@
-//! Randomness that is a function of what is being decided, never of when.
+//! Seeded randomness: a function of what is decided, independent of order and time.
 
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
-/// Returns a generator for one decision: the run's seed, then the words that name the decision (stage, stable id, …).
+/// Returns a generator for one decision, identified by the run's seed and a list of words (stage, stable id, …).
 ///
-/// The words are hashed with their lengths, so `["ab", "c"]` and `["a", "bc"]` differ. Concurrency cannot change a draw.
+/// The words are hashed with their lengths, so `["ab", "c"]` and `["a", "bc"]` differ. The result is independent of
+/// concurrency.
 #[must_use]
 pub fn seeded(seed: u64, decision: &[&str]) -> ChaCha8Rng {
     ChaCha8Rng::from_seed(hash(seed, decision))
 }
 
-/// Returns the number that is sent to a server as `seed` for one draw, 0 to 2³¹ − 1 (some servers take no more).
+/// Returns the `seed` to send to a server for one draw, 0 to 2³¹ − 1 (some servers accept no more).
 #[must_use]
 pub fn number(seed: u64, draw: &str) -> u32 {
     let bytes = hash(seed, &["server", draw]);

@@ -1,4 +1,4 @@
-//! `check` of a data set: what is wrong with it, a line for each finding.
+//! `check` of a data set: prints one line per finding.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use super::{Exit, Terminal, failed, table, to_stdout};
 use crate::pipeline::{self, Audit, AuditFinding};
 use crate::store::DatasetPlace;
 
-/// Checks a data set.
+/// Validates a data set.
 pub(super) fn check(place: &DatasetPlace, json: bool) -> Exit {
     let audit = match pipeline::audit(place) {
         Ok(audit) => audit,
@@ -19,7 +19,7 @@ pub(super) fn check(place: &DatasetPlace, json: bool) -> Exit {
     if json {
         let mut told = json!({"dataset": place.dataset});
         if let Ok(serde_json::Value::Object(found)) = serde_json::to_value(&audit) {
-            told.as_object_mut().expect("it was made as one").extend(found);
+            told.as_object_mut().expect("`json!` built an object").extend(found);
         }
         to_stdout(&format!("{told}\n"));
     } else {
@@ -41,7 +41,7 @@ fn text(place: &DatasetPlace, audit: &Audit) -> String {
         let _ = writeln!(text, "  {remedy}");
     }
     for (check, count) in &audit.more {
-        let _ = writeln!(text, "{check}: {} more like these", thousands(*count as u64));
+        let _ = writeln!(text, "{check}: {} more", thousands(*count as u64));
     }
     for note in &audit.notes {
         let _ = writeln!(text, "note: {}", visible(note));
@@ -49,14 +49,14 @@ fn text(place: &DatasetPlace, audit: &Audit) -> String {
     let place = visible(&place.dataset.display().to_string()).into_owned();
     let all = audit.findings.len() + audit.more.values().sum::<usize>();
     let _ = match all {
-        0 => writeln!(text, "{place}: nothing is wrong"),
+        0 => writeln!(text, "{place}: no problems found"),
         1 => writeln!(text, "{place}: 1 finding"),
         all => writeln!(text, "{place}: {} findings", thousands(all as u64)),
     };
     text
 }
 
-/// Returns where a finding is: the file, then its row, its column and the row's id as far as they are known.
+/// Formats the location of a finding: the file, then the row, column and row id if known.
 fn spot(finding: &AuditFinding) -> String {
     let mut spot = finding.file.clone().unwrap_or_else(|| "the data set".to_owned());
     if let Some(row) = finding.row {

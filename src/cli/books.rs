@@ -1,7 +1,6 @@
-//! The command `chunk`: what is in books, and what is left out of them.
+//! The command `chunk`: shows how books are read and split, or runs a pipeline up to its chunks.
 //!
-//! Each book is read, shown and forgotten before the next, so that a folder of any size takes the memory of its largest
-//! book; what is shown is written as it is made. Given a pipeline file, it hands on to the run.
+//! Books are read and printed one at a time, so memory use is that of the largest book.
 
 use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
 use std::path::{Path, PathBuf};
@@ -17,28 +16,28 @@ use crate::pipeline::{self, BookError, Stage};
 use crate::schema::{Book, Chapter, Chunk, Format, Language, Reject};
 use crate::stages::chunk;
 
-/// Shows books, or goes the road of a pipeline up to its chunks.
+/// Prints books, or runs a pipeline up to its chunks.
 pub(super) fn chunk(arguments: ChunkArguments) -> Exit {
     let pipelines = arguments.paths.iter().filter(|path| is_pipeline(path)).count();
     match (pipelines, arguments.paths.len()) {
         (0, _) if arguments.options.out.is_some() => usage(
-            "`--out` names the folder of a run, and books alone leave none",
-            "give a pipeline file, or leave it out",
+            "`--out` needs a pipeline file; books alone write no files",
+            "give a pipeline file, or remove `--out`",
         ),
         (0, _) => show(&arguments),
         (1, 1) if arguments.chapters || arguments.encoding.is_some() => usage(
-            "`--chapters` and `--encoding` are for books",
-            "give books in place of the pipeline file; `--set 'chunk.encoding=\"big5\"'` sets a run's encoding",
+            "`--chapters` and `--encoding` apply to books, not to a pipeline file",
+            "give books instead of the pipeline file; `--set 'chunk.encoding=\"big5\"'` sets a run's encoding",
         ),
         (1, 1) => {
             let ChunkArguments { mut paths, options, .. } = arguments;
             road(&RunArguments { pipeline: paths.remove(0), options }, false, Stage::Chunk)
         }
-        _ => usage("pipeline files and books do not mix", "give one pipeline file, or books"),
+        _ => usage("pipeline files and books cannot be combined", "give one pipeline file, or books"),
     }
 }
 
-/// Says that a command line makes no sense, and what would.
+/// Prints a usage error with a hint.
 pub(super) fn usage(text: &str, hint: &str) -> Exit {
     to_stderr(&format!("error: {text}\nhint: {hint}\n"));
     Exit::Usage
@@ -55,7 +54,7 @@ fn show(arguments: &ChunkArguments) -> Exit {
     })
 }
 
-/// Tells why a book, or a file beside it, cannot be read.
+/// Prints why a book or a related file cannot be read.
 pub(super) fn tell(error: &BookError, terminal: &Terminal) {
     let hint = match error {
         BookError::Nothing { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
@@ -64,7 +63,7 @@ pub(super) fn tell(error: &BookError, terminal: &Terminal) {
     to_stderr(&diagnostics::chain(error, hint.as_deref(), terminal.color));
 }
 
-/// Shows each of some books, one after the other, with what `write` writes of it.
+/// Reads books one after the other and calls `write` for each.
 pub(super) fn each(
     paths: &[PathBuf],
     options: &RunOptions,
@@ -77,7 +76,7 @@ pub(super) fn each(
         Err(error) => {
             to_stderr(&diagnostics::chain(
                 &error,
-                Some("books take keys of `chunk` alone, as `--set chunk.max_tokens=4096`"),
+                Some("for books only keys of `chunk` can be set, as in `--set chunk.max_tokens=4096`"),
                 terminal.color,
             ));
             return Exit::Usage;
@@ -116,12 +115,12 @@ pub(super) fn each(
             }
             match write(&mut out, &book, &params).and_then(|()| out.flush()) {
                 Ok(()) => {}
-                // Who reads no further, as `head` does, has what they wanted.
+                // A closed pipe (`| head`) is not an error.
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => {
                     return if failed == 0 { Exit::Done } else { Exit::Failures };
                 }
                 Err(error) => {
-                    to_stderr(&format!("error: write to stdout\n  caused by: {error}\n"));
+                    to_stderr(&format!("error: failed to write to stdout\n  caused by: {error}\n"));
                     return Exit::Fault;
                 }
             }
@@ -132,13 +131,13 @@ pub(super) fn each(
         (0, _) => Exit::Usage,
         _ => {
             let all = shown + failed;
-            to_stderr(&format!("error: {failed} of {all} books cannot be read; the others were\n"));
+            to_stderr(&format!("error: failed to read {failed} of {all} books\n"));
             Exit::Failures
         }
     }
 }
 
-/// Reads the `[chunk]` that `--set` and `--encoding` make.
+/// Returns the `[chunk]` parameters set by `--set` and `--encoding`.
 fn params(options: &RunOptions, encoding: Option<&str>) -> Result<chunk::Params, toml::de::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -153,7 +152,7 @@ fn params(options: &RunOptions, encoding: Option<&str>) -> Result<chunk::Params,
     Ok(params)
 }
 
-/// Writes a book as it was asked for.
+/// Writes a book in the requested format.
 fn write(out: &mut impl Write, book: &Book, params: &chunk::Params, arguments: &ChunkArguments) -> io::Result<()> {
     let chapters = chunk::chapters(book);
     if arguments.chapters {
@@ -170,7 +169,7 @@ fn write(out: &mut impl Write, book: &Book, params: &chunk::Params, arguments: &
     if arguments.options.json { lines(out, &[shown]) } else { table(out, &shown, &counts) }
 }
 
-/// Writes each value on a line of its own.
+/// Writes values as JSON Lines.
 fn lines<T: Serialize>(out: &mut impl Write, values: &[T]) -> io::Result<()> {
     for value in values {
         serde_json::to_writer(&mut *out, value)?;
@@ -179,15 +178,15 @@ fn lines<T: Serialize>(out: &mut impl Write, values: &[T]) -> io::Result<()> {
     Ok(())
 }
 
-/// Sums over all chunks of a book, those that are not shown included.
+/// Totals over all chunks of a book, including those not shown.
 struct Counts {
     tokens: u64,
     chunks: usize,
-    /// How many are in another language than most of the book.
+    /// Chunks in another language than the book.
     foreign: usize,
 }
 
-/// What `chunk --json` prints of a book.
+/// Output of `chunk --json` for a book.
 #[derive(Debug, Serialize)]
 struct Shown<'a> {
     book: &'a str,
@@ -197,18 +196,18 @@ struct Shown<'a> {
     format: Format,
     encoding: &'a str,
     language: Language,
-    /// What it seems to be in, when that is neither English nor Chinese.
+    /// Apparent language, if neither English nor Chinese.
     other_language: Option<&'a str>,
     script: bool,
-    /// Code points of the decoded text.
+    /// Number of code points of the decoded text.
     characters: u64,
-    /// How many of them are U+FFFD, which stands where bytes could not be decoded.
+    /// Number of U+FFFD characters, which replace undecodable bytes.
     replaced: u64,
-    /// Over all chunks.
+    /// Total over all chunks.
     tokens: u64,
-    /// What counted them; null when they are estimated.
+    /// Tokenizer that counted the tokens; null if they are estimated.
     tokenizer: Option<Tokenizer>,
-    /// How many headings it has.
+    /// Number of headings.
     chapters: usize,
     left_out: Vec<LeftOut<'a>>,
     chunks: Vec<ShownChunk<'a>>,
@@ -275,7 +274,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// Writes a book for people.
+/// Writes a book as readable text.
 fn table(out: &mut impl Write, book: &Shown, counts: &Counts) -> io::Result<()> {
     write!(out, "{}", visible(book.title))?;
     if let Some(author) = book.author {
@@ -287,16 +286,16 @@ fn table(out: &mut impl Write, book: &Shown, counts: &Counts) -> io::Result<()> 
         Format::Markdown => "Markdown",
         Format::Html => "HTML",
         Format::Epub => "EPUB",
-        Format::Jsonl => "a line of JSON",
+        Format::Jsonl => "JSON Lines",
     };
     let (path, encoding, language) = (visible(book.path), visible(book.encoding), name(book.language));
     writeln!(out, "\n      file  {path}: {kind}, {encoding}, {language}")?;
     if let Some(other) = book.other_language {
-        writeln!(out, "   foreign  it seems to be in {other}; only English and Chinese are read by their rules")?;
+        writeln!(out, "   warning  the text appears to be in {other}; only English and Chinese are supported")?;
     }
     if book.replaced > 0 {
         let characters = counted(book.replaced, "character");
-        writeln!(out, "   damaged  {characters} could not be decoded")?;
+        writeln!(out, "   warning  {characters} could not be decoded")?;
     }
     let (characters, tokens) = (counted(book.characters, "character"), counted(book.tokens, "token"));
     let tokens = match book.tokenizer {
@@ -305,7 +304,7 @@ fn table(out: &mut impl Write, book: &Shown, counts: &Counts) -> io::Result<()> 
     };
     writeln!(out, "      size  {characters}, {tokens}, {}", counted(book.chapters as u64, "heading"))?;
     for left in &book.left_out {
-        writeln!(out, "  left out  {}: {}", visible(left.reason), visible(left.detail))?;
+        writeln!(out, "   skipped  {}: {}", visible(left.reason), visible(left.detail))?;
     }
     write!(out, "    chunks  {}", thousands(counts.chunks as u64))?;
     if counts.foreign > 0 {
@@ -322,7 +321,7 @@ fn table(out: &mut impl Write, book: &Shown, counts: &Counts) -> io::Result<()> 
     out.write_all(b"\n")
 }
 
-/// Names a count of things.
+/// Formats a count with a noun.
 fn counted(count: u64, thing: &str) -> String {
     format!("{} {thing}{}", thousands(count), if count == 1 { "" } else { "s" })
 }
@@ -334,12 +333,13 @@ const fn name(language: Language) -> &'static str {
     }
 }
 
-/// Writes a book's headings for people: the place by which `[books] paths` chooses chapters, the level, the printed number.
+/// Writes the headings of a book: the position used by `[books] paths` to select chapters, the level and the printed
+/// number.
 fn headings(out: &mut impl Write, book: &Book, chapters: &[Chapter]) -> io::Result<()> {
     writeln!(out, "{} ({})", visible(&book.title), visible(&book.path))?;
     for (chapter, place) in chapters.iter().zip(chunk::places(chapters)) {
         let place = place.map(|place| place.to_string()).unwrap_or_default();
-        let level = serde_json::to_value(chapter.level).expect("a level is JSON");
+        let level = serde_json::to_value(chapter.level).expect("a level serializes to JSON");
         let level = level.as_str().unwrap_or_default();
         let number = chapter.number.map(|number| number.to_string()).unwrap_or_default();
         let line = chapter.line.map(|line| format!("line {}", thousands(line.into()))).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The command `check`: whether a pipeline file can be run and its endpoints answer as a run needs it. A folder is checked as what it
-//! is, a data set or a pool.
+//! The command `check`: validates a pipeline file and optionally its endpoints, or a folder with a data set or a scene
+//! pool.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::{Exit, Terminal, audit, failed, scenes, table, to_stdout, variables};
 use crate::pipeline::{self, Endpoints, Examined, ExaminedModel, Finding, PipelineError, ProbedAddress, RunError};
 use crate::store::{self, DatasetPlace};
 
-/// Checks a pipeline file, with `probe` its endpoints too; or a folder.
+/// Validates a pipeline file (with `probe` its endpoints too) or a folder.
 pub(super) fn check(path: &Path, probe: bool, sets: &[String], json: bool) -> Exit {
     let terminal = Terminal::new();
     let environment = match variables(&terminal) {
@@ -23,7 +23,7 @@ pub(super) fn check(path: &Path, probe: bool, sets: &[String], json: bool) -> Ex
     };
     if path.is_dir() {
         if probe || !sets.is_empty() {
-            return usage("`--probe` and `--set` are for pipeline files", "leave them out");
+            return usage("`--probe` and `--set` apply only to pipeline files", "remove them");
         }
         return folder(path, json);
     }
@@ -43,7 +43,7 @@ pub(super) fn check(path: &Path, probe: bool, sets: &[String], json: bool) -> Ex
                 let found: Vec<Finding> = findings(&examined).map(|found| found.finding(path)).collect();
                 let mut told = json!({"findings": found});
                 if let Ok(Value::Object(examined)) = serde_json::to_value(&examined) {
-                    told.as_object_mut().expect("it was made as one").extend(examined);
+                    told.as_object_mut().expect("`json!` built an object").extend(examined);
                 }
                 to_stdout(&format!("{told}\n"));
             } else {
@@ -51,7 +51,7 @@ pub(super) fn check(path: &Path, probe: bool, sets: &[String], json: bool) -> Ex
             }
             if findings(&examined).next().is_some() { Exit::Failures } else { Exit::Done }
         }
-        // That the file is wrong is what the check was to find.
+        // An invalid file is a finding, not a failed command.
         Err(RunError::Invalid(error @ PipelineError::Invalid { .. })) if json => {
             to_stdout(&format!("{}\n", json!({"findings": error.findings()})));
             Exit::Failures
@@ -64,13 +64,16 @@ pub(super) fn check(path: &Path, probe: bool, sets: &[String], json: bool) -> Ex
     }
 }
 
-/// Checks a folder: a data set, a run's, or a scene pool.
+/// Validates a folder: a data set, a run or a scene pool.
 fn folder(path: &Path, json: bool) -> Exit {
     if let Some(place) = DatasetPlace::find(path) {
         return audit::check(&place, json);
     }
     if store::is_run(path) {
-        return usage(&format!("the run `{}` has no data set yet", path.display()), "`dramaturg build` goes on to it");
+        return usage(
+            &format!("the run `{}` has no data set yet", path.display()),
+            "run `dramaturg build` to write it",
+        );
     }
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_of_pool = |path: &Path| {
@@ -82,25 +85,25 @@ fn folder(path: &Path, json: bool) -> Exit {
         return scenes::check(&PoolArguments { pool: path.to_owned(), json });
     }
     usage(
-        &format!("`{}` is no data set, no run and no scene pool", path.display()),
+        &format!("`{}` is not a data set, run or scene pool", path.display()),
         "give a pipeline file (`pipelines/demo.toml`), a run (`outputs/demo`), a data set or a pool (`scene_pool`)",
     )
 }
 
-/// What keeps a run from being well.
+/// A finding about a book or a model.
 struct Found<'a> {
-    /// The book that it is about; none where it is about a model of the pipeline file.
+    /// The book; `None` for a finding about a model.
     book: Option<&'a Path>,
     place: String,
     message: &'a str,
 }
 
 impl Found<'_> {
-    /// Returns it as other checks tell theirs.
+    /// Converts to the form shared with other checks.
     fn finding(&self, pipeline: &Path) -> Finding {
         let (check, remedy) = match self.book {
-            Some(_) => ("book", "mend the file, or take it out of `books.paths`"),
-            None => ("model", "mend that, and ask again with `--probe`"),
+            Some(_) => ("book", "fix the file, or remove it from `books.paths`"),
+            None => ("model", "fix this, and probe again with `--probe`"),
         };
         let message =
             if self.book.is_some() { self.message.to_owned() } else { format!("{}: {}", self.place, self.message) };
@@ -108,7 +111,7 @@ impl Found<'_> {
     }
 }
 
-/// Returns everything that keeps a run from being well.
+/// Returns all findings about books and models.
 fn findings(examined: &Examined) -> impl Iterator<Item = Found<'_>> {
     let books = examined.books.iter().filter_map(|book| {
         let message = book.fault.as_deref()?;
@@ -133,7 +136,7 @@ fn text(path: &Path, examined: &Examined, probed: bool) -> String {
     let mut text = format!("{path}: {} books, {} chunks\n", readable.count(), thousands(chunks));
     let mut heads = vec!["model", "id", "price", "window"];
     if probed {
-        heads.extend(["address", "answers", "key", "model known", "schema", "context", "time"]);
+        heads.extend(["address", "reachable", "key", "model known", "schema", "context", "time"]);
     }
     let mut rows = vec![heads.into_iter().map(str::to_owned).collect::<Vec<String>>()];
     for model in &examined.models {
@@ -166,9 +169,9 @@ fn text(path: &Path, examined: &Examined, probed: bool) -> String {
     }
     if findings(examined).next().is_none() {
         text.push_str(if probed {
-            "nothing is in the way of a run\n"
+            "no problems found\n"
         } else {
-            "the file is sound; `--probe` asks its endpoints too\n"
+            "the file is valid; use `--probe` to check its endpoints too\n"
         });
     }
     text
@@ -184,7 +187,7 @@ fn probe(address: &ProbedAddress) -> Vec<String> {
         visible(&address.address).into_owned(),
         told(Some(address.reachable)).to_owned(),
         match address.key {
-            Some(true) => "taken",
+            Some(true) => "accepted",
             Some(false) => "refused",
             None => "-",
         }

@@ -1,8 +1,8 @@
-//! Control characters of texts that others wrote, made visible: what a book is called must not move a terminal's cursor.
+//! Escapes control characters in texts from books and models, so that they cannot control the terminal.
 
 use std::borrow::Cow;
 
-/// Returns a text of one line with what would steer a terminal written as an escape, such as `\u{1b}`.
+/// Escapes control characters in a single-line text, such as `\u{1b}`.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(steers) {
         return Cow::Borrowed(text);
@@ -18,12 +18,12 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Does the same to a text of several lines, whose line feeds stay.
+/// Escapes control characters in a multi-line text; line feeds are kept.
 pub(super) fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a character moves the cursor, changes what follows it or turns the direction of writing.
+/// Whether a character moves the cursor, starts an escape sequence or changes the writing direction.
 const fn steers(c: char) -> bool {
     matches!(
         c,

@@ -1,4 +1,4 @@
-//! Errors as people read them: problems of files with carets, every other error once with its causes, and a hint.
+//! Formats errors: problems in files with source excerpts, all other errors with their causes and a hint.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -12,10 +12,10 @@ use crate::llm::{AskError, HttpFault};
 use crate::pipeline::{PipelineError, Problem, RunError};
 use crate::store::StoreError;
 
-/// So many problems are drawn; who mends these sees the rest.
+/// Maximum number of problems printed in full.
 const MOST: usize = 20;
 
-/// Draws every problem with the line that it stands in and a caret below it.
+/// Formats every problem with its source line and a caret below the span.
 pub(super) fn problems(sources: &[(String, String)], problems: &[Problem], color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.decor_style(DecorStyle::Ascii);
@@ -40,12 +40,12 @@ pub(super) fn problems(sources: &[(String, String)], problems: &[Problem], color
         text.push_str("\n\n");
     }
     if problems.len() > MOST {
-        let _ = writeln!(text, "… and {} more; `--json` of `check` has them all\n", problems.len() - MOST);
+        let _ = writeln!(text, "… and {} more; `dramaturg check --json` prints all\n", problems.len() - MOST);
     }
     text
 }
 
-/// Writes an error with its causes, one line each, and a hint below them.
+/// Formats an error with its causes, one per line, and a hint.
 pub(super) fn chain(error: &dyn Error, hint: Option<&str>, color: bool) -> String {
     let (red, cyan, reset) = if color { ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m") } else { ("", "", "") };
     let mut text = format!("{red}error:{reset} {}\n", visible_lines(&error.to_string()));
@@ -53,7 +53,7 @@ pub(super) fn chain(error: &dyn Error, hint: Option<&str>, color: bool) -> Strin
     let mut source = error.source();
     while let Some(cause) = source {
         let line = cause.to_string();
-        // A transparent variant hands on the text of what it wraps.
+        // A transparent variant has the same text as its source.
         if line != last {
             let _ = writeln!(text, "  caused by: {}", visible_lines(&line));
         }
@@ -66,106 +66,106 @@ pub(super) fn chain(error: &dyn Error, hint: Option<&str>, color: bool) -> Strin
     text
 }
 
-/// Says what to do about an error. `invocation` is the command that was given, as the shell takes it.
+/// Returns a hint for an error. `invocation` is the command line in shell syntax.
 pub(super) fn hint(error: &RunError, invocation: &str) -> String {
     let again = format!("run `{invocation}` again");
     match error {
         RunError::Invalid(PipelineError::Open { nearest: Some(nearest), .. }) => format!("did you mean `{nearest}`?"),
         RunError::Invalid(PipelineError::Open { path, .. }) if path.is_dir() && invocation.contains(" export ") => format!(
-            "`--format` writes a data set that is there in another form: `{invocation} --format jsonl`; without it a pipeline \
-             file is wanted"
+            "`--format` converts an existing data set: `{invocation} --format jsonl`; without it, `export` takes a pipeline \
+             file"
         ),
         RunError::Invalid(PipelineError::Open { path, .. }) if path.is_dir() => {
-            "a pipeline file is wanted, such as `pipelines/demo.toml`; `check`, `status`, `split` and `diff` take a run's folder"
+            "give a pipeline file, such as `pipelines/demo.toml`; `check`, `status`, `split` and `diff` take a run folder"
                 .to_owned()
         }
         RunError::Invalid(PipelineError::Open { nearest: None, .. }) => {
-            "the shipped ones are `pipelines/demo.toml` and `pipelines/served.toml`".to_owned()
+            "examples are `pipelines/demo.toml` and `pipelines/served.toml`".to_owned()
         }
         RunError::Invalid(PipelineError::Invalid { .. }) if invocation.starts_with("dramaturg select ") => {
             "the configuration is the run's own: run `select` in the folder where the run was started, with its books and files in \
-             their places, and name judges that it has"
+             place, and use judges that it defines"
                 .to_owned()
         }
         RunError::Invalid(PipelineError::Invalid { .. }) => {
             "`schemas/pipeline.schema.json` describes every key; `dramaturg schema` writes it".to_owned()
         }
         RunError::Aliases(_) => format!(
-            "`schemas/aliases.schema.json` describes who is who in a book; mend the file, or remove it to have it written anew, and {again}"
+            "`schemas/aliases.schema.json` describes the file; fix it, or remove it to have it generated again, and {again}"
         ),
         RunError::Vetoes(_) => {
-            format!("`docs/review.md` tells what can be vetoed; all answers are kept: mend the file and {again}")
+            format!("`docs/review.md` describes overrides; fix the file and {again}; all answers are kept")
         }
         RunError::Books { .. } => {
-            "books are plain text, Markdown, HTML, EPUB, Fountain or JSON Lines, in any usual encoding".to_owned()
+            "books are plain text, Markdown, HTML, EPUB, Fountain or JSON Lines, in any common encoding".to_owned()
         }
         RunError::Store(StoreError::Scene { .. } | StoreError::TwoScenes { .. }) => {
             format!(
-                "`dramaturg pool check` tells all that is wrong in a pool; mend it and {again}; what is done is kept"
+                "`dramaturg pool check` lists all problems of a pool; fix them and {again}; completed work is kept"
             )
         }
         RunError::Store(StoreError::InUse { path, .. }) => {
             let run = quoted(&path.display().to_string());
-            format!("wait for it, or take another folder with `--out`; `dramaturg status {run}` shows how it stands")
+            format!("wait for it to finish, or choose another folder with `--out`; `dramaturg status {run}` shows its progress")
         }
         RunError::Start(_) | RunError::Store(_) | RunError::Export(_) => {
-            format!("mend that and {again}; what is done is kept")
+            format!("fix the problem and {again}; completed work is kept")
         }
         RunError::Ask(AskError::Interrupted) => {
-            format!("{again} to go on; what is done is kept")
+            format!("{again} to resume; completed work is kept")
         }
         RunError::Failures { is_kept: true, .. } => {
-            "the journal keeps these replies; a higher `max_reasks` asks again, another model or prompt asks anew"
+            "the journal keeps these replies; raise `max_reasks` for more retries, or change the model or prompt"
                 .to_owned()
         }
         RunError::Failures { what: "books", .. } => {
-            format!("mend them or leave them out, and {again}; the rest is kept")
+            format!("fix or remove them, and {again}; the rest is kept")
         }
-        RunError::Failures { failed, .. } => format!("{again} to try these {failed}; the rest is kept"),
+        RunError::Failures { failed, .. } => format!("{again} to retry these {failed}; the rest is kept"),
         RunError::Ask(AskError::Budget(bound)) => {
             let key = bound.split(' ').next().unwrap_or_default();
-            format!("raise `budget.{key}` in the file or with `--set`, and {again}; what is done is kept")
+            format!("raise `budget.{key}` in the file or with `--set`, and {again}; completed work is kept")
         }
         RunError::Ask(AskError::Missing { .. }) if invocation.contains("--judge") => {
-            "`select` asks the judges that it names and nobody else: `dramaturg build` makes every other call, and a judge \
-             of an earlier call is asked when `--judge` names it too"
+            "`select` asks only the judges given with `--judge`: run `dramaturg build` to make all other calls, and add `--judge` \
+             for every judge of an earlier call"
                 .to_owned()
         }
         RunError::Ask(AskError::Missing { .. }) => {
-            "run the same command without `--replay` to make this call".to_owned()
+            "rerun without `--replay` to make this call".to_owned()
         }
         RunError::Unbuilt { .. } => {
-            "`dramaturg build` makes a run's data set; RUN is the folder that it names at its end".to_owned()
+            "`dramaturg build` writes the data set; RUN is the run folder that it prints at the end".to_owned()
         }
         RunError::Divided { .. } => {
-            format!("`dramaturg build PIPELINE --replay` makes it as it was; then {again}, and `dramaturg split` after it")
+            format!("`dramaturg build PIPELINE --replay` restores the original splits; then {again}, and `dramaturg split` after it")
         }
-        RunError::OtherRun { .. } => "leave it out: `select` takes `--set models.NAME…` for a judge that it names and that has no other part, \
-                                      and what concerns pace, price and address; `dramaturg build` makes another run"
+        RunError::OtherRun { .. } => "remove it: `select` accepts `--set models.NAME…` only for a judge given with `--judge` that has no other \
+                                      role, and keys of pace, price and address; use `dramaturg build` for another run"
             .to_owned(),
         RunError::Ask(AskError::Unusable { model, source }) => match source {
             HttpFault::Status { status: 401 | 403, .. } => {
                 format!(
-                    "put a valid key into the variable that `models.{model}.api_key_env` names, OPENAI_API_KEY by default"
+                    "set a valid key in the variable named by `models.{model}.api_key_env` (default: OPENAI_API_KEY)"
                 )
             }
             HttpFault::Status { status: 402 | 429, .. } => format!(
-                "its quota is used up, and no wait brings it back: fill up the account, or take another key \
-                 (`models.{model}.api_key_env`), then {again}; what is done is kept"
+                "the quota is used up, and waiting does not help: add credit to the account, or use another key \
+                 (`models.{model}.api_key_env`), then {again}; completed work is kept"
             ),
             HttpFault::Status { status: 404 | 405, .. } => format!(
                 "`dramaturg check PIPELINE --probe` lists the server's models: `models.{model}.model` must be one of them, and \
                  `models.{model}.base_url` must end before `/chat/completions`, often with `/v1`"
             ),
             _ => format!(
-                "look at `models.{model}.base_url` (OPENAI_BASE_URL when silent) and `models.{model}.model`, then {again}"
+                "check `models.{model}.base_url` (default: OPENAI_BASE_URL) and `models.{model}.model`, then {again}"
             ),
         },
         RunError::Prompts(_) | RunError::Ask(AskError::Prompt { .. }) => {
-            "look at the template that `[prompts]` puts in its place".to_owned()
+            "check the template given in `[prompts]`".to_owned()
         }
-        RunError::Ask(AskError::Journal(_)) => format!("mend that and {again}; calls that were answered are kept"),
-        RunError::Ask(_) => format!("{again}; what is done is kept"),
+        RunError::Ask(AskError::Journal(_)) => format!("fix the problem and {again}; answered calls are kept"),
+        RunError::Ask(_) => format!("{again}; completed work is kept"),
     }
 }
 
@@ -175,7 +175,7 @@ mod tests {
     use crate::pipeline::Cause;
 
     fn draw(text: &str, part: &str, expected: Option<&str>, nearest: Option<&str>) -> String {
-        let start = text.find(part).expect("part of the text");
+        let start = text.find(part).expect("`part` occurs in `text`");
         let problem = Problem {
             source: 0,
             span: start..start + part.len(),
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn the_caret_stands_below_its_part_also_after_chinese() {
-        // A Chinese character is two columns wide on a terminal.
+        // A Chinese character is two terminal columns wide.
         insta::assert_snapshot!(draw("名 = { 书 = \"红楼梦\", 人 = 3 }\n", "人", None, None), @r#"
         error: wrong
          --> mine.toml:1:18
@@ -249,7 +249,7 @@ mod tests {
         insta::assert_snapshot!(chain(&error, Some(&hint), false), @r"
         error: 3 of 412 calls failed, first `zero/qwen3/7` in `simulate`
           caused by: no reply from model `qwen3` after 4 tries: HTTP 503: busy
-        hint: run `dramaturg build mine.toml` again to try these 3; the rest is kept
+        hint: run `dramaturg build mine.toml` again to retry these 3; the rest is kept
         ");
         insta::assert_snapshot!(chain(&RunError::Ask(AskError::Interrupted), None, false), @r"
         error: interrupted

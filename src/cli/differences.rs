@@ -1,4 +1,4 @@
-//! The command `diff`: what changed from one run to another, in words.
+//! The command `diff`: compares two runs.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,17 +9,17 @@ use super::{Exit, Terminal, diagnostics, to_stderr, to_stdout};
 use crate::pipeline::{self, Change, Changes, LeftOutChanges, Moved, RowChanges, RunError};
 use crate::store::StoreError;
 
-/// So many ids are shown of each kind; `--json` has them all.
+/// Maximum number of ids shown per kind; `--json` prints all.
 const IDS: usize = 3;
-/// So many code points of a value are shown.
+/// Maximum number of code points shown of a value.
 const VALUE: usize = 60;
 
-/// Compares two runs and prints what changed.
+/// Compares two runs and prints the differences.
 pub(super) fn diff(before: &Path, after: &Path, as_json: bool) -> Exit {
     let terminal = Terminal::new();
     match pipeline::changes(before, after) {
         Ok(changes) if as_json => {
-            to_stdout(&format!("{}\n", serde_json::to_string(&changes).expect("changes are JSON")));
+            to_stdout(&format!("{}\n", serde_json::to_string(&changes).expect("changes serialize to JSON")));
             Exit::Done
         }
         Ok(changes) => {
@@ -28,22 +28,23 @@ pub(super) fn diff(before: &Path, after: &Path, as_json: bool) -> Exit {
         }
         Err(error) => {
             let is_no_run = matches!(&error, RunError::Store(StoreError::Io { .. }));
-            let hint = is_no_run.then_some("name two runs' folders, such as `outputs/demo`; each needs a data set");
+            let hint =
+                is_no_run.then_some("give the folders of two runs, such as `outputs/demo`; each needs a data set");
             to_stderr(&diagnostics::chain(&error, hint, terminal.color));
             if is_no_run { Exit::Usage } else { Exit::Fault }
         }
     }
 }
 
-/// Writes what changed, a line for each thing.
+/// Formats the changes, one per line.
 fn text(changes: &Changes) -> String {
     if changes.is_empty() {
-        return "nothing differs\n".to_owned();
+        return "no differences\n".to_owned();
     }
     let mut text = String::new();
     let lists = [
         ("configuration", &changes.configuration),
-        ("made of", &changes.inputs),
+        ("inputs", &changes.inputs),
         ("books", &changes.books),
         ("prompts", &changes.prompts),
         ("models", &changes.models),
@@ -55,7 +56,7 @@ fn text(changes: &Changes) -> String {
     let counts = [
         ("rows", &changes.rows),
         ("samples by language and dimension", &changes.balance),
-        ("left out", &changes.rejected),
+        ("rejected", &changes.rejected),
         ("calls", &changes.calls),
     ];
     for (head, counts) in counts.iter().filter(|(_, counts)| !counts.is_empty()) {
@@ -75,14 +76,14 @@ fn text(changes: &Changes) -> String {
     for (reason, LeftOutChanges { same, added, removed }) in &changes.left_out {
         let [new, gone] = [added, removed].map(|ids| thousands(ids.len() as u64));
         let (reason, same) = (visible(reason), thousands(*same));
-        let _ = writeln!(text, "left out, {reason}: {new} more, {gone} no longer, {same} as they were");
-        ids(&mut text, "more", added.iter());
-        ids(&mut text, "no longer", removed.iter());
+        let _ = writeln!(text, "rejected, {reason}: {new} added, {gone} removed, {same} unchanged");
+        ids(&mut text, "added", added.iter());
+        ids(&mut text, "removed", removed.iter());
     }
     text
 }
 
-/// Writes the first of some ids, and how many more there are.
+/// Writes the first [`IDS`] ids and the number of the others.
 fn ids<'a>(text: &mut String, head: &str, ids: impl ExactSizeIterator<Item = &'a String>) {
     let all = ids.len();
     let first: Vec<String> = ids.take(IDS).map(|id| format!("`{}`", visible(id))).collect();
@@ -101,14 +102,14 @@ fn told(change: &Change) -> String {
             format!("{}{dots}", visible(&short))
         }
     };
-    // A hash says no more by its end than by its beginning.
+    // Hashes are not printed: they are equal or they differ.
     let is_hash = |value: &Option<String>| {
         value.as_ref().is_none_or(|value| value.len() == 64 && value.bytes().all(|byte| byte.is_ascii_hexdigit()))
     };
     let name = visible(&change.name);
     match (&change.before, &change.after) {
-        (None, Some(_)) if is_hash(&change.after) => format!("  {name}  new\n"),
-        (Some(_), None) if is_hash(&change.before) => format!("  {name}  gone\n"),
+        (None, Some(_)) if is_hash(&change.after) => format!("  {name}  added\n"),
+        (Some(_), None) if is_hash(&change.before) => format!("  {name}  removed\n"),
         (before, after) if is_hash(before) && is_hash(after) => format!("  {name}  changed\n"),
         (before, after) => format!("  {name}  {} → {}\n", value(before), value(after)),
     }
@@ -118,7 +119,7 @@ fn of_rows(config: &str, rows: &RowChanges) -> String {
     let RowChanges { same, added, removed, changed, columns } = rows;
     let count = |list: usize| thousands(list as u64);
     let mut text = format!(
-        "{config}: {} added, {} removed, {} changed, {} as they were\n",
+        "{config}: {} added, {} removed, {} changed, {} unchanged\n",
         count(added.len()),
         count(removed.len()),
         count(changed.len()),
@@ -180,19 +181,19 @@ mod tests {
           cast.judges  – → ["b"]
         books
           tide  changed
-          fog  new
+          fog  added
         rows
           samples test  1,259 → 259 (−1,000)
         cost
           $1.50 → unpriced
-        samples: 0 added, 5 removed, 1 changed, 250 as they were
+        samples: 0 added, 5 removed, 1 changed, 250 unchanged
           columns  1 score
           removed  `红线/甲/0#0`, `红线/甲/0#1`, `红线/甲/0#2` and 2 more
           changed  `a\u{1b}/b/0#1`
-        left out, extract no_dialogue: 4 more, 1 no longer, 1,200 as they were
-          more  `红线/甲/0#0`, `红线/甲/0#1`, `红线/甲/0#2` and 1 more
-          no longer  `b@1`
+        rejected, extract no_dialogue: 4 added, 1 removed, 1,200 unchanged
+          added  `红线/甲/0#0`, `红线/甲/0#1`, `红线/甲/0#2` and 1 more
+          removed  `b@1`
         "#);
-        assert_eq!(text(&Changes::default()), "nothing differs\n");
+        assert_eq!(text(&Changes::default()), "no differences\n");
     }
 }

@@ -1,21 +1,21 @@
-//! The environment, with a `.env` file of the working directory behind it.
+//! Environment variables, with defaults from a `.env` file in the working directory.
 
 use std::collections::BTreeMap;
 
 use crate::pipeline::Environment;
 
-/// Why a `.env` file cannot be used. Never shows a value: it may be a secret.
+/// Errors of reading `.env`. Never contains a value, which may be a secret.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DotEnvError {
-    /// The file is there and cannot be read.
-    #[error("read `.env`")]
+    /// The file exists but cannot be read.
+    #[error("failed to read `.env`")]
     Open(#[source] std::io::Error),
-    /// A line is no assignment.
+    /// A line is not an assignment.
     #[error("line {0} of `.env` is not of the form NAME=value")]
     Line(usize),
 }
 
-/// Returns the variables of this process, and those of `.env` that it does not have.
+/// Returns the environment variables; those of `.env` apply only where the environment has none.
 pub(super) fn environment() -> Result<Environment, DotEnvError> {
     let mut variables = match std::fs::read_to_string(".env") {
         Ok(text) => parse(&text)?,
@@ -23,7 +23,7 @@ pub(super) fn environment() -> Result<Environment, DotEnvError> {
         Err(error) => return Err(DotEnvError::Open(error)),
     };
     for (name, value) in std::env::vars_os() {
-        // A variable that is no Unicode can be no URL, key or path of a pipeline file.
+        // URLs, keys and paths in a pipeline file are Unicode, so other variables are not needed.
         if let (Ok(name), Ok(value)) = (name.into_string(), value.into_string()) {
             variables.insert(name, value);
         }
@@ -31,7 +31,7 @@ pub(super) fn environment() -> Result<Environment, DotEnvError> {
     Ok(variables.into_iter().collect())
 }
 
-/// Reads lines `NAME=value`, with `export` before them or not, the value quoted or not; `#` begins a comment.
+/// Parses lines `NAME=value`, optionally with `export` and quotes; `#` starts a comment.
 fn parse(text: &str) -> Result<BTreeMap<String, String>, DotEnvError> {
     let mut variables = BTreeMap::new();
     for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -50,7 +50,7 @@ fn parse(text: &str) -> Result<BTreeMap<String, String>, DotEnvError> {
     Ok(variables)
 }
 
-/// Takes the quotes or the comment away; nothing for a quote that is not closed.
+/// Removes quotes or a trailing comment; `None` if a quote is not closed.
 fn unquote(value: &str) -> Option<String> {
     for quote in ['"', '\''] {
         if let Some(inner) = value.strip_prefix(quote) {

@@ -1,4 +1,4 @@
-//! What the exit code says.
+//! Exit codes.
 
 use std::process::ExitCode;
 
@@ -6,23 +6,23 @@ use crate::llm::AskError;
 use crate::pipeline::RunError;
 use crate::store::StoreError;
 
-/// How a command ended, as scripts see it.
+/// Exit code of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// Everything was done.
+    /// Success.
     Done = 0,
-    /// Our fault: a bug, or a disk that fails.
+    /// Internal error: a bug or a failed disk operation.
     Fault = 1,
-    /// The command or the configuration is wrong; nothing was run.
+    /// Invalid command or configuration; nothing was run.
     Usage = 2,
-    /// Done, but some items failed; or a check has findings.
+    /// Completed, but some items failed or a check reported findings.
     Failures = 3,
-    /// A model's API cannot be used, or a replay misses a call.
+    /// A model API cannot be used, or a replay lacks a call.
     Api = 4,
-    /// A bound of `[budget]` has been reached; what is done is kept.
+    /// A limit of `[budget]` was reached; completed work is kept.
     Budget = 5,
-    /// Ended by Ctrl-C; what is done is kept.
+    /// Interrupted by Ctrl-C; completed work is kept.
     Interrupted = 130,
 }
 
@@ -35,7 +35,7 @@ impl From<Exit> for ExitCode {
 impl From<&RunError> for Exit {
     fn from(error: &RunError) -> Self {
         match error {
-            // What people write into a pool is theirs to mend, as their files are; and who has the folder is theirs to see.
+            // Invalid files in a pool and a run folder in use are problems that the user can fix.
             RunError::Invalid(_)
             | RunError::Aliases(_)
             | RunError::Vetoes(_)
@@ -60,7 +60,7 @@ impl From<&AskError> for Exit {
             AskError::Budget(_) => Self::Budget,
             AskError::Interrupted => Self::Interrupted,
             AskError::Journal(_) => Self::Fault,
-            // The template is the user's own, or one that came with the program and has its tests.
+            // The template is the user's own; embedded templates are tested.
             AskError::Prompt { .. } => Self::Usage,
             AskError::Transient { .. }
             | AskError::TooLong { .. }

@@ -1,4 +1,4 @@
-//! `build --dry-run`: what a run will ask and cost, in a table.
+//! `build --dry-run`: the estimated calls, tokens and cost of a run.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::{Exit, Journey, Terminal, failed, progress, table, to_stdout, variabl
 use crate::event::Reporter;
 use crate::pipeline::{self, AskForecast, Basis, Endpoints, Environment, Forecast, ForecastOptions, RunError};
 
-/// Rehearses a run and prints what it will ask.
+/// Dry-runs a pipeline and prints the forecast.
 pub(super) fn forecast(arguments: &RunArguments, latency: Option<Duration>) -> Exit {
     let options = &arguments.options;
     rehearse(options, latency, |environment| {
@@ -20,7 +20,7 @@ pub(super) fn forecast(arguments: &RunArguments, latency: Option<Duration>) -> E
     })
 }
 
-/// Rehearses whatever is loaded and prints what it will ask.
+/// Dry-runs a pipeline that `load` returns and prints the forecast.
 pub(super) fn rehearse(
     options: &RunOptions,
     latency: Option<Duration>,
@@ -39,7 +39,7 @@ pub(super) fn rehearse(
     progress.clear();
     match result {
         Ok(forecast) if options.json => {
-            to_stdout(&format!("{}\n", serde_json::to_string(&forecast).expect("a forecast is JSON")));
+            to_stdout(&format!("{}\n", serde_json::to_string(&forecast).expect("a forecast serializes to JSON")));
             Exit::Done
         }
         Ok(forecast) => {
@@ -50,7 +50,7 @@ pub(super) fn rehearse(
     }
 }
 
-/// Writes a forecast: the table, and below it what it means for the run as a whole.
+/// Formats a forecast: a table by ask, and totals below it.
 fn text(forecast: &Forecast) -> String {
     let heads = ["stage", "ask", "model", "calls", "paid", "prompt", "cacheable", "output", "cost"];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
@@ -63,11 +63,11 @@ fn text(forecast: &Forecast) -> String {
     let total = &forecast.total;
     let cached = match (total.usd, total.usd_cached) {
         (Some(usd), Some(cached)) if cached < usd => {
-            format!("; {} when all that is cacheable is read from a cache", dollars(Some(cached)))
+            format!("; {} if all cacheable tokens are read from a cache", dollars(Some(cached)))
         }
         _ => String::new(),
     };
-    let unknown = if total.usd.is_none() { ": give every served model a `price`" } else { "" };
+    let unknown = if total.usd.is_none() { ": set `price` for every served model" } else { "" };
     line("cost", format!("{}{unknown}{cached}", dollars(total.usd)));
     if total.paid > 0 {
         line("paid", format!("{} calls in the journal, {}", thousands(total.paid), dollars(forecast.paid_usd)));
@@ -78,22 +78,22 @@ fn text(forecast: &Forecast) -> String {
     line(
         "latency",
         match forecast.latency_s {
-            Some(seconds) => format!("{seconds} s a call to a served model (`--latency SECONDS`)"),
-            None => {
-                "as the journal tells, where it has five calls of an ask, else 3 s (`--latency SECONDS`)".to_owned()
-            }
+            Some(seconds) => format!("{seconds} s per call to a served model (`--latency SECONDS`)"),
+            None => "from the journal if it has five calls of an ask, else 3 s (`--latency SECONDS`)".to_owned(),
         },
     );
     line(
         "output",
         match total.basis {
-            Basis::Offline => "as the offline engine answers".to_owned(),
-            Basis::Measured => "as the journal tells".to_owned(),
-            Basis::Assumed => "marked ~ where it is assumed; a first run with `--limit 1` measures it".to_owned(),
+            Basis::Offline => "length of the offline engine's replies".to_owned(),
+            Basis::Measured => "from the journal".to_owned(),
+            Basis::Assumed => {
+                "figures marked ~ are assumptions; a run with `--limit 1` replaces them by measurements".to_owned()
+            }
         },
     );
     let roles = ["roles", "role_specific", "role_general"];
-    // Roles are told of where there are any.
+    // Role data is listed only if there is any.
     let roles = roles.iter().filter(|config| forecast.rows.get(**config).is_some_and(|rows| *rows > 0));
     let made: Vec<String> = ["scenes", "characters", "conversations", "samples"]
         .iter()
@@ -103,7 +103,7 @@ fn text(forecast: &Forecast) -> String {
     line("rows", format!("about {}", made.join(", ")));
     for bound in &forecast.budget {
         let expected = bound.expected.map_or_else(|| "unknown".to_owned(), plain);
-        let reached = if bound.reached { ": the run would stop there" } else { "" };
+        let reached = if bound.reached { ": the run would stop at this limit" } else { "" };
         line("budget", format!("{} = {}, expected {expected}{reached}", bound.key, plain(bound.max)));
     }
     text
@@ -124,12 +124,12 @@ fn row(ask: &AskForecast) -> Vec<String> {
     ]
 }
 
-/// Writes a bound: counts whole, money with cents.
+/// Formats a limit: integers without decimals, money with cents.
 fn plain(number: f64) -> String {
     if number.fract() == 0.0 { format!("{number:.0}") } else { format!("{number:.2}") }
 }
 
-/// Writes a length of time as people tell it.
+/// Formats a duration in seconds, minutes or hours.
 pub(super) fn time(seconds: f64) -> String {
     if seconds < 60.0 {
         return format!("{seconds:.0} s");
@@ -192,13 +192,13 @@ mod tests {
         extract   extract/scenes   offline  1,200    30  1,000,000  750,000 (75 %)   60,000  $0.00
         simulate  simulate/direct  作者     1,200    30  1,000,000  750,000 (75 %)  ~60,000  $1.50
         all                                 1,200    30  1,000,000  750,000 (75 %)  ~60,000  $1.50
-              cost  $1.50; $0.75 when all that is cacheable is read from a cache
+              cost  $1.50; $0.75 if all cacheable tokens are read from a cache
               paid  30 calls in the journal, $0.25
               time  1 h 7 min: simulate 1 h 7 min
-           latency  3 s a call to a served model (`--latency SECONDS`)
-            output  marked ~ where it is assumed; a first run with `--limit 1` measures it
+           latency  3 s per call to a served model (`--latency SECONDS`)
+            output  figures marked ~ are assumptions; a run with `--limit 1` replaces them by measurements
               rows  about 22 scenes, 0 characters, 0 conversations, 40 samples
-            budget  max_usd = 1, expected 1.75: the run would stop there
+            budget  max_usd = 1, expected 1.75: the run would stop at this limit
         ");
         assert_eq!([time(4.4), time(131.7), time(620.0), time(3599.0)], ["4 s", "2 min 11 s", "10 min", "1 h 0 min"]);
     }

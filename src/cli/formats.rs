@@ -1,4 +1,4 @@
-//! `export RUN --format F`: a data set in the forms that others read, and its role data in those that others train on.
+//! `export RUN --format F`: converts a data set to other formats, and its role data to training formats.
 
 use std::path::{Path, PathBuf};
 
@@ -11,23 +11,20 @@ use crate::pipeline::{self, Forms};
 use crate::stages::export::{CONFIGS, Form, Format, Formed};
 use crate::store::{self, Dataset, LineLimits, SHARD_BYTES, Table};
 
-/// What a batch endpoint takes at most: `OpenAI`'s figures.
+/// `OpenAI`'s limits for a batch input file.
 const BATCH: LineLimits = LineLimits { bytes: 200_000_000, lines: 50_000 };
 
-/// Writes a form of a data set to a folder.
+/// Converts a data set.
 pub(super) fn formats(arguments: &ExportArguments, wanted: OtherFormat) -> Exit {
     let path = &arguments.run.pipeline;
     let options = &arguments.run.options;
     if !options.sets.is_empty() || options.limit.is_some() {
-        return usage(
-            "`--set` and `--limit` are for runs; `--format` reads a data set that is there",
-            "leave them out",
-        );
+        return usage("`--set` and `--limit` apply to runs; `--format` converts an existing data set", "remove them");
     }
     if path.is_file() {
-        return usage("`--format` reads a run's folder, not a pipeline file", "give `outputs/<name>`");
+        return usage("`--format` takes a run folder, not a pipeline file", "give `outputs/<name>`");
     }
-    // A run's folder holds its data set.
+    // A run folder contains the data set.
     let dataset = if path.join("dataset").is_dir() { path.join("dataset") } else { path.clone() };
     let of_samples = arguments.configs.iter().any(|config| config == "samples");
     match wanted {
@@ -43,29 +40,29 @@ pub(super) fn formats(arguments: &ExportArguments, wanted: OtherFormat) -> Exit 
     }
 }
 
-/// Makes room for a form, and returns its folder.
+/// Returns the output folder of a format after checking that it can be written.
 fn room(arguments: &ExportArguments, name: &str) -> Result<PathBuf, Exit> {
     let (path, options) = (&arguments.run.pipeline, &arguments.run.options);
-    // A data set is replaced whole by the next build: what is made of it stands beside it.
+    // The next build replaces the data set folder as a whole, so conversions are stored next to it.
     let is_dataset = path.ends_with("dataset") && !path.join("dataset").is_dir();
     let run = if is_dataset { path.parent().unwrap_or(path) } else { path };
     let out = options.out.clone().unwrap_or_else(|| run.join(name));
-    // In a run the folder is an earlier export's; elsewhere it may be anybody's.
+    // The default folder inside a run belongs to an earlier export; any other folder may be the user's.
     let is_own = options.out.is_none() && store::is_run(run);
     if !is_own && std::fs::read_dir(&out).is_ok_and(|mut entries| entries.next().is_some()) {
-        // Files of an earlier export would stand among the new ones, test rows beside training rows.
-        return Err(usage(&format!("`{}` holds something already", out.display()), "name another folder, or empty it"));
+        // Files of an earlier export would mix with the new ones, for example test rows with training rows.
+        return Err(usage(&format!("`{}` is not empty", out.display()), "choose another folder, or empty this one"));
     }
     Ok(out)
 }
 
-/// Writes tables row by row.
+/// Converts tables row by row.
 fn tables(arguments: &ExportArguments, dataset: PathBuf, form: Form) -> Exit {
     let model = arguments.model.clone().unwrap_or_default();
     if (form == Form::Batch) != arguments.model.is_some() {
         let (message, hint) = match form {
-            Form::Batch => ("a batch request names its model", "say which with `--model`"),
-            _ => ("`--model` is for `--format batch`", "leave it out"),
+            Form::Batch => ("`--format batch` needs a model", "add `--model MODEL`"),
+            _ => ("`--model` applies only to `--format batch`", "remove it"),
         };
         return usage(message, hint);
     }
@@ -77,11 +74,11 @@ fn tables(arguments: &ExportArguments, dataset: PathBuf, form: Form) -> Exit {
     if let Some(config) = wanted.find(|config| !there.iter().any(|known| known == config)) {
         return usage(
             &format!("`{}` has no config `{config}`", dataset.display()),
-            "give a run's folder, or its data set; `dramaturg check` lists its configs",
+            "give a run folder or a data set; `dramaturg check` lists its configs",
         );
     }
     if there.is_empty() {
-        return usage(&format!("`{}` is no data set", dataset.display()), "give a run's folder, or its data set");
+        return usage(&format!("`{}` is not a data set", dataset.display()), "give a run folder or a data set");
     }
     let own = if form == Form::Batch { BATCH } else { LineLimits { bytes: SHARD_BYTES, lines: u64::MAX } };
     let limits = LineLimits { bytes: arguments.shard_size.unwrap_or(own.bytes), ..own };
@@ -101,10 +98,10 @@ fn tables(arguments: &ExportArguments, dataset: PathBuf, form: Form) -> Exit {
     }
 }
 
-/// Writes role data in a form that others train on.
+/// Converts role data to a training format.
 fn roles(arguments: &ExportArguments, dataset: &Path, form: Format) -> Exit {
     if arguments.model.is_some() || arguments.shard_size.is_some() || !arguments.configs.is_empty() {
-        return usage("`--config`, `--model` and `--shard-size` are for forms of tables", "leave them out");
+        return usage("`--config`, `--model` and `--shard-size` do not apply to this format", "remove them");
     }
     let opened = match dataset.is_dir().then(|| Dataset::open(dataset)).transpose() {
         Ok(opened) => opened,
@@ -113,8 +110,8 @@ fn roles(arguments: &ExportArguments, dataset: &Path, form: Format) -> Exit {
     let has_roles = |dataset: &Dataset| CONFIGS.iter().any(|config| dataset.of(config).next().is_some());
     let Some(dataset) = opened.filter(has_roles) else {
         return usage(
-            &format!("`{}` holds no role data", dataset.display()),
-            "give a run's folder, or its data set, whose pipeline file has `[instruct] roles`",
+            &format!("`{}` has no role data", dataset.display()),
+            "give a run or data set whose pipeline file has `[instruct] roles`",
         );
     };
     let out = match room(arguments, form.name()) {
@@ -130,7 +127,7 @@ fn roles(arguments: &ExportArguments, dataset: &Path, form: Format) -> Exit {
     }
 }
 
-/// Writes the files of a form, table by table, and returns them with how many lines they have.
+/// Writes the files of a format table by table; returns the file names and the number of lines.
 fn write(form: Format, dataset: &Dataset, out: &Path) -> Result<(Vec<String>, usize), store::StoreError> {
     let mut folder = store::NewFolder::new(out)?;
     let mut lines = 0;
@@ -164,7 +161,7 @@ fn tell(out: &Path, files: &[String], lines: usize, as_json: bool, quiet: bool) 
     if as_json {
         to_stdout(&format!("{}\n", json!({"out": out, "files": files, "lines": lines})));
     } else if !quiet {
-        to_stdout(&format!("{lines} lines in {} files below {}\n", files.len(), out.display()));
+        to_stdout(&format!("{lines} lines in {} files in {}\n", files.len(), out.display()));
     }
 }
 

@@ -6,16 +6,16 @@ use std::path::Path;
 use super::{Exit, diagnostics, to_stderr, to_stdout};
 use crate::{pipeline, store};
 
-/// Writes what a new project begins with. What is there stays: nothing is written where a file would be replaced.
+/// Writes the files of a new project. If any of them exists, nothing is written.
 pub(super) fn init(folder: &Path) -> Exit {
     let mut files = pipeline::init(folder);
-    // One that is there already keeps its own mind about what to ignore.
+    // An existing .gitignore is kept.
     files.retain(|(path, _)| !(path.ends_with(".gitignore") && path.exists()));
     let there: Vec<String> =
         files.iter().filter(|(path, _)| path.exists()).map(|(path, _)| format!("`{}`", path.display())).collect();
     if !there.is_empty() {
-        to_stderr(&format!("error: {} exist{} already\n", there.join(", "), if there.len() == 1 { "s" } else { "" }));
-        to_stderr("hint: name another folder, or move them away; nothing was written\n");
+        to_stderr(&format!("error: {} already exist{}\n", there.join(", "), if there.len() == 1 { "s" } else { "" }));
+        to_stderr("hint: choose another folder or move these files; nothing was written\n");
         return Exit::Usage;
     }
     for (path, text) in &files {
@@ -28,13 +28,13 @@ pub(super) fn init(folder: &Path) -> Exit {
     for (path, _) in &files {
         let _ = writeln!(told, "wrote {}", path.display());
     }
-    told.push_str("\nGo on with\n");
+    told.push_str("\nNext steps:\n");
     if folder != Path::new(".") {
         let _ = writeln!(told, "  cd '{}'", folder.display());
     }
     told.push_str(
-        "  dramaturg build pipeline.toml              the two books, offline, in seconds\n  \
-         dramaturg check pipeline.toml              after you have named books and models of your own\n",
+        "  dramaturg build pipeline.toml              run the two sample books offline, in seconds\n  \
+         dramaturg check pipeline.toml              validate it after adding your own books and models\n",
     );
     to_stdout(&told);
     Exit::Done

@@ -1,6 +1,8 @@
-//! The command `instruct`: given a pipeline file, the run up to role data; `dedup` judges the questions of any JSON Lines.
+//! The command `instruct`: runs a pipeline up to its role data; `dedup` finds near-duplicate questions in any JSON
+//! Lines file.
 //!
-//! The file is read twice, so that only its questions are held: once to judge them, once to write each line again.
+//! The file is read twice, so that only its questions are kept in memory: once to compare them, once to copy every
+//! line.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,42 +23,40 @@ use super::{Exit, Terminal, diagnostics, road, table, to_stderr};
 use crate::pipeline::Stage;
 use crate::text::duplicates::{Found, Keep, judged};
 
-/// The keys that a judged line gets.
+/// Keys added to every line.
 const VERDICT: [&str; 3] = ["kept", "similarity", "nearest"];
-/// The most lines that are named when they cannot be read.
+/// Maximum number of invalid lines that are reported.
 const NAMED: usize = 10;
-/// The most groups that the table shows.
+/// Maximum number of groups in the table.
 const SHOWN: usize = 50;
-/// The largest group whose kept questions are measured unasked; in larger ones that takes most of the time.
+/// Largest group whose kept questions are measured without `--scores`; in larger groups that takes most of the time.
 const LARGE: usize = 50_000;
 
-/// Why a file is not judged.
+/// Errors of `instruct dedup`.
 #[derive(Debug, thiserror::Error)]
 enum Fault {
-    #[error("read `{}`", path.display())]
+    #[error("failed to read `{}`", path.display())]
     Read { path: PathBuf, source: io::Error },
-    #[error("read `{}`: {what}", path.display())]
+    #[error("failed to read `{}`: {what}", path.display())]
     Twice { path: PathBuf, what: &'static str },
-    #[error("{count} of the lines of `{}` cannot be judged", path.display())]
+    #[error("{count} invalid lines in `{}`", path.display())]
     Lines { path: PathBuf, count: usize },
-    #[error("write to stdout")]
+    #[error("failed to write to stdout")]
     Write(#[from] io::Error),
 }
 
-/// Goes the road of a pipeline up to its role data, or judges questions.
+/// Runs a pipeline up to its role data, or `dedup`.
 pub(super) fn instruct(arguments: InstructArguments) -> Exit {
     match (arguments.command, arguments.pipeline) {
         (Some(InstructCommand::Dedup(dedup)), _) => match judge(&dedup) {
             Ok(()) => Exit::Done,
-            // Who reads no further, as `head` does, has what they wanted.
+            // A closed pipe (`| head`) is not an error.
             Err(Fault::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Exit::Done,
             Err(fault) => {
                 let hint = match &fault {
-                    Fault::Twice { .. } => {
-                        Some("write it to a file first: it is read twice, so that it need not be held")
-                    }
+                    Fault::Twice { .. } => Some("write the input to a file first: it is read twice to save memory"),
                     Fault::Lines { .. } => {
-                        Some("each line is a JSON object with a text under the key that `--field` names")
+                        Some("each line must be a JSON object with a string under the key given by `--field`")
                     }
                     _ => None,
                 };
@@ -65,7 +65,10 @@ pub(super) fn instruct(arguments: InstructArguments) -> Exit {
             }
         },
         (None, Some(pipeline)) => road(&RunArguments { pipeline, options: arguments.options }, false, Stage::Instruct),
-        (None, None) => usage("there is nothing to do", "give a pipeline file, or `dedup` and a file of JSON Lines"),
+        (None, None) => usage(
+            "a pipeline file or a subcommand is required",
+            "give a pipeline file, or `dedup` with a JSON Lines file",
+        ),
     }
 }
 
@@ -97,15 +100,15 @@ fn judge(arguments: &DedupArguments) -> Result<(), Fault> {
 #[derive(Default)]
 struct Questions {
     texts: Vec<String>,
-    /// By question: its line, from 1.
+    /// Line number of each question, from 1.
     lines: Vec<u32>,
-    /// In the order of their first lines.
+    /// Ordered by first line.
     groups: Vec<Group>,
 }
 
 struct Group {
     name: String,
-    /// Its questions, in the order of their lines.
+    /// Indices of its questions, ordered by line.
     members: Vec<usize>,
 }
 
@@ -143,29 +146,29 @@ impl Questions {
     }
 }
 
-/// Reads a line's question, and the name of its group.
+/// Parses the question of a line and the name of its group.
 fn question(line: &[u8], field: &str, group: Option<&str>) -> Result<(String, String), String> {
     let fields: Fields<'_> = serde_json::from_slice(line).map_err(|error| match error.classify() {
-        serde_json::error::Category::Data => "it is no JSON object".to_owned(),
-        _ => format!("it is no JSON: {error}"),
+        serde_json::error::Category::Data => "not a JSON object".to_owned(),
+        _ => format!("invalid JSON: {error}"),
     })?;
-    let text = fields.get(field).ok_or_else(|| format!("it has no `{field}`"))?;
-    let text = serde_json::from_str(text.get()).map_err(|_| format!("its `{field}` is no text"))?;
+    let text = fields.get(field).ok_or_else(|| format!("missing key `{field}`"))?;
+    let text = serde_json::from_str(text.get()).map_err(|_| format!("`{field}` is not a string"))?;
     let Some(group) = group else { return Ok((text, String::new())) };
-    let name = fields.get(group).ok_or_else(|| format!("it has no `{group}`"))?.get();
+    let name = fields.get(group).ok_or_else(|| format!("missing key `{group}`"))?.get();
     match name.as_bytes().first() {
-        Some(b'{' | b'[') => Err(format!("its `{group}` is no text and no number")),
-        // A group may be a number or null; its JSON names it then, and a text that reads as such keeps its quotes.
+        Some(b'{' | b'[') => Err(format!("`{group}` is neither a string nor a number")),
+        // A group that is a number or null is named by its JSON; a string that parses as such keeps its quotes.
         Some(b'"') => {
-            let plain: String = serde_json::from_str(name).map_err(|_| format!("its `{group}` is no text"))?;
+            let plain: String = serde_json::from_str(name).map_err(|_| format!("`{group}` is not a string"))?;
             let reads = serde_json::from_str::<serde_json::Value>(&plain).is_ok_and(|value| !value.is_string());
-            Ok((text, if reads { serde_json::to_string(&plain).expect("a text is JSON") } else { plain }))
+            Ok((text, if reads { serde_json::to_string(&plain).expect("a string serializes to JSON") } else { plain }))
         }
         _ => Ok((text, name.to_owned())),
     }
 }
 
-/// Writes each line again with its verdict, as JSON or for people.
+/// Writes every line with its verdict, as JSON or as text.
 fn write(
     out: &mut impl Write,
     arguments: &DedupArguments,
@@ -197,17 +200,17 @@ fn write(
             let text = visible(&questions.texts[next - 1]).into_owned();
             return Ok(writeln!(out, "{number}\t{kept}\t{similarity}\t{}\t{text}", nearest.replace("null", "-"))?);
         }
-        let similarity = serde_json::to_string(&similarity).expect("a number is JSON");
+        let similarity = serde_json::to_string(&similarity).expect("a number serializes to JSON");
         let verdict = format!(r#""kept":{kept},"similarity":{similarity},"nearest":{nearest}}}"#);
         let fields: Fields<'_> = serde_json::from_str(line).map_err(|_| changed())?;
         let body = line.trim_end();
-        // A line that was judged before loses its old verdict; any other stays as it is, byte for byte.
+        // Old verdict keys are replaced; all other lines are copied byte for byte.
         if !fields.0.iter().any(|(key, _)| VERDICT.contains(&key.as_str())) {
             return Ok(writeln!(out, "{},{verdict}", body.strip_suffix('}').unwrap_or(body).trim_end())?);
         }
         write!(out, "{{")?;
         for (key, value) in fields.0.iter().filter(|(key, _)| !VERDICT.contains(&key.as_str())) {
-            write!(out, "{}:{},", serde_json::to_string(key).expect("a text is JSON"), value.get())?;
+            write!(out, "{}:{},", serde_json::to_string(key).expect("a string serializes to JSON"), value.get())?;
         }
         Ok(writeln!(out, "{verdict}")?)
     })?;
@@ -218,7 +221,7 @@ fn write(
     }
 }
 
-/// Returns what became of the groups, for people.
+/// Formats the result by group.
 fn summary(questions: &Questions, found: &[Found], with_groups: bool) -> String {
     let row = |name: &str, all: usize, kept: usize, threshold: String| {
         let share = if all == 0 { 0.0 } else { 100.0 * crate::text::float(kept) / crate::text::float(all) };
@@ -239,13 +242,13 @@ fn summary(questions: &Questions, found: &[Found], with_groups: bool) -> String 
     }
     let mut text = table::table(&rows, 1);
     if found.len() > SHOWN {
-        text.push_str("The first groups are shown. ");
+        text.push_str("Only the first groups are shown. ");
     }
-    text + "`--json` prints each line with its verdict, `--scores` a list of them.\n"
+    text + "Use `--json` to print every line with its verdict, `--scores` to list the verdicts.\n"
 }
 
-/// Hands on the lines of a file that are not blank, with their numbers from 1, without what ends them and a mark of the
-/// encoding before the first.
+/// Calls a function for each non-blank line of a file with its line number, from 1. Line endings and a leading byte
+/// order mark are removed.
 fn each_line(path: &Path, mut line: impl FnMut(u32, &[u8]) -> Result<(), Fault>) -> Result<(), Fault> {
     let read = |source| Fault::Read { path: path.to_owned(), source };
     let file = File::open(path).map_err(read)?;
@@ -254,7 +257,10 @@ fn each_line(path: &Path, mut line: impl FnMut(u32, &[u8]) -> Result<(), Fault>)
         return Err(read(io::Error::from(ErrorKind::IsADirectory)));
     }
     if !metadata.is_file() {
-        return Err(Fault::Twice { path: path.to_owned(), what: "it is no file, and cannot be read twice" });
+        return Err(Fault::Twice {
+            path: path.to_owned(),
+            what: "not a regular file, which is needed to read it twice",
+        });
     }
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let (mut bytes, mut number) = (Vec::new(), 0);
@@ -276,11 +282,11 @@ fn each_line(path: &Path, mut line: impl FnMut(u32, &[u8]) -> Result<(), Fault>)
     }
 }
 
-/// The fields of an object in their order, with their values as they are written.
+/// The fields of an object in order, with their values as raw JSON.
 struct Fields<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'a> Fields<'a> {
-    /// Returns the value of a key; the last one counts, as it does for most readers.
+    /// Returns the value of a key; the last one if it is repeated, as most parsers do.
     fn get(&self, key: &str) -> Option<&'a RawValue> {
         self.0.iter().rev().find(|(other, _)| other == key).map(|(_, value)| *value)
     }

@@ -1,4 +1,4 @@
-//! Ctrl-C, and the signal that schedulers send: the first ends the run in order, the second at once.
+//! Ctrl-C and SIGTERM: the first stops the run gracefully, the second exits at once.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use tokio::sync::watch::Sender;
 use super::Exit;
 use crate::event::{Event, Reporter};
 
-/// Waits for signals. The first sets `stop`; the second ends the process, which costs the calls in flight and no more.
+/// Waits for signals. The first sets `stop`; the second exits the process, losing only the calls in flight.
 pub(super) async fn watch(stop: Sender<bool>, reporter: Arc<dyn Reporter>) {
     signal().await;
     stop.send_replace(true);
-    let note = "stopping: calls in flight are finished and kept; press Ctrl-C again to stop at once";
+    let note = "stopping: waiting for calls in flight; press Ctrl-C again to exit at once";
     reporter.report(Event::Note(note.to_owned()));
     signal().await;
     std::process::exit(i32::from(Exit::Interrupted as u8));
@@ -21,7 +21,7 @@ pub(super) async fn watch(stop: Sender<bool>, reporter: Arc<dyn Reporter>) {
 async fn signal() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        // Without a handler the signals do what the system makes of them.
+        // Without a handler, the default action of the signals applies.
         return std::future::pending().await;
     };
     tokio::select! {

@@ -1,9 +1,9 @@
-//! The command that was given, as the shell takes it, so that a hint can be pasted.
+//! The command line in shell syntax, so that it can be copied from a hint.
 
 use std::ffi::OsString;
 
-/// Joins arguments, the program's own name in place of its path and, where there is one, another command in place of the one
-/// that was given.
+/// Joins the arguments with shell quoting. The program's path is replaced by its name, and the subcommand by `command`
+/// if given.
 pub(super) fn invocation(arguments: impl IntoIterator<Item = OsString>, command: Option<&str>) -> String {
     let mut words = vec!["dramaturg".to_owned()];
     words.extend(arguments.into_iter().skip(1).map(|argument| quoted(&argument.to_string_lossy())));
@@ -13,7 +13,7 @@ pub(super) fn invocation(arguments: impl IntoIterator<Item = OsString>, command:
     words.join(" ")
 }
 
-/// Quotes a word where the shell would take it apart.
+/// Quotes a word if the shell would split or expand it.
 pub(super) fn quoted(argument: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./:=,@%+".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {

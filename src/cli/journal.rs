@@ -1,4 +1,4 @@
-//! The command `journal`: what was asked in a run, and what was answered. Reads alone, so that a run may be at work.
+//! The command `journal`: prints statistics and calls of a run's journal. Read-only, so the run may be in progress.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -13,20 +13,20 @@ use super::{Exit, Terminal, diagnostics, table, to_stderr};
 use crate::llm::{JournalError, Record};
 use crate::store::{JournalView, StoreError};
 
-/// Why a journal is not shown.
+/// Errors of the `journal` commands.
 #[derive(Debug, thiserror::Error)]
 enum Fault {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
     Journal(#[from] JournalError),
-    #[error("no call has the key or the draw `{key}` in `{}`", path.display())]
+    #[error("no call with key or draw `{key}` in `{}`", path.display())]
     Nothing { key: String, path: PathBuf },
-    #[error("write to stdout")]
+    #[error("failed to write to stdout")]
     Write(#[from] io::Error),
 }
 
-/// Shows a journal.
+/// Runs a `journal` command.
 pub(super) fn journal(command: &JournalCommand) -> Exit {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let shown = match command {
@@ -36,15 +36,15 @@ pub(super) fn journal(command: &JournalCommand) -> Exit {
     };
     match shown.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => Exit::Done,
-        // Who reads no further, as `head` does, has what they wanted.
+        // A closed pipe (`| head`) is not an error.
         Err(Fault::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Exit::Done,
         Err(fault) => {
             let hint = match &fault {
                 Fault::Store(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
-                    Some("name a run's folder, such as `outputs/demo`, or its `journal.jsonl`")
+                    Some("give a run folder, such as `outputs/demo`, or its `journal.jsonl`")
                 }
                 Fault::Nothing { .. } => Some(
-                    "a key is hexadecimal and may be cut; a draw is a path of ids, and its beginning shows all below it",
+                    "a key is hexadecimal, 4 digits or more; a draw is a path of ids, and a prefix of it selects all calls below",
                 ),
                 _ => None,
             };
@@ -54,26 +54,26 @@ pub(super) fn journal(command: &JournalCommand) -> Exit {
     }
 }
 
-/// Opens the journal of a run, or a journal by its own path.
+/// Opens the journal of a run folder, or a journal file.
 fn open(run: &Path) -> Result<(JournalView, PathBuf), StoreError> {
     let path = if run.is_dir() { run.join("journal.jsonl") } else { run.to_owned() };
     Ok((JournalView::open(&path)?, path))
 }
 
-/// Sums over the records of one ask and model.
+/// Totals of the records of one ask and model.
 #[derive(Debug, Clone, Default, Serialize)]
 struct Sums {
     records: u64,
-    /// Records that ask again after a reply that broke its schema.
+    /// Schema retries: records that ask again after a reply that did not match the schema.
     reasks: u64,
-    /// HTTP requests, failed ones included.
+    /// HTTP requests, including failed ones.
     requests: u64,
     prompt: u64,
     cached: u64,
     completion: u64,
-    /// Records whose tokens the server did not count.
+    /// Records whose token counts are estimated because the server did not report them.
     estimated: u64,
-    /// From the first request to the reply, over all records.
+    /// Total time from the first request to the reply, in milliseconds.
     latency_ms: u64,
 }
 
@@ -90,13 +90,13 @@ impl Sums {
     }
 }
 
-/// What `journal stats --json` prints.
+/// Output of `journal stats --json`.
 #[derive(Debug, Serialize)]
 struct Stats {
     path: PathBuf,
-    /// Files that it consists of.
+    /// Number of journal files.
     files: usize,
-    /// Bytes of all of them.
+    /// Total size of the files in bytes.
     bytes: u64,
     damaged: u64,
     records: u64,
@@ -135,17 +135,21 @@ fn table(out: &mut impl Write, stats: &Stats) -> Result<(), Fault> {
     let each = stats.bytes.checked_div(stats.records).unwrap_or_default();
     writeln!(
         out,
-        "{}: {} records, {} bytes in {}, {} a record",
+        "{}: {} records, {} bytes in {}, {} per record",
         visible(&stats.path.display().to_string()),
         thousands(stats.records),
         thousands(stats.bytes),
-        if stats.files == 1 { "one file".to_owned() } else { format!("{} files", stats.files) },
+        if stats.files == 1 { "1 file".to_owned() } else { format!("{} files", stats.files) },
         thousands(each)
     )?;
     if stats.damaged > 0 {
-        writeln!(out, "{} damaged places; a run makes the calls that stood there anew", thousands(stats.damaged))?;
+        writeln!(
+            out,
+            "{} damaged sections; the next run repeats the calls that were stored there",
+            thousands(stats.damaged)
+        )?;
     }
-    let heads = ["ask", "model", "records", "re-asks", "requests", "prompt", "cached", "completion", "mean ms"];
+    let heads = ["ask", "model", "records", "schema retries", "requests", "prompt", "cached", "completion", "mean ms"];
     let row = |ask: &str, model: &str, sums: &Sums| {
         vec![
             visible(ask).into_owned(),
@@ -168,7 +172,7 @@ fn table(out: &mut impl Write, stats: &Stats) -> Result<(), Fault> {
 
 fn show(out: &mut impl Write, run: &Path, key: &str, json: bool) -> Result<(), Fault> {
     let (view, path) = open(run)?;
-    // So short a beginning of a hash would be half the journal.
+    // A shorter prefix of a hash would match too many records.
     let is_key = key.len() >= 4 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
     let below = format!("{}/", key.trim_end_matches('/'));
     let mut found = false;
@@ -194,19 +198,19 @@ fn export(out: &mut impl Write, run: &Path, ask: Option<&str>, model: Option<&st
     Ok(())
 }
 
-/// Writes a record as a line of JSON, whole: with every text that the journal keeps apart.
+/// Writes a record as one line of JSON, with the texts that the journal stores separately.
 fn line(out: &mut impl Write, record: &Record) -> Result<(), Fault> {
     serde_json::to_writer(&mut *out, record).map_err(io::Error::from)?;
     Ok(writeln!(out)?)
 }
 
-/// Writes a record for people.
+/// Writes a record as readable text.
 fn tell(out: &mut impl Write, record: &Record) -> Result<(), Fault> {
     let Record { key, ask, model, draw, request, reply, usage, requests, latency_ms, .. } = record;
     writeln!(out, "{}  {}", visible(ask), visible(draw))?;
     writeln!(out, "     key  {}", visible(key))?;
     if let Some(parent) = &record.parent {
-        writeln!(out, "  asked again after  {}", visible(parent))?;
+        writeln!(out, "  retry of  {}", visible(parent))?;
     }
     let served = reply.served_model.as_deref().unwrap_or(&request.model);
     writeln!(out, "   model  {} ({})", visible(model), visible(served))?;
@@ -214,7 +218,7 @@ fn tell(out: &mut impl Write, record: &Record) -> Result<(), Fault> {
     let (prompt, cached, completion) = (thousands(usage.prompt), thousands(usage.cached), thousands(usage.completion));
     writeln!(out, "  tokens  {prompt} prompt ({cached} cached), {completion} completion{estimated}")?;
     let finish = reply.finish.as_deref().map(|finish| format!(", finish `{}`", visible(finish))).unwrap_or_default();
-    writeln!(out, "    sent  {} requests, {} ms{finish}", thousands((*requests).into()), thousands(*latency_ms))?;
+    writeln!(out, "requests  {}, {} ms{finish}", thousands((*requests).into()), thousands(*latency_ms))?;
     for message in &request.messages {
         let role = serde_json::to_value(message.role).map_err(io::Error::from)?;
         part(out, role.as_str().unwrap_or_default(), &message.content)?;

@@ -1,7 +1,7 @@
-//! The command line: the only room that prints, reads the environment and exits.
+//! The command line: the only module that prints, reads the environment and exits.
 //!
-//! stdout holds what was asked for (a summary, or JSON with `--json`), stderr everything else. Every error is printed once,
-//! here, with its causes and a hint; what the exit code says stands at [`Exit`].
+//! stdout holds the requested output (a summary, or JSON with `--json`), stderr everything else. Every error is printed
+//! once, here, with its causes and a hint. Exit codes are documented at [`Exit`].
 
 mod arguments;
 mod audit;
@@ -46,18 +46,18 @@ use crate::pipeline::{self, Endpoints, Environment, Loaded, PipelineError, RunEr
 use arguments::{Arguments, Command, RunArguments};
 use progress::{Progress, Style};
 
-/// Does what the command line says.
+/// Parses the command line, runs the command and returns the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // A closed stream is no reason to fail differently.
+            // Failing to print the message does not change the exit code.
             let _ = error.print();
             return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
         }
     };
-    // A panic has told itself by now; what is left to say is that it is our fault.
+    // The panic hook has already printed the message.
     std::panic::catch_unwind(|| command(arguments.command)).unwrap_or(Exit::Fault).into()
 }
 
@@ -86,7 +86,7 @@ fn command(command: Command) -> Exit {
     }
 }
 
-/// Goes the road up to and including a stage, and tells how it went.
+/// Runs the pipeline up to and including a stage and prints the summary.
 fn road(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
     let endpoints = if replay { Endpoints::Unneeded } else { Endpoints::Needed };
     let options = &arguments.options;
@@ -96,16 +96,16 @@ fn road(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
     })
 }
 
-/// What a road needs beside what the command line says of it.
+/// A loaded pipeline and the options that do not come from [`arguments::RunOptions`].
 struct Journey {
     loaded: Loaded,
     out: Option<PathBuf>,
     limit: Option<u32>,
-    /// Further judges who alone are asked.
+    /// Additional judges; if not empty, only these are asked.
     judges: Vec<String>,
 }
 
-/// Goes the road of whatever is loaded, and tells how it went.
+/// Runs a pipeline that `load` returns and prints the summary.
 fn travel(
     options: &arguments::RunOptions,
     until: Stage,
@@ -120,7 +120,7 @@ fn travel(
     let progress = progress(options.quiet, &terminal);
     let writer = progress.writer();
     let filter = environment.get("RUST_LOG").unwrap_or(if options.quiet { "error" } else { "warn" });
-    // Another subscriber, as a test has it, stays.
+    // Keeps a subscriber that is already installed, as in tests.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))
         .with_ansi(terminal.color)
@@ -141,7 +141,7 @@ fn travel(
     failed(&error, &terminal)
 }
 
-/// Returns what shows the progress of a run.
+/// Returns the reporter that matches `--quiet` and the terminal.
 fn progress(quiet: bool, terminal: &Terminal) -> Arc<Progress> {
     Arc::new(Progress::new(match (quiet, terminal.bars) {
         (true, _) => Style::Quiet,
@@ -150,7 +150,7 @@ fn progress(quiet: bool, terminal: &Terminal) -> Arc<Progress> {
     }))
 }
 
-/// Tells why a run, or something like it, did not do what it was asked.
+/// Prints why a run or another command failed, and returns its exit code.
 fn failed(error: &RunError, terminal: &Terminal) -> Exit {
     if let RunError::Invalid(PipelineError::Invalid { sources, problems })
     | RunError::Aliases(PipelineError::Invalid { sources, problems })
@@ -163,15 +163,15 @@ fn failed(error: &RunError, terminal: &Terminal) -> Exit {
     Exit::from(error)
 }
 
-/// Returns the environment, or tells what is wrong with the file `.env`.
+/// Returns the environment variables, or prints why `.env` cannot be read.
 fn variables(terminal: &Terminal) -> Result<Environment, Exit> {
     environment::environment().map_err(|error| {
-        to_stderr(&diagnostics::chain(&error, Some("mend or remove `.env`"), terminal.color));
+        to_stderr(&diagnostics::chain(&error, Some("fix or remove `.env`"), terminal.color));
         Exit::Usage
     })
 }
 
-/// Runs the road on all cores until it ends or Ctrl-C stops it.
+/// Runs the pipeline on all cores until it finishes or is interrupted.
 fn run(
     loaded: Loaded,
     options: RunOptions,
@@ -188,10 +188,10 @@ fn run(
     })
 }
 
-/// Tells what a run left.
+/// Prints the summary of a run.
 fn tell(left: &Summary, options: &arguments::RunOptions, until: Stage) {
     if options.json {
-        let json = serde_json::to_string(left).expect("a summary is JSON");
+        let json = serde_json::to_string(left).expect("a summary serializes to JSON");
         to_stdout(&format!("{json}\n"));
     } else if !options.quiet {
         let following = Stage::ALL.into_iter().find(|stage| *stage > until);
@@ -199,7 +199,7 @@ fn tell(left: &Summary, options: &arguments::RunOptions, until: Stage) {
     }
 }
 
-/// What stderr can show.
+/// What stderr supports: progress bars and colors.
 struct Terminal {
     bars: bool,
     color: bool,
@@ -214,7 +214,7 @@ impl Terminal {
     }
 }
 
-/// Writes to stdout; a reader that has gone away, as `head` does, is no error.
+/// Writes to stdout; ignores errors, such as a closed pipe (`| head`).
 fn to_stdout(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }

@@ -1,4 +1,4 @@
-//! The command `pool`: what stands in the scene pool, and its people as cards.
+//! The command `pool`: dispatches to the scene commands, and exports characters as cards.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write as _};
@@ -15,7 +15,7 @@ use crate::stages::synthesize::Params;
 use crate::stages::synthesize::established::{card, card_of, named, pick};
 use crate::store::{self, Pool, StoreError};
 
-/// Why nothing is shown or written.
+/// Errors of `pool card`.
 #[derive(Debug, thiserror::Error)]
 enum Fault {
     #[error(transparent)]
@@ -24,27 +24,27 @@ enum Fault {
     Open(#[from] BookError),
     #[error(transparent)]
     Invalid(#[from] PipelineError),
-    #[error("read the folder `{}`", path.display())]
+    #[error("failed to read the folder `{}`", path.display())]
     Folder { path: PathBuf, source: io::Error },
     #[error("the pool `{}` has no book `{book}`", path.display())]
     NoBook { path: PathBuf, book: String },
-    #[error("nobody in the pool `{}` is called `{name}`", path.display())]
+    #[error("the pool `{}` has no character named `{name}`", path.display())]
     Nobody { path: PathBuf, name: String },
-    #[error("`{name}` is somebody of several: {books}")]
+    #[error("`{name}` is ambiguous, it occurs in: {books}")]
     Several { name: String, books: String },
-    #[error("the run `{}` has no test character{}", path.display(), name.as_ref().map_or_else(String::new, |name| format!(" called `{name}`")))]
+    #[error("the run `{}` has no test character{}", path.display(), name.as_ref().map_or_else(String::new, |name| format!(" named `{name}`")))]
     NotInRun { path: PathBuf, name: Option<String>, nearest: Option<String> },
-    #[error("the run `{}` has not come as far as its characters", path.display())]
+    #[error("the run `{}` has no test characters yet", path.display())]
     Unfinished { path: PathBuf },
-    #[error("two of the characters would be `{id}.json`")]
+    #[error("two characters have the same file name `{id}.json`")]
     Twice { id: String },
-    #[error("`{}` holds something else", path.display())]
+    #[error("`{}` exists with different content", path.display())]
     Taken { path: PathBuf },
-    #[error("write to stdout")]
+    #[error("failed to write to stdout")]
     Write(#[from] io::Error),
 }
 
-/// Does what a command about the pool says.
+/// Runs a `pool` command.
 pub(super) fn pool(command: &PoolCommand) -> Exit {
     let done = match command {
         PoolCommand::Card(arguments) => cards(arguments),
@@ -56,7 +56,7 @@ pub(super) fn pool(command: &PoolCommand) -> Exit {
     };
     match done {
         Ok(exit) => exit,
-        // Who reads no further, as `head` does, has what they wanted.
+        // A closed pipe (`| head`) is not an error.
         Err(Fault::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
         Err(fault) => tell(&fault),
     }
@@ -70,26 +70,26 @@ fn tell(fault: &Fault) -> Exit {
             to_stderr(&diagnostics::problems(sources, problems, color));
             return Exit::Usage;
         }
-        Fault::Folder { .. } => Some("`extract` fills a pool; `--pool DIR` names its folder"),
-        Fault::NoBook { .. } => Some("a book is called as its file in the pool, without `.jsonl`"),
-        Fault::Nobody { .. } => Some("`scene_pool/aliases/` has the names of a book's people"),
+        Fault::Folder { .. } => Some("run `dramaturg extract` to fill a pool, or name its folder with `--pool DIR`"),
+        Fault::NoBook { .. } => Some("a book has the name of its file in the pool, without `.jsonl`"),
+        Fault::Nobody { .. } => Some("`scene_pool/aliases/` lists the character names of each book"),
         Fault::NotInRun { nearest: Some(nearest), .. } => {
             meant = format!("did you mean `{nearest}`?");
             Some(meant.as_str())
         }
         Fault::Unfinished { .. } => {
-            Some("`dramaturg synthesize` goes on to them; people of its scenes are in the pool")
+            Some("run `dramaturg synthesize` to create them; characters of its scenes are in the pool")
         }
-        Fault::Several { .. } => Some("say which with `--book`, or by its id"),
-        Fault::Twice { .. } => Some("write them one after the other, into folders of their own"),
-        Fault::Taken { .. } => Some("name another folder, or write over it with `--force`"),
+        Fault::Several { .. } => Some("select one with `--book`, or give its id"),
+        Fault::Twice { .. } => Some("write them one at a time, to separate folders"),
+        Fault::Taken { .. } => Some("choose another folder, or overwrite it with `--force`"),
         _ => None,
     };
     to_stderr(&diagnostics::chain(fault, hint, color));
     if matches!(fault, Fault::Write(_)) { Exit::Fault } else { Exit::Usage }
 }
 
-/// Writes cards of the people of the pool and of files, in the order in which they are asked for.
+/// Writes cards for the requested characters of the pool or run and for character files, in the requested order.
 fn cards(arguments: &CardArguments) -> Result<Exit, Fault> {
     let mut cards: Vec<(String, Value)> = Vec::new();
     let mut exit = Exit::Done;
@@ -102,7 +102,7 @@ fn cards(arguments: &CardArguments) -> Result<Exit, Fault> {
         let most = if arguments.all { usize::MAX } else { Params::default().established_per_book as usize };
         each(arguments, |slug, scenes| {
             let mut picked = pick(slug, scenes, most, &[]);
-            // Of everybody some always have too little to say.
+            // With `--all`, some characters always have too little text; that is not reported.
             picked.rejects.retain(|reject| !arguments.all || reject.reason == "no_character");
             for reject in &picked.rejects {
                 to_stderr(&format!("note: {}: {}\n", visible(&reject.id), visible(&reject.detail)));
@@ -146,7 +146,7 @@ fn cards(arguments: &CardArguments) -> Result<Exit, Fault> {
     Ok(exit)
 }
 
-/// Returns the test characters of the run, those of the books that are asked for.
+/// Returns the test characters of the run, restricted to the requested books.
 fn played(arguments: &CardArguments) -> Result<Vec<Character>, Fault> {
     let path = &arguments.pool;
     if !store::characters_path(path).exists() {
@@ -162,7 +162,7 @@ fn played(arguments: &CardArguments) -> Result<Vec<Character>, Fault> {
     if played.is_empty() { Err(not_in_run(arguments, None, &played)) } else { Ok(played) }
 }
 
-/// Returns who goes by a name: by id, else by name, else by another name.
+/// Returns the characters that match a name: by id, otherwise by name, otherwise by alias.
 fn called(played: &[Character], name: &str) -> Vec<Character> {
     let wanted = slug(name);
     let ranks = |one: &Character| {
@@ -181,7 +181,7 @@ fn not_in_run(arguments: &CardArguments, name: Option<&String>, played: &[Charac
     Fault::NotInRun { path: arguments.pool.clone(), name: name.cloned(), nearest }
 }
 
-/// Calls a function with each book of the pool that is asked for and its scenes, one book in memory at a time.
+/// Calls a function for each requested book of the pool with its scenes, keeping one book in memory at a time.
 fn each(arguments: &CardArguments, mut then: impl FnMut(&str, &[Scene])) -> Result<(), Fault> {
     let path = &arguments.pool;
     let fault = |source| Fault::Folder { path: path.clone(), source };
@@ -204,7 +204,7 @@ fn each(arguments: &CardArguments, mut then: impl FnMut(&str, &[Scene])) -> Resu
     Ok(())
 }
 
-/// Says whether an argument is meant for a file.
+/// Whether an argument is a path of a character file.
 fn is_file(argument: &str) -> bool {
     let path = Path::new(argument);
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
@@ -222,7 +222,7 @@ fn write(cards: &[(String, Value)], arguments: &CardArguments) -> Result<(), Fau
     let files: Vec<(PathBuf, String)> = cards
         .iter()
         .map(|(id, card)| {
-            let text = serde_json::to_string_pretty(card).expect("a card is JSON") + "\n";
+            let text = serde_json::to_string_pretty(card).expect("a card serializes to JSON") + "\n";
             (folder.join(format!("{id}.json")), text)
         })
         .collect();

@@ -1,4 +1,4 @@
-//! Events as bars on a terminal, as lines elsewhere, as nothing when quiet. All of it goes to stderr.
+//! Progress on stderr: bars on a terminal, lines elsewhere, nothing with `--quiet`.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,24 +10,24 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::summary::{dollars, thousands};
 use crate::event::{Event, Reporter};
 
-/// The least time between two lines of a stage that are no tenth apart.
+/// Minimum time between two lines of a stage that has advanced by less than a tenth.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// How events are shown.
+/// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// Not at all.
+    /// No output.
     Quiet,
-    /// One line for each tenth of a stage, or every ten seconds.
+    /// One line per tenth of a stage, or every ten seconds.
     Lines,
-    /// Bars that move.
+    /// Progress bars.
     Bars {
-        /// Whether they have colours.
+        /// Whether they are colored.
         color: bool,
     },
 }
 
-/// Shows events.
+/// Reporter that prints progress.
 #[derive(Debug)]
 pub(super) struct Progress {
     begun: Instant,
@@ -54,18 +54,18 @@ impl Progress {
         Self { begun: Instant::now(), bars, state: Mutex::new(state) }
     }
 
-    /// Returns a writer for log lines that leaves the bars whole.
+    /// Returns a writer for log lines that does not disturb the bars.
     pub(super) fn writer(&self) -> Beside {
         Beside(self.bars.clone())
     }
 
-    /// Takes the bars away for good and leaves a line for each stage that has ended, so that what comes after stands alone.
+    /// Removes the bars and leaves one line per finished stage above any later output.
     pub(super) fn clear(&self) {
         let Some(multi) = &self.bars else { return };
-        // A terminal that is gone shows nothing more anyway.
+        // Errors are ignored: without a terminal there is nothing to clear.
         let _ = multi.clear();
         multi.set_draw_target(ProgressDrawTarget::hidden());
-        if let State::Bars(bars) = &*self.state.lock().expect("no panic while progress is shown") {
+        if let State::Bars(bars) = &*self.state.lock().expect("no code panics while holding the lock") {
             for outcome in &bars.outcomes {
                 let _ = writeln!(io::stderr(), "{outcome}");
             }
@@ -76,13 +76,13 @@ impl Progress {
 impl Reporter for Progress {
     fn report(&self, event: Event) {
         let now = self.begun.elapsed();
-        let mut state = self.state.lock().expect("no panic while progress is shown");
+        let mut state = self.state.lock().expect("no code panics while holding the lock");
         match &mut *state {
             State::Quiet => {}
             State::Bars(bars) => bars.take(&event),
             State::Lines(lines) => {
                 if let Some(line) = lines.take(now, &event) {
-                    // A stderr that is closed must not end the run.
+                    // A closed stderr must not end the run.
                     let _ = writeln!(io::stderr(), "{line}");
                 }
             }
@@ -90,7 +90,7 @@ impl Reporter for Progress {
     }
 }
 
-/// Writes to stderr, above the bars where there are some.
+/// Writes to stderr, above the bars if there are any.
 #[derive(Debug, Clone)]
 pub(super) struct Beside(Option<MultiProgress>);
 
@@ -106,7 +106,7 @@ impl Write for Beside {
     }
 }
 
-/// What has been spent, in words.
+/// Calls, tokens and cost so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Spent {
     calls: u64,
@@ -122,10 +122,10 @@ impl Spent {
     }
 }
 
-/// The stage that plays lanes.
+/// The stage that runs lanes.
 const LANES_OF: &str = "simulate";
 
-/// The lanes that have begun, and whether they have ended.
+/// The lanes that have started, and whether they have finished.
 #[derive(Debug, Default)]
 struct Lanes {
     has_ended: BTreeMap<String, bool>,
@@ -133,7 +133,7 @@ struct Lanes {
 }
 
 impl Lanes {
-    /// Notes where a lane is, and says whether that changes the words.
+    /// Records the state of a lane; returns whether the displayed counts changed.
     fn take(&mut self, lane: &str, has_ended: bool) -> bool {
         let known = self.has_ended.get_mut(lane);
         let was = known.map(|known| std::mem::replace(known, has_ended || *known));
@@ -147,11 +147,11 @@ impl Lanes {
 
     fn words(&self) -> Option<String> {
         let count = self.has_ended.len() as u64;
-        (count > 0).then(|| format!("{} of {} lanes at their end", thousands(self.ended), thousands(count)))
+        (count > 0).then(|| format!("{} of {} lanes finished", thousands(self.ended), thousands(count)))
     }
 }
 
-/// One stage's bar, and one below all of them for what has been spent.
+/// One bar per stage, and a footer with calls, tokens and cost.
 #[derive(Debug)]
 struct Bars {
     multi: MultiProgress,
@@ -177,7 +177,7 @@ impl Bars {
                 bar.set_prefix(*stage);
                 bar.enable_steady_tick(Duration::from_millis(200));
                 self.stages.insert(stage, bar);
-                // The footer stays the last.
+                // Keeps the footer last.
                 if let Some(footer) = self.footer.take() {
                     self.multi.remove(&footer);
                     self.footer = Some(self.multi.add(footer));
@@ -197,7 +197,8 @@ impl Bars {
             Event::Spent { calls, in_flight, tokens, usd } => {
                 let spent = Spent { calls: *calls, in_flight: *in_flight, tokens: *tokens, usd: *usd };
                 let footer = self.footer.get_or_insert_with(|| {
-                    let style = ProgressStyle::with_template("{msg}").expect("the template is well formed");
+                    let style =
+                        ProgressStyle::with_template("{msg}").expect("the template is a constant and covered by tests");
                     self.multi.add(ProgressBar::no_length().with_style(style))
                 });
                 footer.set_message(format!("{:>10}  {}", "", spent.words()));
@@ -215,7 +216,7 @@ impl Bars {
                 self.outcomes.push(format!("{stage:>10}  {outcome}"));
                 if let Some(bar) = self.stages.get(stage) {
                     let style = ProgressStyle::with_template("{prefix:>10}  {wide_msg}");
-                    bar.set_style(style.expect("the template is well formed"));
+                    bar.set_style(style.expect("the template is a constant and covered by tests"));
                     bar.finish_with_message(outcome.clone());
                 }
             }
@@ -225,11 +226,11 @@ impl Bars {
         }
     }
 
-    /// Says beside a stage's bar what its numbers do not.
+    /// Updates the message next to a stage's bar: finished lanes and rejected items.
     fn tell(&self, stage: &str) {
         let Some(bar) = self.stages.get(stage) else { return };
         let lanes = (stage == LANES_OF).then(|| self.lanes.words()).flatten();
-        let left_out = self.rejected.get(stage).map(|count| format!("{} left out", thousands(*count)));
+        let left_out = self.rejected.get(stage).map(|count| format!("{} rejected", thousands(*count)));
         bar.set_message(lanes.into_iter().chain(left_out).collect::<Vec<_>>().join(", "));
     }
 
@@ -242,18 +243,18 @@ impl Bars {
             (false, true) => "{prefix:>10.green.bold}  {spinner} {human_pos}  {per_sec}  {msg}",
             (false, false) => "{prefix:>10}  {spinner} {human_pos}  {per_sec}  {msg}",
         };
-        let style = ProgressStyle::with_template(template).expect("the template is well formed");
+        let style = ProgressStyle::with_template(template).expect("the template is a constant and covered by tests");
         style.progress_chars("=> ").with_key(
             "per_sec",
             |state: &indicatif::ProgressState, w: &mut dyn std::fmt::Write| {
-                // The rate of slow stages is below one.
+                // Slow stages process less than one item per second.
                 let _ = write!(w, "{:.1}/s", state.per_sec());
             },
         )
     }
 }
 
-/// Plain lines, for logs: few enough to read, often enough to see that the run lives.
+/// Plain lines for log files: at most one per tenth of a stage or ten seconds.
 #[derive(Debug, Default)]
 struct Lines {
     stages: BTreeMap<&'static str, StageLines>,
@@ -272,14 +273,14 @@ struct StageLines {
 }
 
 impl Lines {
-    /// Takes an event that happened `now` after the begin; returns a line when it is time for one.
+    /// Handles an event that happened `now` after the start; returns a line if one is due.
     fn take(&mut self, now: Duration, event: &Event) -> Option<String> {
         match event {
             Event::Started { stage, total } => {
                 let lines = StageLines { begun: now, told: now, total: *total, ..StageLines::default() };
                 self.stages.insert(stage, lines);
-                let of = total.map_or_else(String::new, |total| format!(" of {}", thousands(total)));
-                Some(format!("{stage}: begins{of}"))
+                let of = total.map_or_else(String::new, |total| format!(", {} items", thousands(total)));
+                Some(format!("{stage}: started{of}"))
             }
             Event::Advanced { stage, done, total } => {
                 let spent = self.spent;
@@ -289,7 +290,7 @@ impl Lines {
                 let tenth = lines.total.filter(|total| *total > 0).map_or(0, |total| done.saturating_mul(10) / total);
                 let is_last = lines.total == Some(*done);
                 if is_last || (tenth <= lines.tenth && now.saturating_sub(lines.told) < LINE_EVERY) {
-                    return None; // the line of the stage's end follows the last item
+                    return None; // `Event::Ended` prints the last line
                 }
                 (lines.tenth, lines.told) = (tenth, now);
                 let ended = (*stage == LANES_OF).then(|| self.lanes.words()).flatten();
@@ -302,7 +303,7 @@ impl Lines {
             }
             Event::Spent { calls, in_flight, tokens, usd } => {
                 self.spent = Spent { calls: *calls, in_flight: *in_flight, tokens: *tokens, usd: *usd };
-                // A stage may work long between two of its items.
+                // A single item may take longer than the interval.
                 let (stage, lines) =
                     self.stages.iter_mut().find(|(_, lines)| now.saturating_sub(lines.told) >= LINE_EVERY)?;
                 lines.told = now;
@@ -316,7 +317,7 @@ impl Lines {
                 let lines = self.stages.remove(stage).unwrap_or_default();
                 let left_out = match lines.rejected {
                     0 => String::new(),
-                    count => format!(", {} left out", thousands(count)),
+                    count => format!(", {} rejected", thousands(count)),
                 };
                 let seconds = now.saturating_sub(lines.begun).as_secs_f64();
                 Some(format!("{stage}: {outcome}{left_out}, in {seconds:.1} s"))
@@ -333,7 +334,7 @@ impl StageLines {
         let rate = done as f64 / now.saturating_sub(self.begun).as_secs_f64().max(1e-3);
         let count = thousands(done);
         match self.total.filter(|total| *total > 0) {
-            // Nothing is known of the pace yet.
+            // The rate is unknown before the first item.
             Some(total) if done == 0 => format!("0 of {}", thousands(total)),
             Some(total) => {
                 let percent = done.saturating_mul(100) / total;
@@ -358,12 +359,12 @@ mod tests {
         let advanced = |done| Event::Advanced { stage: "extract", done, total: Some(40) };
         take(0, Event::Started { stage: "extract", total: Some(40) });
         take(0, Event::Spent { calls: 1234, in_flight: 5, tokens: 56_789, usd: None });
-        take(1, advanced(2)); // 5 %, too early
+        take(1, advanced(2)); // 5 %: too early
         take(2, advanced(4)); // 10 %
         take(3, advanced(5));
-        take(13, advanced(6)); // late
+        take(13, advanced(6)); // after ten seconds
         take(14, Event::Rejected(Reject::new("extract", "a@1", "no_dialogue", "nobody speaks")));
-        take(15, advanced(40)); // the end's own line follows
+        take(15, advanced(40)); // `Ended` prints the last line
         take(15, Event::Ended { stage: "extract", outcome: "34 scenes of 3 books".to_owned() });
         take(16, Event::Started { stage: "simulate", total: None });
         let lane = |lane: &str, counted, has_ended| {
@@ -373,18 +374,18 @@ mod tests {
         take(16, lane("tess/a", 0, false));
         take(16, lane("tess/b", 0, false));
         take(17, lane("tess/a", 20, true));
-        take(17, lane("tess/a", 20, false)); // overtaken
+        take(17, lane("tess/a", 20, false)); // late event of a finished lane
         take(30, Event::Advanced { stage: "simulate", done: 7, total: None });
         let spent = |calls| Event::Spent { calls, in_flight: 9, tokens: 60_000, usd: Some(1.0) };
         take(32, spent(1300)); // too early
-        take(44, spent(1400)); // nothing has advanced, and much is spent
+        take(44, spent(1400)); // no progress, but more calls
         insta::assert_snapshot!(told.join("\n"), @r"
-        extract: begins of 40
+        extract: started, 40 items
         extract: 4 of 40 (10 %), 2.0/s, about 18 s left; 1,234 calls, 5 in flight, 56,789 tokens, unpriced
         extract: 6 of 40 (15 %), 0.5/s, about 74 s left; 1,234 calls, 5 in flight, 56,789 tokens, unpriced
-        extract: 34 scenes of 3 books, 1 left out, in 15.0 s
-        simulate: begins
-        simulate: 7, 0.5/s; 1 of 2 lanes at their end; 1,234 calls, 5 in flight, 56,789 tokens, unpriced
+        extract: 34 scenes of 3 books, 1 rejected, in 15.0 s
+        simulate: started
+        simulate: 7, 0.5/s; 1 of 2 lanes finished; 1,234 calls, 5 in flight, 56,789 tokens, unpriced
         simulate: 7, 0.2/s; 1,400 calls, 9 in flight, 60,000 tokens, $1.00
         ");
     }
@@ -399,14 +400,14 @@ mod tests {
         bars.report(Event::Rejected(Reject::new("extract", "a@1", "no_dialogue", "")));
         {
             let state = bars.state.lock().unwrap();
-            let State::Bars(inner) = &*state else { panic!("no bars") };
+            let State::Bars(inner) = &*state else { panic!("expected bars") };
             let bar = &inner.stages["extract"];
-            assert_eq!((bar.position(), bar.length(), bar.message().as_str()), (2, Some(4), "1 left out"));
+            assert_eq!((bar.position(), bar.length(), bar.message().as_str()), (2, Some(4), "1 rejected"));
         }
         bars.report(Event::Ended { stage: "extract", outcome: "done".to_owned() });
         bars.report(Event::Note("a note".to_owned()));
         let state = bars.state.lock().unwrap();
-        let State::Bars(inner) = &*state else { panic!("no bars") };
+        let State::Bars(inner) = &*state else { panic!("expected bars") };
         assert!(inner.stages["extract"].is_finished());
         assert_eq!(inner.outcomes, ["   extract  done"]);
         let footer = inner.footer.as_ref().map(ProgressBar::message);

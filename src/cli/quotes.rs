@@ -1,4 +1,4 @@
-//! The command `extract`: given books, who there is in them and who says what, read by rule; given a pipeline file, the run.
+//! The command `extract`: prints the quotations of books, or runs a pipeline up to its scenes.
 
 use std::io::{self, Write};
 
@@ -12,32 +12,32 @@ use crate::schema::Book;
 use crate::stages::extract::aliases::Aliases;
 use crate::stages::extract::reading::{Gender, Kind, Reading, lines, read, read_with};
 
-/// The most characters of a quotation that the listing for people shows.
+/// Maximum number of characters shown of a quotation.
 const LONGEST: usize = 160;
 
-/// Shows the quotations of books, or goes the road of a pipeline up to its scenes.
+/// Prints the quotations of books, or runs a pipeline up to its scenes.
 pub(super) fn extract(arguments: ExtractArguments) -> Exit {
     let pipelines = arguments.paths.iter().filter(|path| is_pipeline(path)).count();
     let is_for_books = arguments.quotes || arguments.characters.is_some() || arguments.encoding.is_some();
     match (pipelines, arguments.paths.len()) {
         (0, _) if !arguments.quotes => usage(
-            "books alone are no run",
-            "give `--quotes` to see who speaks in them, or a pipeline file to extract their scenes",
+            "books need `--quotes`",
+            "add `--quotes` to list speakers and quotations, or give a pipeline file to extract scenes",
         ),
         (0, _) if arguments.options.out.is_some() => usage(
-            "`--out` names the folder of a run, and `--quotes` leaves none",
-            "leave it out; what is printed can be sent to a file",
+            "`--out` cannot be used with `--quotes`, which writes no files",
+            "remove `--out`; redirect stdout to write a file",
         ),
         (0, _) => show(&arguments),
         (1, 1) if is_for_books => usage(
-            "`--quotes`, `--characters` and `--encoding` are for books",
-            "give books in place of the pipeline file; a run takes people from `scene_pool/aliases/`",
+            "`--quotes`, `--characters` and `--encoding` apply to books, not to a pipeline file",
+            "give books instead of the pipeline file; a run reads known characters from `scene_pool/aliases/`",
         ),
         (1, 1) => {
             let ExtractArguments { mut paths, options, .. } = arguments;
             road(&RunArguments { pipeline: paths.remove(0), options }, false, Stage::Extract)
         }
-        _ => usage("pipeline files and books do not mix", "give one pipeline file, or books and `--quotes`"),
+        _ => usage("pipeline files and books cannot be combined", "give one pipeline file, or books and `--quotes`"),
     }
 }
 
@@ -53,7 +53,7 @@ fn show(arguments: &ExtractArguments) -> Exit {
             if let PipelineError::Invalid { sources, problems } = &error {
                 to_stderr(&diagnostics::problems(sources, problems, terminal.color));
             }
-            let hint = "`dramaturg extract --help` tells what a file of characters holds";
+            let hint = "`dramaturg extract --help` describes the format of a character list";
             to_stderr(&diagnostics::chain(&error, Some(hint), terminal.color));
             return Exit::Usage;
         }
@@ -75,25 +75,26 @@ fn reading(book: &Book, aliases: Option<&Aliases>) -> Reading {
     }
 }
 
-/// Tells who of the file is nowhere in a book: a slip of the pen, or a name that was changed and not kept among the aliases.
+/// Prints a note about listed characters that do not occur in the book: misspelled, or renamed without keeping the old
+/// name as an alias.
 fn absent(book: &Book, aliases: &Aliases, reading: &Reading, quiet: bool) {
     let absent = aliases.missing(reading);
     if !absent.is_empty() && !quiet {
         let names: Vec<String> = absent.into_iter().map(|name| format!("`{}`", visible(name))).collect();
-        to_stderr(&format!("note: `{}` calls nobody {}\n", visible(&book.slug), names.join(", ")));
+        to_stderr(&format!("note: not found in `{}`: {}\n", visible(&book.slug), names.join(", ")));
     }
 }
 
-/// Writes the people and the first quotations as JSON, each on a line.
+/// Writes the characters and the first `limit` quotations as JSON Lines.
 fn json(out: &mut impl Write, book: &Book, reading: &Reading, limit: usize) -> io::Result<()> {
     let count = reading.people.len().saturating_add(limit);
     lines(reading, &book.slug).take(count).try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// Writes the people and the first quotations for people.
+/// Writes the characters and the first `limit` quotations as a table.
 fn listing(out: &mut impl Write, book: &Book, reading: &Reading, limit: usize) -> io::Result<()> {
     writeln!(out, "{} ({})", visible(&book.title), visible(&book.path))?;
-    writeln!(out, "      people  {}", thousands(reading.people.len() as u64))?;
+    writeln!(out, "  characters  {}", thousands(reading.people.len() as u64))?;
     for person in &reading.people {
         let (lines, mentions) = (thousands(person.lines.into()), thousands(person.mentions.into()));
         let gender = if person.gender == Gender::Unknown { "" } else { person.gender.word() };
@@ -120,7 +121,7 @@ fn listing(out: &mut impl Write, book: &Book, reading: &Reading, limit: usize) -
     writeln!(out)
 }
 
-/// Returns the beginning of a text, whole where it is short.
+/// Returns the beginning of a text, followed by `…` if it was cut.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", visible(text[..end].trim_end())),

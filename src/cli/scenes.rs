@@ -1,4 +1,4 @@
-//! Scenes of a pool for people and scripts: lists, single scenes, sums, and what is wrong with them.
+//! The `pool` commands about scenes: list, show, check, add and stats.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,16 +17,16 @@ use crate::pipeline::{self, AdditionError, Finding};
 use crate::schema::{Attribute, Language, Scene, SceneHead, Utterance, Visibility};
 use crate::store::{Added, Pool, PoolIndex, SceneKind, StoreError};
 
-/// Why a command about scenes came to no end.
+/// Errors of the scene commands.
 #[derive(Debug, thiserror::Error)]
 enum Fault {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("write to stdout")]
+    #[error("failed to write to stdout")]
     Write(#[from] io::Error),
 }
 
-/// Shows a line for each scene.
+/// Lists scenes, one per line.
 pub(super) fn list(arguments: &PoolArguments, filter: &SceneFilter, kind: Option<Kind>, sort: Sort) -> Exit {
     with_index(arguments, |index| {
         let mut out = out();
@@ -80,11 +80,11 @@ pub(super) fn show(id: &str, arguments: &PoolArguments) -> Exit {
         }
         Ok(out.flush()?)
     });
-    // What is broken elsewhere in the pool is no matter of this scene.
+    // Problems elsewhere in the pool do not affect this command.
     if exit == Exit::Usage || shown == Exit::Failures { exit } else { shown }
 }
 
-/// Says what is wrong in a pool.
+/// Validates a pool.
 pub(super) fn check(arguments: &PoolArguments) -> Exit {
     let pool = match find(arguments) {
         Ok(pool) => pool,
@@ -95,18 +95,18 @@ pub(super) fn check(arguments: &PoolArguments) -> Exit {
         Err(error) => return fault(&error.into()),
     };
     if arguments.json {
-        to_stdout(&format!("{}\n", serde_json::to_string(&found).expect("findings are JSON")));
+        to_stdout(&format!("{}\n", serde_json::to_string(&found).expect("findings serialize to JSON")));
     } else {
         let mut text: String = found.findings.iter().map(told).collect();
         let scenes = thousands(found.scenes as u64);
         let count = found.findings.len() + found.more;
         let sum = match (count, found.more) {
-            (0, _) => format!("{scenes} scenes in {} are sound\n", visible(&pool.path().display().to_string())),
-            (1, _) => format!("1 fault among {scenes} scenes\n"),
-            (_, 0) => format!("{} faults among {scenes} scenes\n", thousands(count as u64)),
+            (0, _) => format!("{scenes} scenes in {}, no problems\n", visible(&pool.path().display().to_string())),
+            (1, _) => format!("1 problem in {scenes} scenes\n"),
+            (_, 0) => format!("{} problems in {scenes} scenes\n", thousands(count as u64)),
             (_, more) => {
                 let (count, more) = (thousands(count as u64), thousands(more as u64));
-                format!("at least {count} faults among {scenes} scenes; {more} are not shown\n")
+                format!("at least {count} problems in {scenes} scenes; {more} not shown\n")
             }
         };
         text.push_str(&sum);
@@ -115,7 +115,7 @@ pub(super) fn check(arguments: &PoolArguments) -> Exit {
     if found.findings.is_empty() { Exit::Done } else { Exit::Failures }
 }
 
-/// Adds scenes.
+/// Adds custom scenes.
 pub(super) fn add(file: &Path, arguments: &PoolArguments, replace: bool) -> Exit {
     let scenes = match pipeline::own_scenes(file) {
         Ok(scenes) => scenes,
@@ -123,7 +123,7 @@ pub(super) fn add(file: &Path, arguments: &PoolArguments, replace: bool) -> Exit
             let hint = match &error {
                 AdditionError::Nothing { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
                 AdditionError::Nothing { nearest: None, .. } | AdditionError::Invalid { .. } => {
-                    "`schemas/scene.schema.json` has the form of a scene; docs/pool.md has an example".to_owned()
+                    "`schemas/scene.schema.json` describes a scene; docs/pool.md has an example".to_owned()
                 }
             };
             if let AdditionError::Invalid { findings, .. } = &error {
@@ -140,8 +140,8 @@ pub(super) fn add(file: &Path, arguments: &PoolArguments, replace: bool) -> Exit
         let pool = Pool::open(&folder).map_err(|error| fault(&error.into()))?;
         pool.add(&scenes, replace).map_err(|error| {
             let hint = match &error {
-                StoreError::Taken { .. } => "`--replace` takes its place; another id stands beside it",
-                StoreError::Shared { .. } => "change it in that file, or take it out of there",
+                StoreError::Taken { .. } => "replace it with `--replace`, or choose another id",
+                StoreError::Shared { .. } => "edit the scene in that file, or remove it there",
                 _ => return fault(&error.into()),
             };
             to_stderr(&diagnostics::chain(&error, Some(hint), false));
@@ -171,7 +171,7 @@ pub(super) fn add(file: &Path, arguments: &PoolArguments, replace: bool) -> Exit
     Exit::Done
 }
 
-/// Sums up.
+/// Prints statistics by book and language.
 pub(super) fn stats(arguments: &PoolArguments, filter: &SceneFilter) -> Exit {
     with_index(arguments, |index| {
         let mut books: BTreeMap<(&str, Language), Sums> = BTreeMap::new();
@@ -217,7 +217,7 @@ pub(super) fn stats(arguments: &PoolArguments, filter: &SceneFilter) -> Exit {
     })
 }
 
-/// A scene as `list --json` shows it.
+/// A scene in the output of `list --json`.
 #[derive(Serialize)]
 struct Listed<'a> {
     #[serde(flatten)]
@@ -227,10 +227,10 @@ struct Listed<'a> {
     line: u32,
 }
 
-/// The bands of grounding, from the worst; scenes by hand have none.
+/// Grounding ranges, from the lowest; manually written scenes have none.
 const BANDS: [&str; 5] = ["none", "< 0.5", "< 0.8", "< 1", "1"];
 
-/// What scenes come to.
+/// Totals of a group of scenes.
 #[derive(Default)]
 struct Sums<'a> {
     scenes: u64,
@@ -281,7 +281,7 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// Indexes a pool, hands it on, and tells what in it cannot be read.
+/// Indexes a pool, calls a function with the index, and reports scenes that cannot be read.
 fn with_index(arguments: &PoolArguments, then: impl FnOnce(&PoolIndex) -> Result<(), Fault>) -> Exit {
     let pool = match find(arguments) {
         Ok(pool) => pool,
@@ -293,21 +293,21 @@ fn with_index(arguments: &PoolArguments, then: impl FnOnce(&PoolIndex) -> Result
     };
     match then(&index) {
         Ok(()) => {}
-        // Who reads no further, as `head` does, has what they wanted.
+        // A closed pipe (`| head`) is not an error.
         Err(Fault::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(error) => return fault(&error),
     }
     let Some(first) = faults.first() else { return Exit::Done };
     let left_out = match faults.len() {
-        1 => "1 scene is left out".to_owned(),
-        count => format!("{} scenes are left out", thousands(count as u64)),
+        1 => "1 scene was skipped".to_owned(),
+        count => format!("{} scenes were skipped", thousands(count as u64)),
     };
     to_stderr(&format!("note: {left_out}, first: {}\n", visible(&first.to_string())));
-    to_stderr("hint: `dramaturg pool check` tells all that is wrong\n");
+    to_stderr("hint: `dramaturg pool check` lists all problems\n");
     Exit::Failures
 }
 
-/// Returns the places of the scenes that a filter lets through.
+/// Returns the positions of the scenes that match a filter.
 fn chosen(index: &PoolIndex, filter: &SceneFilter) -> impl Iterator<Item = usize> {
     let takes = |head: &SceneHead| {
         filter.language.is_none_or(|language| head.language == language)
@@ -316,7 +316,7 @@ fn chosen(index: &PoolIndex, filter: &SceneFilter) -> impl Iterator<Item = usize
     index.heads().enumerate().filter(move |(_, head)| takes(head)).map(|(place, _)| place)
 }
 
-/// Sorts places, which come sorted by id.
+/// Sorts positions, which are initially ordered by id.
 fn sorted(places: &mut [usize], index: &PoolIndex, sort: Sort) {
     let head = |place: &usize| index.head(*place);
     match sort {
@@ -330,29 +330,32 @@ fn sorted(places: &mut [usize], index: &PoolIndex, sort: Sort) {
     }
 }
 
-/// Returns the pool that is meant; tells when there is none.
+/// Opens the pool, or prints that there is none.
 fn find(arguments: &PoolArguments) -> Result<Pool, Exit> {
     let folder = folder(arguments)?;
     Pool::find(&folder).ok_or_else(|| {
         let path = folder.display().to_string();
         usage(
             &format!("no pool `{}`", visible(&path)),
-            "`dramaturg extract PIPELINE` fills one, and `dramaturg pool add` begins one",
+            "run `dramaturg extract PIPELINE` to fill one, or `dramaturg pool add` to create one",
         )
     })
 }
 
-/// Returns the folder that is meant.
+/// Returns the pool folder, which may be named by a pipeline file.
 fn folder(arguments: &PoolArguments) -> Result<PathBuf, Exit> {
     if !is_pipeline(&arguments.pool) {
         return Ok(arguments.pool.clone());
     }
     let environment = environment::environment().map_err(|error| {
-        to_stderr(&diagnostics::chain(&error, Some("mend or remove `.env`"), false));
+        to_stderr(&diagnostics::chain(&error, Some("fix or remove `.env`"), false));
         Exit::Usage
     })?;
     pipeline::pool_path(&arguments.pool, &environment).map_err(|error| {
-        usage(&format!("read `{}`: {error}", arguments.pool.display()), "give the pool's folder, or a pipeline file")
+        usage(
+            &format!("failed to read `{}`: {error}", arguments.pool.display()),
+            "give a pool folder or a pipeline file",
+        )
     })
 }
 
@@ -361,7 +364,7 @@ fn fault(fault: &Fault) -> Exit {
     Exit::Fault
 }
 
-/// Writes a finding as compilers do, so that editors can follow it.
+/// Formats a finding like a compiler message, so that editors can jump to it.
 fn told(finding: &Finding) -> String {
     use std::fmt::Write as _;
 
@@ -387,7 +390,7 @@ fn told(finding: &Finding) -> String {
     text
 }
 
-/// Returns the id that is most like another.
+/// Returns the scene id most similar to `id`, if it is similar enough to suggest.
 fn nearest<'a>(id: &str, index: &'a PoolIndex) -> Option<&'a str> {
     let likeness = |head: &&SceneHead| strsim::jaro_winkler(id, &head.id);
     let best = index
@@ -396,7 +399,7 @@ fn nearest<'a>(id: &str, index: &'a PoolIndex) -> Option<&'a str> {
     (likeness(&best) >= 0.75).then_some(best.id.as_str())
 }
 
-/// Writes a scene to be read.
+/// Writes a scene as readable text.
 fn write_scene(out: &mut impl Write, scene: &Scene, origin: &str) -> io::Result<()> {
     let mut line = |label: &str, text: &str| match text.trim() {
         "" => Ok(()),

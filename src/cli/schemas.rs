@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Exit, diagnostics, to_stderr, to_stdout};
 use crate::{pipeline, store};
 
-/// Writes the schemas into a folder, or says which files there are not what would be written.
+/// Writes the schemas to a folder, or with `check` reports which files there are out of date.
 pub(super) fn schema(dir: &Path, check: bool) -> Exit {
     let schemas = pipeline::schemas();
     if check {
@@ -35,7 +35,7 @@ fn compare(dir: &Path, schemas: &[(String, String)]) -> Exit {
     let known: BTreeSet<&str> = schemas.iter().map(|(name, _)| name.as_str()).collect();
     for name in found(dir) {
         if !known.contains(name.as_str()) {
-            findings.push(format!("`{name}` belongs to no type"));
+            findings.push(format!("`{name}` has no matching type"));
         }
     }
     if findings.is_empty() {
@@ -44,12 +44,14 @@ fn compare(dir: &Path, schemas: &[(String, String)]) -> Exit {
     }
     let place = dir.display();
     let findings = findings.join("\n  ");
-    to_stderr(&format!("error: the schemas in `{place}` are not those of this version\n  {findings}\n"));
-    to_stderr(&format!("hint: run `dramaturg schema {place}` to write them; files that belong to no type stay\n"));
+    to_stderr(&format!("error: the schemas in `{place}` are not up to date\n  {findings}\n"));
+    to_stderr(&format!(
+        "hint: run `dramaturg schema {place}` to update them; files without a matching type are not removed\n"
+    ));
     Exit::Failures
 }
 
-/// Returns the schema files of a folder, below it those of asks.
+/// Returns the schema files of a folder and of its subfolder `asks/`, sorted.
 fn found(dir: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for below in ["", "asks/"] {

@@ -1,10 +1,10 @@
-//! The command `select`: further judges for a run that is there.
+//! The command `select`: asks additional judges about the replies of an existing run.
 
 use super::arguments::SelectArguments;
 use super::{Exit, Journey, forecast, travel};
 use crate::pipeline::{self, Rejudge, Rejudged, Stage};
 
-/// Has further judges look at a run's replies.
+/// Runs the command.
 pub(super) fn select(arguments: &SelectArguments) -> Exit {
     let SelectArguments { run, judges, dry_run, options } = arguments;
     let out = options.out.as_deref();

@@ -1,4 +1,4 @@
-//! The command `split`: divides the rows of a data set anew and tells what came of it.
+//! The command `split`: splits a data set again and prints the result.
 
 mod told;
 mod words;
@@ -17,91 +17,93 @@ use crate::store::{self, DatasetPlace};
 pub(super) use words::bytes;
 use words::{hold, part, size, split_name};
 
-/// What stands below the help.
+/// Examples and details below the help.
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  dramaturg split outputs/mine --test 0.2 --dev 0.1             shares of the rows, the rest is `train`
-  dramaturg split outputs/mine --test 500 --seed 11             so many rows, another draw
+  dramaturg split outputs/mine --test 0.2 --dev 0.1             fractions of the rows; the rest is `train`
+  dramaturg split outputs/mine --test 500 --seed 11             number of rows, other seed
   dramaturg split outputs/mine --test 0.2 --by book             whole books; also character, source_model
   dramaturg split outputs/mine --hold-out 'character=Keziah Marl' --dev 0.1
-  dramaturg split outputs/mine --test 0.2 --out splits/a        beside it, the run stays as it is
+  dramaturg split outputs/mine --test 0.2 --out splits/a        write a copy, keep the run as it is
   dramaturg split outputs/mine --config role_general --test 0.2 --by role
   dramaturg split outputs/mine --split hard=0.1 --split easy=0.1 --rest other
   dramaturg split outputs/mine --test 0.2 --dry-run --json | jq .rows
 
-SIZE is a share (0.2, 20%) or a number of rows (500). What shares a scene or a conversation, or is much alike, is
-a family, and families are placed whole, in an order that the seed gives each: a further row moves few others.
-With --by and --hold-out the values decide; what shares something with a row of a better guarded split (`test`
-before `dev` before the rest) is set aside in the split `unused`, and comes back with the next `split`.
-A division of `samples` takes `conversations` along; one that was made of these alone is made again by hand.
-splits.json beside the card names each row that had to move. The data set is replaced whole, the run's manifest is
-told of it, and the same command gives the same bytes. docs/splits.md tells more.
+SIZE is a fraction (0.2, 20%) or a number of rows (500). Rows that share a scene or a conversation, or are similar,
+form a group, and a group is never divided between splits. The seed determines the order in which groups are assigned,
+such that an additional row moves few others. With --by and --hold-out the values decide: a row that is related to a
+row of a split with higher priority (`test`, then `dev`, then the rest) moves to the split `unused`, and returns with
+the next `split`. Splitting `samples` splits `conversations` along with them; a custom set derived from these has to be
+split separately. splits.json beside the dataset card lists every row that had to move. The data set is replaced as a
+whole, the run's manifest is updated, and the same command writes the same bytes. No model
+is called. See docs/splits.md.
 ";
 
-/// What `split` takes.
+/// Arguments of `split`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct SplitArguments {
-    /// The run's folder, or that of a data set.
+    /// Run folder or data set folder.
     #[arg(value_name = "RUN|DATASET")]
     path: PathBuf,
-    /// The config: samples, conversations, `role_specific` or `role_general`.
+    /// Config to split: samples, conversations, `role_specific` or `role_general`.
     #[arg(long, default_value = "samples")]
     config: String,
-    /// How much of the rows `test` takes.
+    /// Size of `test`.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     test: Option<Size>,
-    /// How much of the rows `dev` takes.
+    /// Size of `dev`.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     dev: Option<Size>,
-    /// A further split; can be given again. Those that come first are better guarded.
+    /// An additional split (repeatable). Earlier splits have higher priority.
     #[arg(long = "split", value_name = "NAME=SIZE", value_parser = part)]
     splits: Vec<Part>,
-    /// The split of all other rows.
+    /// Name of the split for all remaining rows.
     #[arg(long, value_name = "NAME", default_value = "train", value_parser = split_name)]
     rest: String,
-    /// Places the values of a column whole: `book`, `character`, `source_model`, `role`, `instruction` or any column of texts, numbers or dates.
+    /// Keep all rows with the same value of this column in one split: `book`, `character`, `source_model`, `role`,
+    /// `instruction` or any column of strings, numbers or dates.
     #[arg(long, value_name = "COLUMN")]
     by: Option<String>,
-    /// Keeps the rows with a value for one split, `test` when silent; can be given again.
+    /// Reserve the rows with this value for one split, by default `test` (repeatable).
     #[arg(long, value_name = "[SPLIT:]COLUMN=VALUE")]
     hold_out: Vec<String>,
-    /// Columns whose values have the same shares in all splits, or `none`. When silent dimension, language and
-    /// `character_type`; the role where rows are of roles.
+    /// Columns whose distribution is the same in all splits, or `none`. Default: dimension, language and
+    /// `character_type` for samples, the role for role data.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     stratify: Option<Vec<String>>,
-    /// What never stands in two splits: of `scene`, `conversation`, `instruction` and `near`, or `none`; all when silent.
+    /// Relations that must not cross splits: `scene`, `conversation`, `instruction`, `near`, or `none`. Default: all.
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     together: Option<Vec<String>>,
-    /// How alike two texts are that count as `near`, above 0 to 1; 0.6 in English and 0.5 in Chinese when silent.
+    /// Similarity from which two texts count as `near`, above 0 and at most 1. Default: 0.6 in English, 0.5 in Chinese.
     #[arg(long, value_name = "T", value_parser = super::arguments::positive_share)]
     near: Option<f64>,
-    /// Which draw.
+    /// Random seed.
     #[arg(long, default_value_t = 7)]
     seed: u64,
-    /// Writes the data set to another folder, and leaves this one as it is.
+    /// Write the split data set to this folder and leave the original unchanged.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How large a file may grow before another follows it.
+    /// Maximum size of an output file; further rows go to a new one.
     #[arg(long, value_name = "SIZE", value_parser = bytes, default_value = "500MB")]
     shard_size: u64,
-    /// Writes nothing, and tells what would come of it.
+    /// Print the result without writing anything.
     #[arg(long)]
     dry_run: bool,
-    /// Prints one JSON object.
+    /// Print one JSON object.
     #[arg(long)]
     json: bool,
-    /// Prints errors and nothing else.
+    /// Print only errors.
     #[arg(long, short)]
     quiet: bool,
 }
 
-/// Divides a data set.
+/// Runs the command.
 pub(super) fn divide(arguments: &SplitArguments) -> Exit {
     let path = &arguments.path;
     let Some(place) = DatasetPlace::find(path) else {
         return usage(
-            &format!("`{}` is no run's folder and no data set's", path.display()),
-            "give `outputs/<name>`, or a folder with a card and a folder of Parquet files for each config",
+            &format!("`{}` is neither a run folder nor a data set", path.display()),
+            "give `outputs/<name>`, or a folder with a dataset card and one folder of Parquet files per config",
         );
     };
     let mut params = match params(arguments) {
@@ -109,7 +111,7 @@ pub(super) fn divide(arguments: &SplitArguments) -> Exit {
         Err((message, hint)) => return usage(&message, hint),
     };
     if arguments.stratify.is_none() {
-        // What nobody has named may be missing.
+        // Default columns are optional: the data set may not have all of them.
         let has = columns(&place, &arguments.config);
         params.stratify.retain(|column| has.as_ref().is_none_or(|has| has.contains(column)));
     }
@@ -127,7 +129,7 @@ pub(super) fn divide(arguments: &SplitArguments) -> Exit {
                 let mut told =
                     json!({"dataset": done.dataset, "config": arguments.config, "written": !arguments.dry_run});
                 if let Ok(serde_json::Value::Object(report)) = serde_json::to_value(&done.report) {
-                    told.as_object_mut().expect("it was made as one").extend(report);
+                    told.as_object_mut().expect("`json!` built an object").extend(report);
                 }
                 to_stdout(&format!("{told}\n"));
             } else if !arguments.quiet {
@@ -139,7 +141,7 @@ pub(super) fn divide(arguments: &SplitArguments) -> Exit {
     }
 }
 
-/// Returns the columns of a config; none where they cannot be read, which is told when the rows are.
+/// Returns the columns of a config, or `None` if they cannot be read; reading the rows reports the error.
 fn columns(place: &DatasetPlace, config: &str) -> Option<Vec<String>> {
     let dataset = store::Dataset::open(&place.dataset).ok()?;
     let file = dataset.of(config).next()?.files.first()?.clone();
@@ -154,8 +156,8 @@ fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> 
     for text in &arguments.hold_out {
         let Some(held) = hold(text, &arguments.rest) else {
             return Err((
-                format!("`{text}` names no column and value"),
-                "write it as `character=NAME`, or `dev:book=SLUG`",
+                format!("`{text}` is not of the form COLUMN=VALUE"),
+                "write `character=NAME`, or `dev:book=SLUG`",
             ));
         };
         if !splits.iter().any(|part| part.name == held.split) {
@@ -165,11 +167,11 @@ fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> 
     }
     if splits.is_empty() {
         return Err((
-            "nothing says what the splits are".to_owned(),
-            "say how much is held out, as `--test 0.2`, or who, as `--hold-out character=NAME`",
+            "no split is defined".to_owned(),
+            "give a size, such as `--test 0.2`, or a value, such as `--hold-out character=NAME`",
         ));
     }
-    // `test` is the best guarded, whichever option made it.
+    // `test` has the highest priority, whichever option created it.
     splits.sort_by_key(|part| match part.name.as_str() {
         "test" => 0,
         "dev" => 1,
@@ -178,11 +180,17 @@ fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> 
     let mut names: Vec<&str> = splits.iter().map(|part| part.name.as_str()).chain([arguments.rest.as_str()]).collect();
     names.sort_unstable();
     if let Some([twice, _]) = names.array_windows().find(|[one, other]| one == other) {
-        return Err((format!("two splits are called `{twice}`"), "name each split once; `--rest` names the last"));
+        return Err((
+            format!("two splits are named `{twice}`"),
+            "split names must be unique; `--rest` names the last split",
+        ));
     }
     let shares: f64 = splits.iter().map(|part| if let Size::Share(share) = part.size { share } else { 0.0 }).sum();
     if shares > 1.0 + 1e-9 {
-        return Err((format!("the shares come to {shares}, more than all rows"), "they come to 1 at most"));
+        return Err((
+            format!("the fractions add up to {shares}, which is more than 1"),
+            "reduce them to at most 1 in total",
+        ));
     }
     let of_roles = arguments.config.starts_with("role_");
     let by = arguments.by.iter().flat_map(|by| column_of(&arguments.config, by)).collect::<Vec<String>>();
@@ -192,14 +200,14 @@ fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> 
         None if of_roles => vec!["role_id".into()],
         None => vec!["language".into()],
     };
-    // What is placed whole cannot have its share everywhere.
+    // A column that is assigned as a unit cannot be stratified.
     let stratify = stratify.into_iter().filter(|column| arguments.stratify.is_some() || !by.contains(column)).collect();
     let mut together = Vec::new();
     for word in arguments.together.iter().flatten().filter(|word| *word != "none") {
         let Some(relation) = Relation::ALL.into_iter().find(|relation| relation.name() == word) else {
             return Err((
-                format!("`{word}` is nothing that rows share"),
-                "they share scene, conversation, instruction or near",
+                format!("`{word}` is not a relation between rows"),
+                "choose from scene, conversation, instruction and near",
             ));
         };
         together.push(relation);

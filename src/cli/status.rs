@@ -1,4 +1,4 @@
-//! The command `status`: how a run stands and what is still missing. Reads alone, so that the run may be at work.
+//! The command `status`: progress and remaining work of a run. Read-only, so the run may be in progress.
 
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
@@ -13,21 +13,21 @@ use super::summary::{dollars, faults, percent, thousands, tokens};
 use super::{Exit, Terminal, diagnostics, table, to_stderr, to_stdout, variables};
 use crate::pipeline::{self, Environment, LaneStanding, Missing, RunError, Standing, State};
 
-/// So often a run is looked at.
+/// Refresh interval of `--watch`.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// What `status --json` prints.
+/// Output of `status --json`.
 #[derive(Serialize)]
 struct Status<'a> {
     #[serde(flatten)]
     standing: &'a Standing,
-    /// Seconds since the run's last word.
+    /// Seconds since the last update of the run's status.
     heard_s: Option<f64>,
-    /// What is still to be asked; null when it was not estimated.
+    /// Remaining work; null if it was not estimated.
     missing: Option<&'a Missing>,
 }
 
-/// Shows how a run stands; with `watch` until it has ended.
+/// Prints the status of a run; with `watch` repeatedly until the run has ended.
 pub(super) fn status(run: &Path, watch: bool, json: bool, no_estimate: bool) -> Exit {
     let terminal = Terminal::new();
     let environment = match variables(&terminal) {
@@ -41,12 +41,12 @@ pub(super) fn status(run: &Path, watch: bool, json: bool, no_estimate: bool) -> 
         let (standing, heard) = match pipeline::standing(run, age) {
             Ok(told) => told,
             Err(error) => {
-                let hint = "name a run's folder, such as `outputs/demo`; `dramaturg build PIPELINE` makes it";
+                let hint = "give a run folder, such as `outputs/demo`; `dramaturg build PIPELINE` creates it";
                 to_stderr(&diagnostics::chain(&error, Some(hint), terminal.color));
                 return Exit::Usage;
             }
         };
-        // Once: a rehearsal takes longer than a look.
+        // Only once, because the dry run takes longer than a refresh.
         if estimate.is_none() && last.is_none() && !no_estimate {
             estimate = estimated(run, &standing, &environment, &terminal);
         }
@@ -55,7 +55,7 @@ pub(super) fn status(run: &Path, watch: bool, json: bool, no_estimate: bool) -> 
             let shown = if json {
                 let heard_s = heard.map(|heard| heard.as_secs_f64());
                 let status = Status { standing: &standing, heard_s, missing: missing.as_ref() };
-                format!("{}\n", serde_json::to_string(&status).expect("a status is JSON"))
+                format!("{}\n", serde_json::to_string(&status).expect("a status serializes to JSON"))
             } else {
                 text(run, &standing, heard, missing.as_ref())
             };
@@ -73,12 +73,12 @@ pub(super) fn status(run: &Path, watch: bool, json: bool, no_estimate: bool) -> 
     }
 }
 
-/// Returns how long ago a file was written.
+/// Returns the time since a file was modified.
 fn age(path: &Path) -> Option<Duration> {
     SystemTime::now().duration_since(std::fs::metadata(path).ok()?.modified().ok()?).ok()
 }
 
-/// Estimates what is missing, or says on stderr why that cannot be done.
+/// Estimates the remaining work, or prints to stderr why that is not possible.
 fn estimated(run: &Path, standing: &Standing, environment: &Environment, terminal: &Terminal) -> Option<Missing> {
     if standing.state == State::Done {
         return None;
@@ -92,18 +92,20 @@ fn estimated(run: &Path, standing: &Standing, environment: &Environment, termina
         Ok(missing) => Some(missing),
         Err(error) => {
             let why =
-                error.as_ref().map_or_else(|| "the run has noted no configuration".to_owned(), RunError::to_string);
-            let note = format!("what is missing is not estimated: {why}; run it where the run was started\n");
+                error.as_ref().map_or_else(|| "the run has no stored configuration".to_owned(), RunError::to_string);
+            let note = format!(
+                "note: the remaining work is not estimated: {why}; run the command where the run was started\n"
+            );
             to_stderr(&if terminal.color { format!("\x1b[33m{note}\x1b[0m") } else { note });
             None
         }
     }
 }
 
-/// So many of the lanes that are furthest behind are named.
+/// Maximum number of slow lanes listed.
 const BEHIND: usize = 3;
 
-/// Says how many lanes have ended, and which of the others are furthest behind.
+/// Formats the number of finished lanes, and the unfinished ones with the lowest progress.
 fn lanes(standing: &Standing) -> String {
     let ended = standing.lanes.values().filter(|lane| lane.has_ended).count() as u64;
     let mut open: Vec<(&String, &LaneStanding)> = standing.lanes.iter().filter(|(_, lane)| !lane.has_ended).collect();
@@ -117,7 +119,7 @@ fn lanes(standing: &Standing) -> String {
         })
         .collect();
     let behind = if behind.is_empty() { String::new() } else { format!("; furthest behind: {}", behind.join(", ")) };
-    format!("{} of {} at their end{behind}", thousands(ended), thousands(standing.lanes.len() as u64))
+    format!("{} of {} finished{behind}", thousands(ended), thousands(standing.lanes.len() as u64))
 }
 
 fn text(run: &Path, standing: &Standing, heard: Option<Duration>, missing: Option<&Missing>) -> String {
@@ -141,7 +143,7 @@ fn text(run: &Path, standing: &Standing, heard: Option<Duration>, missing: Optio
     let rows: Vec<String> =
         standing.rows.iter().map(|(config, rows)| format!("{} {config}", thousands(*rows))).collect();
     if !rows.is_empty() {
-        // A data set that is written has rows; what is on the way to it may still be left out.
+        // Once the data set is written these are its rows; before that, rows may still be rejected.
         line(
             if matches!(standing.state, State::Done | State::Failures) { "rows" } else { "rows so far" },
             &rows.join(", "),
@@ -150,7 +152,7 @@ fn text(run: &Path, standing: &Standing, heard: Option<Duration>, missing: Optio
     let rejected: Vec<String> =
         standing.rejected.iter().map(|(stage, count)| format!("{} in {stage}", thousands(*count))).collect();
     if !rejected.is_empty() {
-        line("left out", &rejected.join(", "));
+        line("rejected", &rejected.join(", "));
     }
     let calls = &standing.calls;
     let (made, journal, failed) = (thousands(calls.made), thousands(calls.journal), thousands(calls.failed));
@@ -160,38 +162,38 @@ fn text(run: &Path, standing: &Standing, heard: Option<Duration>, missing: Optio
     };
     line("calls", &format!("{made} made, {journal} from the journal, {failed} failed{flight}"));
     for fault in faults(&standing.faults) {
-        line("faults", &fault);
+        line("errors", &fault);
     }
     line("tokens", &tokens(&standing.tokens));
     line("cost", &dollars(standing.usd));
     if let Some(missing) = missing {
         let tokens = thousands(missing.prompt + missing.completion);
         let (calls, usd, wall) = (thousands(missing.calls), dollars(missing.usd), time(missing.wall_s));
-        line("missing", &format!("about {calls} calls, {tokens} tokens, {usd}, {wall}"));
+        line("remaining", &format!("about {calls} calls, {tokens} tokens, {usd}, {wall}"));
     }
     text + &asks(standing, missing)
 }
 
 fn state(standing: &Standing, heard: Option<Duration>) -> String {
-    let ago = heard.map_or_else(String::new, |heard| format!(", heard {} ago", time(heard.as_secs_f64())));
+    let ago = heard.map_or_else(String::new, |heard| format!(" (last update {} ago)", time(heard.as_secs_f64())));
     let worked = time(standing.wall_s);
     let why = standing.error.as_deref().map_or_else(String::new, |error| format!(": {}", visible(error)));
     match standing.state {
-        State::Running => format!("at work for {worked}{ago}"),
+        State::Running => format!("running for {worked}{ago}"),
         State::Done => format!("done in {worked}"),
-        State::Failures => format!("done in {worked}, with failures"),
+        State::Failures => format!("completed with failures in {worked}"),
         State::Budget => format!("stopped after {worked}{why}"),
         State::Interrupted => format!("interrupted after {worked}"),
-        State::Failed => format!("ended by an error after {worked}{why}"),
-        State::Gone => format!("gone without a word, killed perhaps{ago}; the same command goes on"),
-        State::Unknown => "only its journal tells".to_owned(),
+        State::Failed => format!("failed after {worked}{why}"),
+        State::Gone => format!("not responding{ago}; rerun the same command to resume"),
+        State::Unknown => "no status file; figures are from the journal".to_owned(),
     }
 }
 
-/// Writes what was asked by ask and model, with what is missing beside it.
+/// Formats a table of calls by ask and model, with the remaining calls if estimated.
 fn asks(standing: &Standing, missing: Option<&Missing>) -> String {
-    let mut heads = vec!["ask", "model", "made", "journal", "failed", "re-asks", "prompt", "cached", "output", "cost"];
-    heads.extend(missing.map(|_| "missing"));
+    let mut heads = vec!["ask", "model", "made", "journal", "failed", "retries", "prompt", "cached", "output", "cost"];
+    heads.extend(missing.map(|_| "remaining"));
     let mut rows = vec![heads.into_iter().map(str::to_owned).collect::<Vec<String>>()];
     let mut places: Vec<(&str, &str)> =
         standing.asks.iter().map(|ask| (ask.ask.as_str(), ask.model.as_str())).collect();
@@ -241,9 +243,9 @@ mod tests {
         ];
         assert_eq!(
             lanes_of(all),
-            "2 of 6 at their end; furthest behind: 仲愁/a 3 of 50 after 2 conversations, tess/b 9 of 50 after 2 conversations, \
+            "2 of 6 finished; furthest behind: 仲愁/a 3 of 50 after 2 conversations, tess/b 9 of 50 after 2 conversations, \
              tess/c 20 of 50 after 2 conversations"
         );
-        assert_eq!(lanes_of(vec![lane("tess/a", 50, true)]), "1 of 1 at their end");
+        assert_eq!(lanes_of(vec![lane("tess/a", 50, true)]), "1 of 1 finished");
     }
 }

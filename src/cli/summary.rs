@@ -1,4 +1,4 @@
-//! What a run left, in words.
+//! The summary of a run.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,8 +9,8 @@ use super::invocation::quoted;
 use crate::pipeline::{FaultCounts, PerSample, Summary, Tokens};
 pub(super) use crate::stages::export::{dollars, percent, thousands};
 
-/// Writes rows, rejects, calls, tokens, dollars, the path and the next command: one that reads the data set, else `on`, which
-/// goes on to the next stage.
+/// Formats the summary: rows, rejects, calls, tokens, cost, path and the next command. The next command loads the data
+/// set if there is one, otherwise it is `on`, which runs the next stage.
 pub(super) fn summary(summary: &Summary, on: &str) -> String {
     let mut text = String::new();
     for (config, splits) in &summary.rows {
@@ -20,22 +20,23 @@ pub(super) fn summary(summary: &Summary, on: &str) -> String {
     for (stage, reasons) in &summary.rejected {
         let reasons: Vec<String> =
             reasons.iter().map(|(reason, count)| format!("{} {reason}", thousands(*count))).collect();
-        let _ = writeln!(text, "{:>13}  {stage}: {}", "left out", reasons.join(", "));
+        let _ = writeln!(text, "{:>13}  {stage}: {}", "rejected", reasons.join(", "));
     }
     for (judge, agreement) in &summary.agreement {
-        let kappa = agreement.kappa.map_or_else(|| "not to be told".to_owned(), |kappa| format!("{kappa:.2}"));
+        let kappa = agreement.kappa.map_or_else(|| "undefined".to_owned(), |kappa| format!("{kappa:.2}"));
         let _ = writeln!(
             text,
-            "{:>13}  {}: {} turns, {:.0} % the same dimension, κ of σ {kappa}",
+            "{:>13}  {}: {} turns, {:.0} % same dimension, κ of σ {kappa}",
             "agreement",
             visible(judge),
             thousands(agreement.turns),
             agreement.same_dimension * 100.0
         );
     }
-    for (name, lanes, what) in
-        [("short", &summary.short, "ended before τ"), ("barren", &summary.barren, "reached τ and brought no sample")]
-    {
+    for (name, lanes, what) in [
+        ("below target", &summary.short, "ended before τ"),
+        ("no samples", &summary.barren, "reached τ without a sample"),
+    ] {
         let lanes: Vec<String> =
             lanes.iter().map(|(code, lanes)| format!("{} {}", thousands(*lanes), visible(code))).collect();
         if !lanes.is_empty() {
@@ -45,28 +46,34 @@ pub(super) fn summary(summary: &Summary, on: &str) -> String {
     if !summary.turn_faults.is_empty() {
         let turns = summary.turn_faults.iter().map(|(fault, turns)| format!("{} {fault}", thousands(*turns)));
         let turns: Vec<String> = turns.collect();
-        let _ = writeln!(text, "{:>13}  turns with a fault, mended or not: {}", "form", turns.join(", "));
+        let _ =
+            writeln!(text, "{:>13}  turns with a format fault, repaired or not: {}", "turn faults", turns.join(", "));
     }
     let calls = &summary.calls;
     let failed = if calls.failed > 0 { format!(", {} failed", thousands(calls.failed)) } else { String::new() };
     let (made, journal) = (thousands(calls.made), thousands(calls.journal));
     let _ = writeln!(text, "{:>13}  {made} made, {journal} from the journal{failed}", "calls");
     for line in faults(&summary.faults) {
-        let _ = writeln!(text, "{:>13}  {line}", "faults");
+        let _ = writeln!(text, "{:>13}  {line}", "errors");
     }
     if summary.reasks > 0 {
-        let _ = writeln!(text, "{:>13}  {} replies of no use, asked for again", "re-asks", thousands(summary.reasks));
+        let _ = writeln!(
+            text,
+            "{:>13}  {} replies did not match their schema and were requested again",
+            "retries",
+            thousands(summary.reasks)
+        );
     }
     let _ = writeln!(text, "{:>13}  {}", "tokens", tokens(&summary.tokens));
     if summary.tokens.cacheable > 0 {
-        let _ = writeln!(text, "{:>13}  {}", "prefixes", prefixes(summary));
+        let _ = writeln!(text, "{:>13}  {}", "prefix cache", prefixes(summary));
     }
     if let Some(PerSample { calls, billed, cacheable }) = summary.per_sample {
         let (billed, cacheable) = (whole(billed), whole(cacheable));
         let _ = writeln!(
             text,
-            "{:>13}  {calls:.1} calls, {billed} tokens billed, {cacheable} of them cacheable, by the conversations",
-            "each sample"
+            "{:>13}  {calls:.1} calls, {billed} billed tokens, {cacheable} of them cacheable (conversations only)",
+            "per sample"
         );
     }
     let _ = writeln!(text, "{:>13}  {}", "cost", dollars(summary.usd));
@@ -78,7 +85,7 @@ pub(super) fn summary(summary: &Summary, on: &str) -> String {
     text
 }
 
-/// Returns the command that reads the samples, or the first config that has rows where there are none.
+/// Returns the command that loads the samples, or the first config with rows if there are no samples.
 fn reading(dataset: &Path, rows: &BTreeMap<String, BTreeMap<String, u64>>) -> String {
     let has_rows = |config: &str| rows.get(config).is_some_and(|splits| splits.values().any(|rows| *rows > 0));
     let config = Some("samples").filter(|config| has_rows(config));
@@ -89,7 +96,7 @@ fn reading(dataset: &Path, rows: &BTreeMap<String, BTreeMap<String, u64>>) -> St
     format!("python -c {}", quoted(&code))
 }
 
-/// Writes how much of the prompts extends earlier ones, in all and by ask.
+/// Formats the share of prompt tokens that extend an earlier prompt, in total and by ask.
 fn prefixes(summary: &Summary) -> String {
     let mut asks: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for ask in &summary.asks {
@@ -103,7 +110,7 @@ fn prefixes(summary: &Summary) -> String {
     format!("{all} of prompt tokens extend an earlier prompt: {}", asks.join(", "))
 }
 
-/// Writes what was of no use, a line for each model.
+/// Formats failed requests and unusable replies, one line per model.
 pub(super) fn faults(faults: &FaultCounts) -> impl Iterator<Item = String> {
     faults.iter().map(|(model, kinds)| {
         let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{} {kind}", thousands(*count))).collect();
@@ -111,7 +118,7 @@ pub(super) fn faults(faults: &FaultCounts) -> impl Iterator<Item = String> {
     })
 }
 
-/// Writes tokens, cached and reasoning ones apart, and how much of it nobody has counted.
+/// Formats token counts with the cached, reasoning and estimated shares.
 pub(super) fn tokens(tokens: &Tokens) -> String {
     let part = |count: u64, whole: u64, word: &str| {
         if count == 0 { String::new() } else { format!(" ({} {word})", percent(count, whole)) }
@@ -128,7 +135,7 @@ pub(super) fn tokens(tokens: &Tokens) -> String {
     format!("{prompt} prompt{cached}, {completion} completion{reasoning}{estimated}")
 }
 
-/// Writes a number without its decimals.
+/// Formats a number rounded to an integer.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "token counts, which are below 2^63")]
 fn whole(number: f64) -> String {
     thousands(number.round() as u64)
@@ -191,17 +198,17 @@ mod tests {
         insta::assert_snapshot!(summary(&left, ""), @r#"
          samples  61 test
           scenes  22 train
-        left out  extract: 3 no_dialogue, 1 ungrounded
-       agreement  second: 456 turns, 61 % the same dimension, κ of σ 0.42
-           short  lanes that ended before τ, by dimension: 2 CR, 1 FR
-          barren  lanes that reached τ and brought no sample, by dimension: 1 PA
-            form  turns with a fault, mended or not: 1 cut_ending, 1,200 own_name:mended
+        rejected  extract: 3 no_dialogue, 1 ungrounded
+       agreement  second: 456 turns, 61 % same dimension, κ of σ 0.42
+    below target  lanes that ended before τ, by dimension: 2 CR, 1 FR
+      no samples  lanes that reached τ without a sample, by dimension: 1 PA
+     turn faults  turns with a format fault, repaired or not: 1 cut_ending, 1,200 own_name:mended
            calls  12,345 made, 0 from the journal, 2 failed
-          faults  作者: 12 bad_reply, 640 rate_limited
-         re-asks  12 replies of no use, asked for again
+          errors  作者: 12 bad_reply, 640 rate_limited
+         retries  12 replies did not match their schema and were requested again
           tokens  1,000,000 prompt (60 % cached), 999 completion (33 % reasoning), 1 % of all estimated
-        prefixes  70 % of prompt tokens extend an earlier prompt: select/judge 40 %, simulate/direct 80 %
-     each sample  31.5 calls, 16,401 tokens billed, 11,475 of them cacheable, by the conversations
+    prefix cache  70 % of prompt tokens extend an earlier prompt: select/judge 40 %, simulate/direct 80 %
+      per sample  31.5 calls, 16,401 billed tokens, 11,475 of them cacheable (conversations only)
             cost  unpriced
             time  12.3 s
             path  outputs/demo/dataset
@@ -209,7 +216,10 @@ mod tests {
         "#);
         left.rows.remove("samples");
         let text = summary(&left, "");
-        assert!(text.contains("(l(\"outputs/demo/dataset\", \"scenes\"))"), "no config without rows: {text}");
+        assert!(
+            text.contains("(l(\"outputs/demo/dataset\", \"scenes\"))"),
+            "the command must name a config with rows: {text}"
+        );
         left.dataset = None;
         left.usd = Some(0.0012);
         left.rows.clear();
@@ -219,12 +229,12 @@ mod tests {
         left.turn_faults.clear();
         left.agreement.clear();
         insta::assert_snapshot!(summary(&left, "dramaturg synthesize pipelines/demo.toml"), @r"
-        left out  extract: 3 no_dialogue, 1 ungrounded
+        rejected  extract: 3 no_dialogue, 1 ungrounded
            calls  12,345 made, 0 from the journal, 2 failed
-          faults  作者: 12 bad_reply, 640 rate_limited
-         re-asks  12 replies of no use, asked for again
+          errors  作者: 12 bad_reply, 640 rate_limited
+         retries  12 replies did not match their schema and were requested again
           tokens  1,000,000 prompt (60 % cached), 999 completion (33 % reasoning), 1 % of all estimated
-        prefixes  70 % of prompt tokens extend an earlier prompt: select/judge 40 %, simulate/direct 80 %
+    prefix cache  70 % of prompt tokens extend an earlier prompt: select/judge 40 %, simulate/direct 80 %
             cost  $0.0012
             time  12.3 s
             path  outputs/demo

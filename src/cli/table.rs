@@ -1,6 +1,6 @@
-//! Tables for terminals: columns as wide as their widest cell.
+//! Plain-text tables whose columns are as wide as their widest cell.
 
-/// Writes rows of cells, the first `left` columns to the left and the others to the right.
+/// Formats rows of cells; the first `left` columns are left-aligned, the others right-aligned.
 pub(super) fn table(rows: &[Vec<String>], left: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| wide(cell)).max();
@@ -17,7 +17,7 @@ pub(super) fn table(rows: &[Vec<String>], left: usize) -> String {
     text
 }
 
-/// Returns how many columns of a terminal a text takes: a Chinese character takes two.
+/// Returns the width in terminal columns: two for a Chinese character.
 fn wide(text: &str) -> usize {
     let is_wide = |c: char| {
         matches!(c, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}'

@@ -1,4 +1,4 @@
-//! One typed question, and the two ways to answer it.
+//! The trait of typed questions to a model.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,48 +9,52 @@ use super::Offline;
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::Message;
 
-/// What form a reply has.
+/// Format of a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
-    /// JSON that fits a schema; it is sent to the server and checked on the reply.
+    /// JSON that matches a schema; the schema is sent to the server and checked on the reply.
     Json(Value),
     /// Plain text; the answer type is a `String`.
     Text,
 }
 
-/// A question to a model: an input record (the implementing type), an answer record, a template, and an offline answer.
+/// A question to a model: an input record (the implementing type), an answer record, a prompt template, and an offline
+/// answer.
 pub trait Ask: Send + Sync {
-    /// `<stage>/<ask>`; the template's name, and part of every journal key.
+    /// `<stage>/<ask>`: the name of the template, and part of every journal key.
     const NAME: &'static str;
 
-    /// What comes back.
+    /// Type of the answer.
     type Answer: Serialize + DeserializeOwned + JsonSchema + Send;
 
-    /// Renders the request, stable part first, so that a later turn extends an earlier prompt.
+    /// Renders the messages, with the stable part first, so that a later turn extends an earlier prompt and can use a
+    /// prefix cache.
     fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError>;
 
-    /// Returns the form of the reply: the answer's schema, or one that an ask narrows with the names that are possible now.
+    /// Returns the format of the reply: the answer's schema by default. An ask may restrict it, for example to the
+    /// possible names.
     fn shape(&self) -> Shape {
         Shape::Json(schema_of::<Self::Answer>())
     }
 
-    /// Returns a value that does not fit the schema as one that does, where the ask itself knows what is meant. The answer is what
-    /// the model gave all the same.
+    /// Converts a value that does not match the schema to one that does, if the ask knows what was meant. The answer is
+    /// still parsed from the original value.
     fn meant(&self, _value: &Value) -> Option<Value> {
         None
     }
 
-    /// Checks what a schema cannot say. The text of an error is shown to the model when it is asked again.
+    /// Validates what a schema cannot express. The error text is shown to the model when it is asked again.
     fn check(&self, _answer: &Self::Answer) -> Result<(), String> {
         Ok(())
     }
 
-    /// Answers in this process, from the input record and a seeded generator alone. Must pass [`check`](Self::check) and the schema.
+    /// Answers in this process, using only the input record and a seeded generator. The answer must match the schema
+    /// and pass [`check`](Self::check).
     fn offline(&self, offline: &mut Offline<'_>) -> Self::Answer;
 }
 
-/// Returns the JSON Schema of a type in the form that strict modes take: every object closed, every key required,
-/// nothing referenced.
+/// Returns the JSON Schema of a type in the form required by strict modes: all objects closed, all keys required, no
+/// references.
 #[must_use]
 pub fn schema_of<T: JsonSchema>() -> Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
@@ -62,8 +66,8 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Closes every object of a schema and requires all of its keys, since strict modes know no optional key (optional
-/// answers are nullable instead); drops what they do not know.
+/// Closes every object of a schema and requires all of its keys, because strict modes have no optional keys (optional
+/// answers are nullable instead). Removes keywords that strict modes do not support.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(object) => {

@@ -1,20 +1,20 @@
-//! Parks an address that does not answer, and looks whether it does again with one request at a time. It is told the time and
-//! reads no clock.
+//! Circuit breaker for one address: stops sending after repeated failures, and probes with one request at a time. Takes
+//! the time as an argument and reads no clock.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// So many failures in a row park an address.
+/// Failures in a row after which the breaker opens.
 const MOST_FAILURES: u32 = 8;
-/// The first wait of a parked address; it doubles up to the last.
+/// First wait of an open breaker; it doubles up to [`LAST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// The longest wait of a parked address.
+/// Maximum wait of an open breaker.
 const LAST_WAIT: Duration = Duration::from_mins(1);
-/// An address that has been parked for so long is given up.
+/// An address whose breaker has been open for this long is given up.
 pub(super) const PATIENCE: Duration = Duration::from_mins(10);
 
-/// Whether an address is asked.
+/// Circuit breaker of one address.
 #[derive(Debug, Default)]
 pub(super) struct Breaker {
     /// Failures in a row.
@@ -30,29 +30,30 @@ struct Parked {
     is_probed: bool,
 }
 
-/// What a breaker has to say of a request's end.
+/// Change of state after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// The address is parked, or parked on, for so long.
+    /// The breaker opened or stays open; the wait until the next probe.
     Parked(Duration),
-    /// It answers again.
+    /// The address is responding again.
     Freed,
-    /// It has been parked for too long.
+    /// The breaker has been open for too long.
     GivenUp,
 }
 
 impl Breaker {
-    /// Says whether the address is parked.
+    /// Whether the breaker is open.
     pub(super) const fn is_parked(&self) -> bool {
         self.parked.is_some()
     }
 
-    /// Returns how many requests have failed in a row; none of one that is parked, where the wait stands for them.
+    /// Returns the number of failures in a row; 0 if the breaker is open.
     pub(super) const fn failures(&self) -> u32 {
         if self.is_parked() { 0 } else { self.failures }
     }
 
-    /// Returns `Ok` when a request may begin, else when to look again; nobody knows while a probe is out.
+    /// Returns `Ok` if a request may start, otherwise when to try again; the time is unknown while a probe is in
+    /// flight.
     pub(super) fn ready(&self, now: Instant) -> Result<(), Option<Instant>> {
         match &self.parked {
             Some(parked) if parked.is_probed => Err(None),
@@ -61,7 +62,7 @@ impl Breaker {
         }
     }
 
-    /// Takes note of a request that begins, and says whether it is a probe.
+    /// Records the start of a request, and returns whether it is a probe.
     pub(super) const fn begin(&mut self) -> bool {
         match &mut self.parked {
             Some(parked) => {
@@ -72,13 +73,13 @@ impl Breaker {
         }
     }
 
-    /// Takes an answer.
+    /// Records an answer.
     pub(super) fn answer(&mut self) -> Option<Change> {
         self.failures = 0;
         self.parked.take().map(|_| Change::Freed)
     }
 
-    /// Takes a failure. `may_park` says whether there is something to wait for.
+    /// Records a failure. `may_park` allows the breaker to open.
     pub(super) fn fail(
         &mut self,
         now: Instant,
@@ -93,14 +94,14 @@ impl Breaker {
         (self.failures >= MOST_FAILURES && may_park).then(|| self.park(now, asked))
     }
 
-    /// Parks the address.
+    /// Opens the breaker.
     pub(super) fn park(&mut self, now: Instant, asked: Option<Duration>) -> Change {
         let wait = asked.unwrap_or_default().clamp(FIRST_WAIT, LAST_WAIT);
         self.parked = Some(Parked { since: now, until: now + wait, wait, is_probed: false });
         Change::Parked(wait)
     }
 
-    /// Takes a probe that failed.
+    /// Records a failed probe.
     pub(super) fn park_on(&mut self, now: Instant, asked: Option<Duration>) -> Option<Change> {
         let parked = self.parked.as_mut()?;
         parked.wait = (parked.wait * 2).max(asked.unwrap_or_default()).min(LAST_WAIT);
@@ -110,7 +111,7 @@ impl Breaker {
         Some(if is_too_long { Change::GivenUp } else { Change::Parked(parked.wait) })
     }
 
-    /// Takes note of a probe that was given up before its end.
+    /// Records that a probe was cancelled.
     pub(super) const fn forget(&mut self) {
         if let Some(parked) = &mut self.parked {
             parked.is_probed = false;
@@ -131,12 +132,12 @@ mod tests {
         for _ in 1..MOST_FAILURES {
             assert_eq!(breaker.fail(now, false, None, true), None);
         }
-        assert_eq!(breaker.answer(), None, "an answer in between");
+        assert_eq!(breaker.answer(), None, "an answer resets the count");
         for _ in 1..MOST_FAILURES {
             assert_eq!(breaker.fail(now, false, None, true), None);
         }
         assert_eq!(breaker.fail(now, false, None, true), Some(Change::Parked(SECOND)));
-        assert_eq!(breaker.fail(now, false, None, true), None, "one that was in flight");
+        assert_eq!(breaker.fail(now, false, None, true), None, "a request that was in flight");
         assert_eq!(breaker.ready(now), Err(Some(now + SECOND)));
         let now = now + SECOND;
         assert_eq!(breaker.ready(now), Ok(()));
@@ -146,7 +147,7 @@ mod tests {
         let now = now + 2 * SECOND;
         assert!(breaker.begin());
         breaker.forget();
-        assert_eq!(breaker.ready(now), Ok(()), "the probe was dropped");
+        assert_eq!(breaker.ready(now), Ok(()), "the probe was cancelled");
         assert_eq!(breaker.answer(), Some(Change::Freed));
         assert!(!breaker.begin());
     }
@@ -159,7 +160,7 @@ mod tests {
         breaker.park(now, Some(5 * SECOND));
         let mut probes = 0;
         loop {
-            let Err(Some(until)) = breaker.ready(now) else { panic!("parked") };
+            let Err(Some(until)) = breaker.ready(now) else { panic!("the breaker is open") };
             assert!(until - now <= LAST_WAIT);
             now = until;
             breaker.begin();

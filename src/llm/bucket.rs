@@ -1,10 +1,10 @@
-//! A bucket that fills with time and is emptied by costs of any size. It is told the time and reads no clock.
+//! A token bucket for costs of any size. Takes the time as an argument and reads no clock.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A bucket of requests or tokens. What is spent beyond its content is a debt that time pays back.
+/// A token bucket for requests or tokens. Spending more than its content creates a debt that is paid back over time.
 #[derive(Debug, Clone)]
 pub(super) struct Bucket {
     level: f64,
@@ -12,39 +12,39 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// Makes a bucket with some content.
+    /// Creates a bucket with some content.
     pub(super) const fn new(level: f64, now: Instant) -> Self {
         Self { level, filled: now }
     }
 
-    /// Returns how long ago it was filled.
+    /// Returns the time since it was last filled.
     pub(super) fn age(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.filled)
     }
 
-    /// Lets time pass at `rate` a second; the bucket holds no more than `most`.
+    /// Advances the time at `rate` per second; the bucket holds at most `most`.
     pub(super) fn fill(&mut self, rate: f64, most: f64, now: Instant) {
         let more = rate * self.age(now).as_secs_f64();
         self.level = if self.level > most { self.level } else { (self.level + more).min(most) };
         self.filled = self.filled.max(now);
     }
 
-    /// Returns how long a cost has to wait at `rate`. One that the bucket can never hold waits until it is full.
+    /// Returns how long a cost has to wait at `rate`. A cost that exceeds the capacity waits until the bucket is full.
     pub(super) fn wait(&self, cost: f64, rate: f64, most: f64) -> Duration {
         let lacking = cost.min(most) - self.level;
-        // The rounding of sums must not make a wait of a few picoseconds, which would not be over when it is over.
+        // Avoids waits of a few picoseconds due to rounding, which would never end.
         if lacking <= 1e-9 {
             return Duration::ZERO;
         }
         Duration::try_from_secs_f64(lacking / rate).unwrap_or(Duration::MAX).max(Duration::from_micros(1))
     }
 
-    /// Takes a cost out, or gives back a negative one.
+    /// Takes out a cost, or returns a negative one.
     pub(super) const fn spend(&mut self, cost: f64) {
         self.level -= cost;
     }
 
-    /// Empties it, a debt aside.
+    /// Empties the bucket; a debt remains.
     pub(super) const fn empty(&mut self, now: Instant) {
         self.level = self.level.min(0.0);
         self.filled = now;
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(bucket.wait(1.0, 10.0, 2.0), Duration::ZERO);
         bucket.fill(10.0, 2.0, now + Duration::from_hours(1));
         bucket.spend(2.0);
-        assert_eq!(bucket.wait(1.0, 10.0, 2.0), Duration::from_millis(100), "it held two");
+        assert_eq!(bucket.wait(1.0, 10.0, 2.0), Duration::from_millis(100), "the bucket holds two");
     }
 
     #[test]
@@ -78,7 +78,7 @@ mod tests {
         bucket.spend(500.0);
         assert_eq!(bucket.wait(1.0, 100.0, 100.0), Duration::from_millis(4010));
         bucket.spend(-400.0);
-        assert_eq!(bucket.wait(1.0, 100.0, 100.0), Duration::from_millis(10), "what was not used is given back");
+        assert_eq!(bucket.wait(1.0, 100.0, 100.0), Duration::from_millis(10), "unused tokens are returned");
     }
 
     #[test]

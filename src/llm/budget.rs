@@ -1,34 +1,34 @@
-//! Bounds on what a run may ask for.
+//! Limits on the usage of a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Price, Usage};
 
-/// The table `[budget]`: a run stops cleanly when it reaches one of these; what is done is kept.
+/// The table `[budget]`. A run that reaches one of these limits stops cleanly; completed work is kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Budget {
-    /// USD over all requests; needs a price for every served model.
+    /// Maximum cost of all requests in USD; needs a price for every served model.
     #[schemars(range(min = 0.0))]
     pub max_usd: Option<f64>,
-    /// Calls, those read back from the journal not counted.
+    /// Maximum number of calls, not counting those answered from the journal.
     pub max_calls: Option<u64>,
-    /// Prompt and completion tokens over all requests.
+    /// Maximum number of prompt and completion tokens over all requests.
     pub max_tokens: Option<u64>,
 }
 
-/// What a request may take at most, as far as that can be told before.
+/// Usage of a request or of many, or its estimated maximum.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Weight {
     /// Prompt and completion tokens.
     pub(super) tokens: u64,
-    /// Millionths of a cent, so that sums stay exact.
+    /// Cost in millionths of a cent; an integer, so that sums are exact.
     pub(super) price: u64,
 }
 
 impl Weight {
-    /// Weighs a usage at a price.
+    /// Returns the weight of a usage at a price.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -39,12 +39,12 @@ impl Weight {
         Self { tokens: usage.prompt + usage.completion, price: (usd * UNITS).ceil() as u64 }
     }
 
-    /// Adds another weight.
+    /// Adds a weight.
     pub(super) const fn plus(self, other: Self) -> Self {
         Self { tokens: self.tokens + other.tokens, price: self.price + other.price }
     }
 
-    /// Takes a weight that was added away again.
+    /// Subtracts a weight that was added.
     pub(super) const fn minus(self, other: Self) -> Self {
         Self { tokens: self.tokens - other.tokens, price: self.price - other.price }
     }
@@ -55,28 +55,28 @@ impl Weight {
     }
 }
 
-/// Millionths of a cent in a dollar.
+/// Millionths of a cent per dollar.
 const UNITS: f64 = 1e8;
 
-/// Whether a request may begin.
+/// Whether a request may start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Room {
-    /// It may.
+    /// It may start.
     Enough,
-    /// Not as long as others are in flight, which may take what is left.
+    /// It has to wait, because requests in flight may use what is left.
     Later,
-    /// No more: the bound in words.
+    /// It may not start; the limit that was reached, as text.
     None(String),
 }
 
 impl Budget {
-    /// Says whether anything bounds what requests take.
+    /// Whether the budget limits tokens or cost.
     pub(super) const fn bounds_requests(&self) -> bool {
         self.max_usd.is_some() || self.max_tokens.is_some()
     }
 
-    /// Says whether a request may begin that may take so much, when so much is spent and others in flight may take what is
-    /// `held`; the bound on calls is kept where calls begin.
+    /// Returns whether a request with maximum usage `next` may start, given the usage so far and the maximum usage of
+    /// requests in flight. The limit on calls is enforced where calls start.
     pub(super) fn room(&self, spent: Weight, held: Weight, next: Weight) -> Room {
         let mut room = Room::Enough;
         if let Some(max) = self.max_usd {
@@ -92,7 +92,7 @@ impl Budget {
             let used = spent.tokens;
             if used >= max || used + next.tokens > max {
                 let next = next.tokens;
-                return Room::None(format!("max_tokens = {max} (used {used}, the next call up to {next})"));
+                return Room::None(format!("max_tokens = {max} (used {used}, next call up to {next})"));
             }
             if used + held.tokens + next.tokens > max {
                 room = Room::Later;
@@ -114,7 +114,7 @@ mod tests {
         };
         let dollar = Budget { max_usd: Some(1.0), ..Budget::default() };
         let tokens = Budget { max_tokens: Some(100_000), ..Budget::default() };
-        // Ten dollars for a million tokens.
+        // Ten dollars per million tokens.
         for (budget, spent) in [(dollar, weight(90_000)), (tokens, weight(90_000))] {
             assert!(budget.bounds_requests());
             assert_eq!(budget.room(spent, weight(0), weight(10_000)), Room::Enough);

@@ -1,6 +1,6 @@
-//! OpenAI-compatible chat completions over HTTP: tries, waits, and what a server's quirks ask for.
+//! Client for OpenAI-compatible chat completions: retries, waits, and adaptation to server differences.
 //!
-//! Secrets leave this file in headers only.
+//! Secrets leave this module only in HTTP headers.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -24,33 +24,33 @@ use super::retry::{Failure, Verdict, is_long, retry_after, wait, words};
 use super::silence::WORTH_TELLING;
 use super::{AskError, Endpoint, HttpFault, Reply, Request, Schemas, Usage, completion, estimate_tokens};
 
-/// No chat completion is longer; a body that is would only fill the memory.
+/// Limit on the size of a response in bytes, to protect memory; no chat completion is longer.
 const LONGEST_BODY: usize = 64 << 20;
 
-/// So much of an error's body is shown.
+/// Maximum number of characters shown of an error body.
 const SHOWN: usize = 500;
 
-/// A call that is refused so many times its tries, while others are let in, fails.
+/// A call fails after this many rate-limit rejections per allowed try while other calls are accepted.
 const REFUSALS_PER_TRY: u32 = 10;
 
-/// The kind of failure of a server that takes a request and says nothing in time.
+/// Kind of a failure in which the server accepted a request and did not answer in time.
 const TIMED_OUT: &str = "timed_out";
 
-/// What a reply is taken to weigh before it is known, where nothing bounds it.
+/// Assumed reply length for token rate limits if there is no length limit.
 const USUAL_REPLY: u32 = 300;
 
-/// A client of one model at one or several addresses.
+/// Client of one model at one or more addresses.
 pub(super) struct Client {
     name: String,
     endpoint: Endpoint,
     addresses: Vec<Address>,
     gate: Gate,
     form: AtomicU8,
-    /// Why no call can succeed, once that is known: what waits is not sent any more.
+    /// Set once it is known that no call can succeed; pending calls are then not sent.
     unusable: OnceLock<HttpFault>,
 }
 
-/// Where requests go.
+/// One base URL of the endpoint.
 struct Address {
     url: Url,
     shown: String,
@@ -63,51 +63,51 @@ impl std::fmt::Debug for Client {
     }
 }
 
-/// A question as the client needs it.
+/// One call, as the client needs it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question<'a> {
-    /// What is asked.
+    /// The request.
     pub(super) request: &'a Request,
-    /// The ask's name.
+    /// Name of the ask.
     pub(super) ask: &'static str,
-    /// What is sent as `seed`.
+    /// Value sent as `seed`.
     pub(super) seed: u32,
-    /// Whether the call belongs to something that has begun: a conversation, or a call that is asked again.
+    /// Whether the call belongs to a conversation that has started, or is a schema retry.
     pub(super) has_begun: bool,
-    /// Whether an earlier reply did not keep to the schema, so that the prompt has to show it.
+    /// Whether an earlier reply did not match the schema, so that the prompt has to include it.
     pub(super) spelt_out: bool,
-    /// The reasoning behind the replies in this call that are asked again, which some servers want back.
+    /// Reasoning behind the replies of this call that are requested again; some servers require it.
     pub(super) thoughts: &'a [Option<String>],
-    /// What a request may take at most.
+    /// Maximum usage of one request.
     pub(super) weight: Weight,
 }
 
-/// How a call over HTTP went.
+/// Result of a call over HTTP.
 #[derive(Debug)]
 pub(super) struct Exchange<'a> {
-    /// Requests made, failed ones included.
+    /// Number of HTTP requests, including failed ones.
     pub(super) requests: u32,
-    /// From the first request to the end.
+    /// Time from the first request to the end.
     pub(super) latency: Duration,
-    /// What came of it; with a reply, what was held for its request.
+    /// The reply, its usage and the budget reservation of its request, or the error.
     pub(super) outcome: Result<(Reply, Usage, Option<Hold<'a>>), AskError>,
 }
 
 impl Client {
-    /// Makes a client; nothing is sent yet.
+    /// Creates a client without sending anything.
     pub(super) fn new(name: String, endpoint: Endpoint) -> Result<Self, AskError> {
         let addresses = endpoint.base_urls.iter().map(|base_url| Address::new(&name, &endpoint, base_url));
         let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
         if addresses.is_empty() {
-            return Err(unusable(&name, "base_url", "there is none".to_owned()));
+            return Err(unusable(&name, "base_url", "no base URL is set".to_owned()));
         }
         let gate = Gate::new(addresses.len(), endpoint.limits());
         Ok(Self { name, endpoint, addresses, gate, form: AtomicU8::new(Form::FIRST), unusable: OnceLock::new() })
     }
 
-    /// Sends a request until it is answered, its failures outlast the tries, or it is hopeless.
+    /// Sends a request until it succeeds, runs out of tries, or cannot succeed.
     ///
-    /// A permit is held while a request is in flight, never while one waits for its next try.
+    /// A permit is held while a request is in flight, not while a call waits for its next try.
     pub(super) async fn complete<'a>(&self, question: Question<'_>, flight: &Flight<'a>) -> Exchange<'a> {
         let mut requests = 0;
         let mut begun = None;
@@ -143,7 +143,7 @@ impl Client {
             place = place.begun();
             *requests += 1;
             let body = form.body(request, ask, seed, question.spelt_out, question.thoughts);
-            let body = serde_json::to_string(&body).expect("a body has string keys only");
+            let body = serde_json::to_string(&body).expect("all keys of a request body are strings");
             let in_flight = flight.request();
             let result = self.watched(self.exchange(request, body, &permit), &permit, flight).await;
             drop(in_flight);
@@ -169,7 +169,7 @@ impl Client {
                 Verdict::Slower => End::Refused(failure.retry_after),
                 _ => End::Answered,
             };
-            // Who looks whether a parked address answers again loses no try of its own.
+            // A probe of an address that has answered before does not count as a try.
             let is_free = permit.is_probe() && self.gate.has_answered();
             let then = self.end(permit, end, 0, &failure.fault.detail(), flight);
             let source = failure.fault;
@@ -182,7 +182,7 @@ impl Client {
                     tracing::debug!(model = self.name, ask, failed, fault = %source, "a request failed");
                     let is_long = is_long(failed, self.endpoint.max_tries, begun.elapsed());
                     if is_long && !self.gate.has_answered() {
-                        // Every other call would wait as long for nobody.
+                        // Every other call would wait as long in vain.
                         self.unusable.get_or_init(|| source.clone());
                         return Err(AskError::Unusable { model: model(), source });
                     }
@@ -190,23 +190,23 @@ impl Client {
                         let elapsed = begun.elapsed();
                         return Err(AskError::Transient { model: model(), tries: failed, elapsed, source });
                     }
-                    // Another address may answer at once.
+                    // Another address may answer immediately.
                     let is_elsewhere = then == Then::Queue && self.addresses.len() > 1;
                     (!is_elsewhere).then(|| wait(self.endpoint.backoff, failed.max(1), failure.retry_after, seed))
                 }
                 Verdict::Slower => {
                     refused += 1;
-                    tracing::debug!(model = self.name, ask, refused, fault = %source, "a request was refused");
+                    tracing::debug!(model = self.name, ask, refused, fault = %source, "a request was rate limited");
                     if refused >= self.endpoint.max_tries.saturating_mul(REFUSALS_PER_TRY) && then == Then::Nothing {
                         let elapsed = begun.elapsed();
                         return Err(AskError::Transient { model: model(), tries: refused, elapsed, source });
                     }
-                    // A closed address keeps the whole queue waiting.
+                    // While an address is closed, the scheduler makes the whole queue wait.
                     (then == Then::Nothing).then(|| wait(self.endpoint.backoff, refused, failure.retry_after, seed))
                 }
                 Verdict::Reform => match form.after(request, &failure.says) {
                     Some(next) => {
-                        tracing::debug!(model = self.name, ask, fault = %source, "a request takes another form");
+                        tracing::debug!(model = self.name, ask, fault = %source, "retrying with another request format");
                         form = next;
                         keep_form &= !Form::is_about_one_schema(&failure.says);
                         None
@@ -215,7 +215,7 @@ impl Client {
                 },
                 Verdict::Filtered => {
                     let finish = Some("content_filter".to_owned());
-                    // The reply goes into the journal and its reason into the data set, where no address belongs.
+                    // This text is written to the journal and to the data set, which must not contain an address.
                     return Ok((Reply { text: source.detail(), finish, ..Reply::default() }, Usage::default(), None));
                 }
                 Verdict::TooLong => return Err(AskError::TooLong { model: model(), cause: source.detail() }),
@@ -231,17 +231,17 @@ impl Client {
         }
     }
 
-    /// Returns the first address as errors show it.
+    /// Returns the first address in the form shown in errors.
     pub(super) fn address(&self) -> &str {
         &self.addresses[0].shown
     }
 
-    /// Returns how a reply's JSON is asked for, as far as the server's refusals have told.
+    /// Returns how a reply's JSON is requested, according to the errors of the server so far.
     pub(super) fn schemas(&self) -> Schemas {
         Form::from_byte(self.form.load(Ordering::Relaxed)).schemas()
     }
 
-    /// Returns the first address's list of models; none when it gives none.
+    /// Returns the model list of the first address; `None` if it does not provide one.
     pub(super) async fn listed(&self) -> Option<Value> {
         let address = &self.addresses[0];
         let mut url = address.url.clone();
@@ -252,7 +252,7 @@ impl Client {
         serde_json::from_str(&text).ok()
     }
 
-    /// Returns the limits that are stated, those of each address taken together.
+    /// Returns the configured limits, summed over all addresses.
     pub(super) fn limits(&self) -> Limits {
         let limits = self.endpoint.limits();
         let addresses = u32::try_from(self.addresses.len()).unwrap_or(u32::MAX);
@@ -264,8 +264,8 @@ impl Client {
         }
     }
 
-    /// Returns the tokens that a request and its reply may take, where that matters; fails when they are surely more than
-    /// the model takes. An estimate is within a tenth.
+    /// Returns the maximum tokens of a request and its reply, or 0 if nothing depends on them. Fails if they certainly
+    /// exceed the context window; estimates are within a tenth.
     pub(super) fn weigh(&self, request: &Request) -> Result<u32, AskError> {
         let window = self.endpoint.context_window;
         if window.is_none() && !self.gate.weighs() {
@@ -276,16 +276,18 @@ impl Client {
         let most = request.sampling["max_tokens"].as_u64().and_then(|most| u32::try_from(most).ok());
         let room = most.unwrap_or_default();
         if let Some(window) = window.filter(|window| (prompt - prompt / 10).saturating_add(room) > *window) {
-            let cause = format!("about {prompt} tokens of prompt and {room} of reply, where the window has {window}");
+            let cause = format!(
+                "about {prompt} prompt tokens and {room} reply tokens exceed the context window of {window} tokens"
+            );
             return Err(AskError::TooLong { model: self.name.clone(), cause });
         }
         Ok(prompt.saturating_add(most.map_or(USUAL_REPLY, |most| most.min(USUAL_REPLY))))
     }
 
-    /// Ends a request at the gate, and tells news of its address.
+    /// Ends a request in the scheduler, and reports news about its address.
     fn end(&self, permit: Permit<'_>, end: End, used: u64, fault: &str, flight: &Flight<'_>) -> Then {
         let (then, news) = permit.end(end, used);
-        // Who is asked once is told of by the error.
+        // With a single try the error itself says it all.
         let is_all = |news: &News| news.what == What::Unreached && self.endpoint.max_tries <= 1;
         if let Some(news) = news.filter(|news| !is_all(news)) {
             self.tell(&news, fault, flight);
@@ -293,7 +295,7 @@ impl Client {
         then
     }
 
-    /// Waits for the end of a request, and tells when its address is silent for long meanwhile.
+    /// Waits for a request, and reports when its address has not responded for a long time.
     async fn watched<T>(&self, exchange: impl Future<Output = T>, permit: &Permit<'_>, flight: &Flight<'_>) -> T {
         let mut exchange = pin!(exchange);
         loop {
@@ -309,34 +311,34 @@ impl Client {
         }
     }
 
-    /// Tells news of an address in words.
+    /// Reports news about an address.
     fn tell(&self, news: &News, fault: &str, flight: &Flight<'_>) {
         let place = format!("model `{}`: `{}`", self.name, self.addresses[news.address].shown);
         let calls = match news.waiting {
-            1 => "1 call waits".to_owned(),
-            waiting => format!("{waiting} calls wait"),
+            1 => "1 call waiting".to_owned(),
+            waiting => format!("{waiting} calls waiting"),
         };
-        let wait = |wait: Duration| format!("{calls}; the next try is in {:.0} s", wait.as_secs_f64());
+        let wait = |wait: Duration| format!("{calls}, next try in {:.0} s", wait.as_secs_f64());
         let seconds = |time: Duration| format!("{:.0} s", time.as_secs_f64());
         flight.desk().tell(match news.what {
-            What::Saturated(pause) => format!("{place} takes no more for now ({fault}); {}", wait(pause)),
-            What::Down(pause) => format!("{place} fails again and again ({fault}); {}", wait(pause)),
+            What::Saturated(pause) => format!("{place} is rate limited ({fault}); {}", wait(pause)),
+            What::Down(pause) => format!("{place} is failing repeatedly ({fault}); {}", wait(pause)),
             What::Unreached => {
                 format!(
-                    "{place} does not answer ({fault}); each call tries up to {} times, and no third time after ten minutes",
+                    "{place} is not responding ({fault}); each call makes up to {} tries, or two if they take ten minutes",
                     self.endpoint.max_tries
                 )
             }
             What::Silent(silence) => format!(
-                "{place} has said nothing for {}; {calls}, each for {} at most",
+                "{place} has not responded for {}; {calls}, with a timeout of {}",
                 seconds(silence),
                 seconds(self.endpoint.timeout)
             ),
-            What::Back => format!("{place} answers again"),
+            What::Back => format!("{place} is responding again"),
         });
     }
 
-    /// Sends one request and reads one completion.
+    /// Sends one request and parses one completion.
     async fn exchange(&self, request: &Request, body: String, permit: &Permit<'_>) -> Result<(Reply, Usage), Failure> {
         let address = &self.addresses[permit.address()];
         let sent = address.http.post(address.url.clone()).body(body).send().await;
@@ -348,7 +350,7 @@ impl Client {
         permit.hear(&told(&header));
         let bytes = self.bytes(address, response).await;
         if !(200..300).contains(&status) {
-            // An error's status says enough, even when its body breaks off.
+            // The status of an error is sufficient, even if reading its body fails.
             return Err(self.refused(address, status, &String::from_utf8_lossy(&bytes.unwrap_or_default()), asked));
         }
         let bytes = bytes?;
@@ -357,7 +359,7 @@ impl Client {
             text = secret.redact(&text).into();
         }
         if text.trim_start().starts_with('<') {
-            return Err(no_completion(address, "it is a page of HTML".to_owned()));
+            return Err(no_completion(address, "it is an HTML page".to_owned()));
         }
         let value: Value = serde_json::from_str(&without_lone_surrogates(&text))
             .map_err(|error| no_completion(address, format!("it is not JSON: {error}")))?;
@@ -383,7 +385,7 @@ impl Client {
     }
 
     fn broken(&self, address: &Address, error: reqwest::Error) -> Failure {
-        // A connection that does not come about is no server that is slow to answer.
+        // A connection that times out while being established does not mean that the server is slow.
         let kind = if error.is_timeout() && !error.is_connect() { TIMED_OUT } else { "broken" };
         let cause = self.endpoint.redact(&chain(&error.without_url()));
         Failure::of(kind, HttpFault::Broken { url: address.shown.clone(), cause })
@@ -415,12 +417,12 @@ impl Client {
 impl Address {
     fn new(name: &str, endpoint: &Endpoint, base_url: &str) -> Result<Self, AskError> {
         let url = parse(base_url);
-        let mut url = url.ok_or_else(|| unusable(name, "base_url", "it is no http:// or https:// URL".to_owned()))?;
+        let mut url = url.ok_or_else(|| unusable(name, "base_url", "not an http:// or https:// URL".to_owned()))?;
         url.set_path(&format!("{}/chat/completions", url.path().trim_end_matches('/')));
         if endpoint.api_key.is_some() {
-            // Both go into the same header, and the key is what was set on purpose.
+            // Both would use the same header; the key is set explicitly.
             let cleared = url.set_username("").and_then(|()| url.set_password(None));
-            cleared.expect("a URL with a host may have a user");
+            cleared.expect("user info can be set on a URL with a host");
         }
         let shown = shown(&url);
         let headers = headers(endpoint).map_err(|cause| unusable(name, &shown, cause))?;
@@ -438,14 +440,14 @@ fn no_completion(address: &Address, cause: String) -> Failure {
     Failure::of("no_completion", HttpFault::Body { url: address.shown.clone(), cause })
 }
 
-/// Reads how long a server asks to wait; the milliseconds that some add are finer.
+/// Parses how long a server asks to wait; the header in milliseconds takes precedence because it is more precise.
 fn retry_after_of<'a>(header: &impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
     let milliseconds = header("retry-after-ms").and_then(|value| value.trim().parse().ok());
     let exact = milliseconds.and_then(|milliseconds: f64| Duration::try_from_secs_f64(milliseconds / 1e3).ok());
     exact.or_else(|| retry_after(header(RETRY_AFTER.as_str())?, header(DATE.as_str())))
 }
 
-/// Reads what the `x-ratelimit-*` headers tell.
+/// Parses the `x-ratelimit-*` headers.
 fn told<'a>(header: &impl Fn(&str) -> Option<&'a str>) -> Told {
     let count = |remaining: &str, reset: &str| {
         let remaining = header(remaining)?.trim().parse().ok().filter(|remaining: &f64| remaining.is_finite())?;
@@ -458,10 +460,11 @@ fn told<'a>(header: &impl Fn(&str) -> Option<&'a str>) -> Told {
     }
 }
 
-/// Builds the HTTP client: no redirects, since they would turn the request into another; no proxy for this machine's own servers.
+/// Builds the HTTP client. It follows no redirects, which would change the request, and uses no proxy for servers on
+/// this machine.
 fn build(endpoint: &Endpoint, url: &Url, headers: HeaderMap) -> reqwest::Result<reqwest::Client> {
     static PROVIDER: Once = Once::new();
-    // A provider that the process has already chosen stays.
+    // Keeps a provider that the process has already installed.
     PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
     let mut builder = reqwest::Client::builder()
         .default_headers(headers)
@@ -470,7 +473,7 @@ fn build(endpoint: &Endpoint, url: &Url, headers: HeaderMap) -> reqwest::Result<
         .connect_timeout(endpoint.connect_timeout)
         .timeout(endpoint.timeout);
     if url.scheme() == "http" {
-        // Without it, a machine that has no certificates could not even ask its own server.
+        // Without this, a machine without certificates could not call its own server.
         builder = builder.tls_certs_only([]);
     }
     if matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]")) {
@@ -483,7 +486,7 @@ fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
     let mut insert = |name: HeaderName, value: String| {
         let mut value = HeaderValue::from_str(&value)
-            .map_err(|_| format!("the value for the header `{name}` holds characters that no header may"))?;
+            .map_err(|_| format!("the value of the header `{name}` contains invalid characters"))?;
         value.set_sensitive(true);
         headers.insert(name, value);
         Ok::<_, String>(())
@@ -492,13 +495,13 @@ fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
         insert(AUTHORIZATION, format!("Bearer {}", key.expose()))?;
     }
     for (name, value) in &endpoint.headers {
-        let name = name.parse().map_err(|_| format!("`{name}` is no name of a header"))?;
+        let name = name.parse().map_err(|_| format!("`{name}` is not a valid header name"))?;
         insert(name, value.expose().to_owned())?;
     }
     Ok(headers)
 }
 
-/// Returns an error with its causes in one line.
+/// Formats an error with its causes in one line.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

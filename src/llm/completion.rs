@@ -1,10 +1,10 @@
-//! Reads a chat completion as leniently as servers write it. Nothing here opens a connection.
+//! Parses chat completions, leniently, as servers differ. Opens no connections.
 
 use serde_json::Value;
 
 use super::{Reply, Request, Usage, estimate_tokens};
 
-/// Reads the reply and the tokens out of a body; the error says what is missing.
+/// Parses the reply and the usage; the error says what is missing.
 pub(super) fn read(body: &Value, request: &Request) -> Result<(Reply, Usage), String> {
     let choice = body["choices"].get(0).ok_or("it has no `choices`")?;
     if choice["finish_reason"] == "error" {
@@ -30,7 +30,7 @@ pub(super) fn read(body: &Value, request: &Request) -> Result<(Reply, Usage), St
     Ok((Reply { text, reasoning, finish, served_model }, usage))
 }
 
-/// Returns a reason to end in the words of the original API, as far as it means one of them.
+/// Maps a finish reason to that of the original API where it has the same meaning.
 fn finish_of(reason: &str) -> Option<String> {
     let lower = reason.trim().to_ascii_lowercase();
     let known = match lower.as_str() {
@@ -46,7 +46,7 @@ fn finish_of(reason: &str) -> Option<String> {
     Some(known.to_owned())
 }
 
-/// Gathers content that is a text, a list of parts, or null.
+/// Collects content that is a string, a list of parts, or null.
 fn gather(content: &Value, text: &mut String, reasoning: &mut Vec<String>) {
     match content {
         Value::String(part) => text.push_str(part),
@@ -64,9 +64,9 @@ fn gather(content: &Value, text: &mut String, reasoning: &mut Vec<String>) {
     }
 }
 
-/// Splits a text into the reasoning that it begins with and the rest.
+/// Splits a text into its leading reasoning and the rest.
 ///
-/// The opening tag is missing where the server's chat template wrote it, the closing one where the reply was cut.
+/// The opening tag is missing if the server's chat template wrote it, the closing one if the reply was cut.
 fn split_reasoning(text: &str) -> (Option<&str>, &str) {
     for (open, close) in [("<think>", "</think>"), ("<thinking>", "</thinking>")] {
         if let Some(inside) = text.trim_start().strip_prefix(open) {
@@ -83,7 +83,7 @@ fn split_reasoning(text: &str) -> (Option<&str>, &str) {
     (None, text)
 }
 
-/// Reads the tokens; what the server leaves out is estimated.
+/// Parses the usage; missing counts are estimated.
 fn usage(usage: &Value, request: &Request, text: &str, reasoning: &str) -> Usage {
     let prompt = count(&usage["prompt_tokens"]);
     let completion = count(&usage["completion_tokens"]);
@@ -102,7 +102,7 @@ fn usage(usage: &Value, request: &Request, text: &str, reasoning: &str) -> Usage
     Usage { prompt, cached: cached.min(prompt), completion, reasoning: reasoning.min(completion), estimated }
 }
 
-/// Reads a count, which some servers write as `12.0`.
+/// Parses a count, which some servers write as `12.0`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
 fn count(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_f64().map(|count| count as u64))

@@ -1,4 +1,4 @@
-//! What all models of a run share.
+//! State shared by all models of a run.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,53 +13,53 @@ use super::record::hash;
 use super::{AskError, Budget, Journal, Ledger, Price, Rehearsal, Usage};
 use crate::prompt::Prompts;
 
-/// What all models of a run share: templates, journal, ledger and bounds.
+/// State shared by all models of a run: templates, journal, usage and budget.
 pub struct Desk {
-    /// The run's seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// The templates.
+    /// Prompt templates.
     pub prompts: Prompts,
-    /// Where answers are kept.
+    /// Journal of answered requests.
     pub journal: Arc<dyn Journal>,
-    /// What was asked.
+    /// Usage statistics.
     pub ledger: Ledger,
-    /// What may be asked.
+    /// Limits on usage.
     pub budget: Budget,
     /// Whether every answer has to come from the journal.
     pub replay: bool,
-    /// What may be asked all the same where it has to.
+    /// Calls that may be made even in a replay.
     exempt: Option<Box<Exempt>>,
-    /// What stands in for servers, where none is to be asked.
+    /// Replaces the servers in a dry run.
     rehearsal: Option<Arc<Rehearsal>>,
-    /// Calls that this process has begun.
+    /// Calls started by this process.
     begun: AtomicU64,
-    /// Requests that are being answered.
+    /// Requests in flight.
     in_flight: AtomicU64,
-    /// What the journal had at the beginning, by the names of the models that nobody has engaged yet.
+    /// Usage in the journal at the start, by the names of models that are not registered yet.
     paid: Mutex<BTreeMap<String, Usage>>,
     held: Mutex<Held>,
     released: Notify,
-    /// Who hears of addresses that fall silent and come back.
+    /// Receives messages about addresses that stop or resume responding.
     listener: OnceLock<Box<dyn Fn(String) + Send + Sync>>,
     stopped: watch::Sender<bool>,
     flights: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
-/// Says of an ask, a draw and a model's name whether the call may be made.
+/// Returns whether a call may be made, given its ask, draw and model name.
 type Exempt = dyn Fn(&str, &str, &str) -> bool + Send + Sync;
 
-/// What a new request has to leave room for.
+/// Usage that new requests have to leave room for.
 #[derive(Debug, Default)]
 struct Held {
-    /// What earlier processes have paid for. It counts from the beginning: until a run has read it back, new requests would
-    /// take its room.
+    /// Usage paid for by earlier processes. It counts from the start, because otherwise new requests would use its
+    /// share of the budget before it is read from the journal.
     before: Weight,
-    /// What requests in flight may take at most.
+    /// Maximum usage of the requests in flight.
     in_flight: Weight,
 }
 
-/// So many compiled schemas are kept; schemas that name a scene's cast come and go.
+/// Maximum number of cached schema validators; schemas that list the characters of a scene change often.
 const MOST_VALIDATORS: usize = 256;
 
 impl std::fmt::Debug for Desk {
@@ -69,7 +69,7 @@ impl std::fmt::Debug for Desk {
 }
 
 impl Desk {
-    /// Makes a desk.
+    /// Creates a session.
     pub fn new(seed: u64, prompts: Prompts, journal: Arc<dyn Journal>, budget: Budget, replay: bool) -> Self {
         let paid = Mutex::new(if budget.bounds_requests() { journal.paid() } else { BTreeMap::new() });
         Self {
@@ -93,42 +93,42 @@ impl Desk {
         }
     }
 
-    /// Makes a desk for a rehearsal: no server is asked, and nothing bounds what is.
+    /// Creates a session for a dry run: no server is called, and no limits apply.
     pub fn rehearsing(seed: u64, prompts: Prompts, journal: Arc<dyn Journal>, rehearsal: Arc<Rehearsal>) -> Self {
         let desk = Self::new(seed, prompts, journal, Budget::default(), false);
         Self { rehearsal: Some(rehearsal), ..desk }
     }
 
-    /// Has every answer come from the journal but those of calls that `exempt` names by ask, draw and model.
+    /// Makes every answer come from the journal, except for calls selected by `exempt` by ask, draw and model.
     #[must_use]
     pub fn replaying_but(self, exempt: impl Fn(&str, &str, &str) -> bool + Send + Sync + 'static) -> Self {
         Self { replay: true, exempt: Some(Box::new(exempt)), ..self }
     }
 
-    /// Says whether a call's answer has to come from the journal.
+    /// Whether the answer of a call has to come from the journal.
     pub(super) fn replays(&self, ask: &str, draw: &str, model: &str) -> bool {
         self.replay && !self.exempt.as_ref().is_some_and(|exempt| exempt(ask, draw, model))
     }
 
-    /// Returns what stands in for servers, where none is to be asked.
+    /// Returns what replaces the servers in a dry run.
     #[must_use]
     pub const fn rehearsal(&self) -> Option<&Arc<Rehearsal>> {
         self.rehearsal.as_ref()
     }
 
-    /// Asks every later call to end with [`AskError::Interrupted`], and every call that waits for its next try; requests in
-    /// flight finish and are kept.
+    /// Makes every later call, and every call that waits for its next try, end with [`AskError::Interrupted`]; requests
+    /// in flight finish and are kept.
     pub fn stop(&self) {
         self.stopped.send_replace(true);
     }
 
-    /// Returns once [`stop`](Self::stop) was called.
+    /// Waits until [`stop`](Self::stop) is called.
     async fn stopped(&self) {
         let stopped = self.stopped.subscribe().wait_for(|stopped| *stopped).await.map(drop);
-        stopped.expect("the sender lives as long as the desk");
+        stopped.expect("the sender is a field of `self`");
     }
 
-    /// Counts what the journal has of a model at its price.
+    /// Registers a model, and counts its usage in the journal at its price.
     pub(super) fn engage(&self, model: &str, price: Option<&Price>) {
         let mut paid = self.paid.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(usage) = paid.remove(model) {
@@ -137,8 +137,8 @@ impl Desk {
         }
     }
 
-    /// Fails when no new request may begin. Returns nothing when one that may take so much has to wait for others; else
-    /// what is held for it.
+    /// Reserves budget for a request. Returns `None` if the request has to wait for others to finish, and an error if
+    /// no new request may start.
     fn hold(&self, weight: Weight) -> Result<Option<Hold<'_>>, AskError> {
         if *self.stopped.borrow() {
             return Err(AskError::Interrupted);
@@ -155,9 +155,9 @@ impl Desk {
         Ok(Some(Hold { desk: self, weight }))
     }
 
-    /// Waits until no other call with this key is in flight, and keeps others waiting until the flight is dropped.
+    /// Waits until no other call with this key is in flight, and blocks others until the returned value is dropped.
     ///
-    /// Two calls with one key would get two answers, of which a replay has only one.
+    /// Two concurrent calls with the same key would get two answers, of which a replay has only one.
     pub(super) async fn flight(&self, key: &str) -> Flight<'_> {
         let lock =
             self.flights.lock().unwrap_or_else(PoisonError::into_inner).entry(key.to_owned()).or_default().clone();
@@ -165,19 +165,19 @@ impl Desk {
         Flight { desk: self, key: key.to_owned(), guard, begun: AtomicBool::new(false) }
     }
 
-    /// Returns how many requests are being answered. What waits for its turn or its next try is none.
+    /// Returns the number of requests in flight, not counting calls that wait for their turn or their next try.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         self.in_flight.load(Ordering::Relaxed)
     }
 
-    /// Names who hears of addresses that are parked and of those that answer again, in words; the first one named stays.
+    /// Registers a listener for messages about addresses that stop or resume responding. Later listeners are ignored.
     pub fn on_news(&self, listener: impl Fn(String) + Send + Sync + 'static) {
-        // Who is named later hears nothing: a run has one who watches.
+        // A run has only one reporter.
         let _ = self.listener.set(Box::new(listener));
     }
 
-    /// Tells whoever watches the run.
+    /// Sends a message to the listener.
     pub(super) fn tell(&self, news: String) {
         tracing::info!("{news}");
         if let Some(listener) = self.listener.get() {
@@ -185,14 +185,15 @@ impl Desk {
         }
     }
 
-    /// Returns the compiled form of a schema.
+    /// Returns the compiled validator of a schema.
     pub(super) fn validator(&self, schema: &Value) -> Result<Arc<Validator>, String> {
         let key = hash(schema);
         let validators = || self.validators.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(validator) = validators().get(&key) {
             return Ok(Arc::clone(validator));
         }
-        let validator = jsonschema::validator_for(schema).map_err(|error| format!("the ask's schema: {error}"))?;
+        let validator =
+            jsonschema::validator_for(schema).map_err(|error| format!("the ask's schema is invalid: {error}"))?;
         let validator = Arc::new(validator);
         let mut validators = validators();
         if validators.len() >= MOST_VALIDATORS {
@@ -203,7 +204,7 @@ impl Desk {
     }
 }
 
-/// The right to make the calls of one key.
+/// Exclusive permission to make calls with one key.
 pub(super) struct Flight<'a> {
     desk: &'a Desk,
     key: String,
@@ -217,8 +218,8 @@ impl<'a> Flight<'a> {
         &self.key
     }
 
-    /// Fails when no new request may begin, or, before the call's first one, no new call. Keeps what the request may take
-    /// from others until the value is dropped, which is to be when the ledger knows what it took.
+    /// Reserves budget for a request, waiting if necessary. Fails if no new request may start, or no new call if this
+    /// is its first request. Drop the reservation after its usage was counted.
     pub(super) async fn begin(&self, weight: Weight) -> Result<Hold<'a>, AskError> {
         let hold = loop {
             let released = self.desk.released.notified();
@@ -239,7 +240,7 @@ impl<'a> Flight<'a> {
             return Ok(());
         }
         let max = self.desk.budget.max_calls.unwrap_or(u64::MAX);
-        // Calls in flight count before they end: they cannot be taken back.
+        // Calls in flight count, since they cannot be undone.
         let more = |begun| (begun < max).then_some(begun + 1);
         let taken = self.desk.begun.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         taken.map_err(|_| AskError::Budget(format!("max_calls = {max}")))?;
@@ -247,12 +248,12 @@ impl<'a> Flight<'a> {
         Ok(())
     }
 
-    /// Returns once the run was asked to stop.
+    /// Waits until the run is asked to stop.
     pub(super) async fn stopped(&self) {
         self.desk.stopped().await;
     }
 
-    /// Returns what all models of the run share.
+    /// Returns the shared session.
     pub(super) const fn desk(&self) -> &Desk {
         self.desk
     }
@@ -264,7 +265,7 @@ impl<'a> Flight<'a> {
     }
 }
 
-/// What a request may take, kept from others.
+/// Budget reserved for a request.
 #[derive(Debug)]
 pub(super) struct Hold<'a> {
     desk: &'a Desk,
@@ -293,7 +294,7 @@ impl Drop for Flight<'_> {
     fn drop(&mut self) {
         let mut flights = self.desk.flights.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.guard.take());
-        // One reference is the table's own; another one belongs to a call that waits.
+        // One reference is held by the map; a second one belongs to a waiting call.
         if flights.get(&self.key).is_some_and(|lock| Arc::strong_count(lock) == 1) {
             flights.remove(&self.key);
         }

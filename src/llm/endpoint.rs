@@ -1,4 +1,4 @@
-//! Where and how a served model is reached: settings, no connection.
+//! Connection settings of a served model.
 
 use std::time::Duration;
 
@@ -7,38 +7,42 @@ use reqwest::Url;
 use super::Secret;
 use super::gate::Limits;
 
-/// Where and how a served model is reached.
+/// Connection settings of a served model.
 #[derive(Clone)]
 pub struct Endpoint {
-    /// The URLs up to and with `/v1`: one, or several that serve the same model. The least busy one is asked.
+    /// Base URLs up to and including `/v1`: one, or several that serve the same model. Requests go to the least busy
+    /// one.
     pub base_urls: Vec<String>,
-    /// The key, where the server wants one; it is sent as a bearer token.
+    /// API key, sent as a bearer token if the server needs one.
     pub api_key: Option<Secret>,
-    /// Further headers; their values are kept as secret as the key.
+    /// Additional headers; their values are treated as secrets, like the key.
     pub headers: Vec<(String, Secret)>,
-    /// The model's id on the server.
+    /// Id of the model on the server.
     pub model: String,
-    /// The most requests in flight, over all addresses; at least 1. It falls by itself when a server refuses more.
+    /// Maximum number of requests in flight over all addresses, at least 1. Lowered automatically when a server rejects
+    /// requests.
     pub concurrency: usize,
-    /// The most requests a minute at each address; what the server allows is found out when silent.
+    /// Maximum requests per minute at each address. Default: learned from the server.
     pub requests_per_minute: Option<u32>,
-    /// The most tokens a minute at each address, prompts and replies together.
+    /// Maximum tokens per minute at each address, prompts and replies together.
     pub tokens_per_minute: Option<u32>,
-    /// How many tokens the model takes, prompt and reply together: what is surely longer is not sent.
+    /// Context length of the model in tokens, prompt and reply together. Requests that certainly exceed it are not
+    /// sent.
     pub context_window: Option<u32>,
-    /// How long a whole request may take.
+    /// Timeout of a whole request.
     pub timeout: Duration,
-    /// How long a connection may take to come about.
+    /// Timeout of establishing a connection.
     pub connect_timeout: Duration,
-    /// How often a request is tried before its call fails, at least once. Where no address has ever answered, ten minutes and
-    /// two tries end the run earlier.
+    /// Number of tries before a call fails, at least 1. If no address has ever answered, the run ends after ten minutes
+    /// and two tries at the latest.
     pub max_tries: u32,
-    /// The wait before the second try; it doubles with each further one, up to a minute.
+    /// Wait before the second try; doubles with every further try, up to a minute.
     pub backoff: Duration,
 }
 
 impl Endpoint {
-    /// Makes an endpoint without a key: 32 requests in flight, five minutes each, six tries that span half a minute.
+    /// Creates an endpoint without a key: 32 requests in flight, a timeout of five minutes, and six tries within about
+    /// half a minute.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
             base_urls: vec![base_url.into()],
@@ -56,7 +60,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns the limits that are stated.
+    /// Returns the configured limits.
     pub(super) const fn limits(&self) -> Limits {
         Limits {
             concurrency: self.concurrency,
@@ -65,12 +69,12 @@ impl Endpoint {
         }
     }
 
-    /// Returns a server's text with the key and the values of all headers struck out.
+    /// Replaces the key and all header values in a server's text.
     pub(super) fn redact(&self, text: &str) -> String {
         self.secrets().fold(text.to_owned(), |text, secret| secret.redact(&text))
     }
 
-    /// Returns the secrets that are struck out of replies too.
+    /// Returns the secrets that are also removed from replies.
     pub(super) fn unmistakable(&self) -> impl Iterator<Item = &Secret> {
         self.secrets().filter(|secret| secret.is_unmistakable())
     }
@@ -92,12 +96,12 @@ impl std::fmt::Debug for Endpoint {
     }
 }
 
-/// Returns a base URL, when it is one that can be asked.
+/// Parses a base URL; `None` if it is not an HTTP URL with a host.
 pub(super) fn parse(base_url: &str) -> Option<Url> {
     Url::parse(base_url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
-/// Returns a URL as errors show it: without user, password and query, which may be secret.
+/// Formats a URL for errors: without user, password and query, which may be secret.
 pub(super) fn shown(url: &Url) -> String {
     let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
     format!("{}://{}{port}{}", url.scheme(), url.host_str().unwrap_or_default(), url.path())

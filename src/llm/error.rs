@@ -1,37 +1,37 @@
-//! Why a question has no answer. Variants say what can be done about it; match on them, never on text.
+//! Errors of calls to models. Variants state what can be done about them; match on variants, not on text.
 
 use std::time::Duration;
 
 use super::JournalError;
 use crate::prompt::PromptError;
 
-/// What one HTTP exchange ended in.
+/// Failure of one HTTP exchange.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum HttpFault {
-    /// The server answered with a status that is no success.
+    /// The server answered with an error status.
     #[error("HTTP {status} from `{url}`: {body}")]
     Status {
-        /// The status.
+        /// HTTP status.
         status: u16,
-        /// The URL.
+        /// URL, without secrets.
         url: String,
-        /// The beginning of the body.
+        /// Beginning of the body.
         body: String,
     },
-    /// The server could not be reached, or the exchange broke.
+    /// The server could not be reached, or the connection failed.
     #[error("no complete reply from `{url}`: {cause}")]
     Broken {
-        /// The URL.
+        /// URL, without secrets.
         url: String,
-        /// What broke, with its causes.
+        /// What failed, with its causes.
         cause: String,
     },
-    /// The body is no chat completion.
-    #[error("no chat completion in the reply of `{url}`: {cause}")]
+    /// The body is not a chat completion.
+    #[error("invalid chat completion from `{url}`: {cause}")]
     Body {
-        /// The URL.
+        /// URL, without secrets.
         url: String,
-        /// What is wrong with it.
+        /// What is wrong with the body.
         cause: String,
     },
 }
@@ -42,24 +42,24 @@ impl HttpFault {
         match self {
             Self::Status { status, body, .. } => format!("HTTP {status}: {body}"),
             Self::Broken { .. } => "no complete reply".to_owned(),
-            Self::Body { cause, .. } => format!("no chat completion in the reply: {cause}"),
+            Self::Body { cause, .. } => format!("invalid chat completion: {cause}"),
         }
     }
 }
 
-/// What makes a reply useless.
+/// Why a reply is unusable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplyFault {
-    /// There is nothing in it.
+    /// It is empty.
     Empty,
-    /// The length limit cut it.
+    /// It was cut at the length limit.
     Cut,
-    /// It is no JSON, breaks its schema or fails the ask's own check.
+    /// It is not JSON, does not match its schema, or fails the ask's own check.
     Unfit,
 }
 
 impl ReplyFault {
-    /// Returns the word that stands for it in rejects and counts.
+    /// Returns the code used in rejects and counts.
     #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {
@@ -70,95 +70,95 @@ impl ReplyFault {
     }
 }
 
-/// Why a call has no answer.
+/// Error of a call.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// The template does not render. Ends the run.
-    #[error("ask `{ask}`")]
+    /// The prompt template does not render. Ends the run.
+    #[error("failed to render the prompt of `{ask}`")]
     Prompt {
-        /// The ask.
+        /// Name of the ask.
         ask: &'static str,
-        /// Why.
+        /// Cause.
         #[source]
         source: PromptError,
     },
-    /// Transient faults (429, 5xx, time-outs, broken connections) outlasted every try.
+    /// Transient failures (429, 5xx, timeouts, broken connections) exhausted all tries.
     #[error("no reply from model `{model}` after {tries} tries in {:.1} s", elapsed.as_secs_f64())]
     Transient {
-        /// The model's name.
+        /// Name of the model.
         model: String,
-        /// How often it was tried.
+        /// Number of tries.
         tries: u32,
-        /// How long that took.
+        /// Total time.
         elapsed: Duration,
-        /// The last fault.
+        /// The last failure.
         #[source]
         source: HttpFault,
     },
-    /// The prompt, with the room for its reply, is longer than the model takes; found before it was sent, or by the server.
+    /// The prompt and the maximum reply exceed the context length, according to our estimate or to the server.
     #[error("the request is too long for model `{model}`: {cause}")]
     TooLong {
-        /// The model's name.
+        /// Name of the model.
         model: String,
-        /// By how much, or what the server says.
+        /// The token counts, or the server's error text.
         cause: String,
     },
-    /// The server refuses this request and would again.
-    #[error("model `{model}` does not take the request")]
+    /// The server rejects this request, and would reject it again.
+    #[error("model `{model}` rejected the request")]
     Permanent {
-        /// The model's name.
+        /// Name of the model.
         model: String,
-        /// What the server says.
+        /// The server's answer.
         #[source]
         source: HttpFault,
     },
-    /// The key or the model is wrong, or nobody answers at the address, so that no other call can go better. Ends the run.
+    /// The key or model is wrong, or the server cannot be reached, so no other call can succeed. Ends the run.
     #[error("model `{model}` cannot be used")]
     Unusable {
-        /// The model's name.
+        /// Name of the model.
         model: String,
-        /// What the server says.
+        /// The failure.
         #[source]
         source: HttpFault,
     },
-    /// The model refused, or the provider's filter stopped the request or cut the reply.
+    /// The model refused, or the provider's content filter stopped the request or the reply.
     #[error("model `{model}` refused: {reason}")]
     Refused {
-        /// The model's name.
+        /// Name of the model.
         model: String,
-        /// In its words.
+        /// Reason, in the words of the model or provider.
         reason: String,
-        /// Whether it was the provider's filter.
+        /// Whether it was the provider's content filter.
         by_filter: bool,
     },
-    /// Every reply was empty, cut or broke the schema; all of them stand in the journal.
+    /// Every reply was empty, cut or did not match the schema; all are in the journal.
     #[error("model `{model}` gave no usable reply to `{ask}` in {tries} tries: {fault}")]
     BadReply {
-        /// The model's name.
+        /// Name of the model.
         model: String,
-        /// The ask.
+        /// Name of the ask.
         ask: &'static str,
-        /// How often it was asked.
+        /// Number of replies.
         tries: u32,
         /// What was wrong with the last reply.
         fault: String,
-        /// Which kind of fault that was.
+        /// Kind of that fault.
         kind: ReplyFault,
     },
-    /// A replay met a call that the journal does not have. Ends the run.
+    /// A replay needs a call that is not in the journal. Ends the run.
     #[error("the journal has no answer for `{ask}`, draw `{draw}`, model `{model}` (key {key})")]
     Missing {
-        /// The ask.
+        /// Name of the ask.
         ask: &'static str,
-        /// The draw.
+        /// Draw of the ask.
         draw: String,
-        /// The model's name.
+        /// Name of the model.
         model: String,
-        /// The journal key.
+        /// Journal key.
         key: String,
     },
-    /// A bound of `[budget]` has been reached. Ends the run.
-    #[error("the budget is used up: {0}")]
+    /// A limit of `[budget]` was reached. Ends the run.
+    #[error("budget reached: {0}")]
     Budget(String),
     /// The run was asked to stop. Ends the run.
     #[error("interrupted")]
@@ -169,7 +169,7 @@ pub enum AskError {
 }
 
 impl AskError {
-    /// Says whether the run ends with it; else only the item that asked fails.
+    /// Whether the error ends the run; otherwise only the item that made the call fails.
     #[must_use]
     pub const fn ends_the_run(&self) -> bool {
         match self {
@@ -187,7 +187,7 @@ impl AskError {
         }
     }
 
-    /// The reasons of items that failed because a call did.
+    /// Reject reasons of items whose call failed.
     pub const REASONS: [&'static str; 8] = [
         "no_reply",
         "request_refused",
@@ -199,10 +199,10 @@ impl AskError {
         "bad_reply",
     ];
 
-    /// Those of them whose replies stand in the journal, so that running again reads them back.
+    /// Those reasons whose replies are in the journal, so that a rerun reads them back.
     pub const KEPT: [&'static str; 5] = ["model_refused", "content_filter", "empty_reply", "cut_reply", "bad_reply"];
 
-    /// Returns the error with its cause in one line, as a reject carries it: no address and no time, which belong to no
+    /// Returns the error with its cause in one line, for rejects: without addresses and times, which do not belong in a
     /// data set.
     #[must_use]
     pub fn detail(&self) -> String {
@@ -216,7 +216,7 @@ impl AskError {
         }
     }
 
-    /// Returns the word that a reject carries as its reason.
+    /// Returns the reason code for rejects.
     #[must_use]
     pub const fn reason(&self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
-//! The body of a request in the form that a server takes: servers differ in the keys that they know.
+//! The format of a request body, which is adapted to what a server supports.
 //!
-//! The form never reaches the journal key, which is made from the [`Request`] before any of this.
+//! The format does not affect the journal key, which is computed from the [`Request`].
 
 use std::borrow::Cow;
 
@@ -10,20 +10,20 @@ use super::language::language_of;
 use super::{Request, Schemas};
 use crate::schema::{Language, Message, Role};
 
-/// How a reply's JSON is asked for, strongest first.
+/// How JSON replies are requested, strictest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Format {
-    /// The server makes the reply fit the schema.
+    /// The server enforces the schema.
     Schema,
-    /// The server makes the reply JSON; the schema stands in the prompt.
+    /// The server enforces JSON; the schema is in the prompt.
     Object,
-    /// The schema stands in the prompt.
+    /// The schema is in the prompt.
     Words,
 }
 
-/// Which form of a request an endpoint takes, as far as its errors have told.
+/// The request format that an endpoint supports, according to its errors so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a thing of its own that a server knows or does not")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent feature of a server")]
 pub(super) struct Form {
     format: Format,
     new_length_key: bool,
@@ -33,10 +33,10 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// What every request is tried in first.
+    /// The format of the first request.
     pub(super) const FIRST: u8 = 0;
 
-    /// Reads a form as [`Client`](super::client::Client) keeps it.
+    /// Decodes the byte stored by [`Client`](super::client::Client).
     pub(super) const fn from_byte(byte: u8) -> Self {
         let format = match byte & 3 {
             0 => Format::Schema,
@@ -52,8 +52,8 @@ impl Form {
         }
     }
 
-    /// Returns the form as a byte with a bit for each thing that a server does not know: two bytes together are the form
-    /// for a server that knows neither.
+    /// Encodes the format with one bit per unsupported feature; the union of two bytes is the format for a server that
+    /// supports neither feature.
     pub(super) const fn byte(self) -> u8 {
         let format = match self.format {
             Format::Schema => 0,
@@ -64,7 +64,7 @@ impl Form {
         format | (self.new_length_key as u8) << 2 | seed | system | (self.reasoning as u8) << 5
     }
 
-    /// Returns how a reply's JSON is asked for.
+    /// Returns how JSON replies are requested.
     pub(super) const fn schemas(self) -> Schemas {
         match self.format {
             Format::Schema => Schemas::Strict,
@@ -73,9 +73,9 @@ impl Form {
         }
     }
 
-    /// Returns the body of a request. The schema stands in the prompt too when it is `spelt_out`, for a server that took the
-    /// schema and did not keep to it. `thoughts` are the reasoning behind the last messages of the assistant, for a server
-    /// that wants it back; it belongs to this call alone and never to what another character said.
+    /// Returns the body of a request. With `spelt_out` the schema is also in the prompt, for servers that accepted the
+    /// schema and did not follow it. `thoughts` is the reasoning behind the last assistant messages, for servers that
+    /// require it; it is from this call only, not from other characters.
     pub(super) fn body(
         self,
         request: &Request,
@@ -118,7 +118,7 @@ impl Form {
         Value::Object(body)
     }
 
-    /// Returns the form to try after the server refused this one, by what it says; `None` when no other form can help.
+    /// Returns the format to try next after an error with this text; `None` if no other format can help.
     pub(super) fn after(self, request: &Request, says: &str) -> Option<Self> {
         let any = |words: &[&str]| words.iter().any(|word| says.contains(word));
         if any(&["response_format", "json_schema", "json_object", "structured output", "grammar"])
@@ -153,13 +153,13 @@ impl Form {
         (names_seed && self.seed).then_some(Self { seed: false, ..self })
     }
 
-    /// Says whether a refusal was about the one schema, so that other schemas need not suffer for it.
+    /// Whether an error is about a particular schema, so that the format need not change for other schemas.
     pub(super) fn is_about_one_schema(says: &str) -> bool {
         says.contains("invalid schema") || says.contains("invalid_json_schema")
     }
 }
 
-/// Puts the reasoning behind each message of the assistant beside it; nothing is said of what has none.
+/// Adds the reasoning behind each assistant message; empty if there is none.
 fn give_back(messages: &mut Value, thoughts: &[Option<String>]) {
     let messages = messages.as_array_mut().into_iter().flatten().rev();
     let answers = messages.filter(|message| message["role"] == Role::Assistant.name());
@@ -169,7 +169,7 @@ fn give_back(messages: &mut Value, thoughts: &[Option<String>]) {
     }
 }
 
-/// Returns messages whose system message begins the first word of the user.
+/// Merges the system message into the first user message.
 fn without_system(messages: &[Message]) -> Vec<Message> {
     let is_system = |message: &&Message| message.role == Role::System;
     let system: Vec<&str> = messages.iter().filter(is_system).map(|message| message.content.as_str()).collect();
@@ -184,7 +184,7 @@ fn without_system(messages: &[Message]) -> Vec<Message> {
     others
 }
 
-/// Returns messages whose last word of the user ends with the schema.
+/// Appends the schema to the last user message.
 fn with_schema(messages: &[Message], schema: &Value) -> Vec<Message> {
     let mut messages = messages.to_vec();
     let text = match language_of(&messages) {
@@ -219,7 +219,7 @@ mod tests {
         let expected = json!({"model": "m", "messages": [{"role": "system", "content": "你是评委。"},
             {"role": "user", "content": "评一评这句话。"}], "temperature": 1, "max_tokens": 9, "seed": 7, "top_k": 5});
         assert_eq!(body, expected);
-        assert!(body.to_string().contains("评一评这句话。"), "escapes would make it harder to read: {body}");
+        assert!(body.to_string().contains("评一评这句话。"), "Chinese must not be escaped: {body}");
     }
 
     #[test]
@@ -242,7 +242,7 @@ mod tests {
     fn reasoning_is_given_back_to_whom_wants_it() {
         let mut request = request(Value::Null, Value::Null);
         let says = "the reasoning_content in the thinking mode must be passed back to the api";
-        assert_eq!(Form::from_byte(0).after(&request, says), None, "nothing was answered yet");
+        assert_eq!(Form::from_byte(0).after(&request, says), None, "there is no reply yet");
         for (answer, again) in [("earlier", "went on"), ("好。", "再答。"), ("{", "more")] {
             request.messages.extend([Message::assistant(answer), Message::user(again)]);
         }
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(given, ["", "想了想", ""]);
         assert_eq!(body["messages"][3].get("reasoning_content"), None);
         let plain = Form::from_byte(0).body(&request, "a/b", 7, false, &thoughts);
-        assert!(!plain.to_string().contains("想了想"), "nobody else sees it: {plain}");
+        assert!(!plain.to_string().contains("想了想"), "the reasoning must not be sent otherwise: {plain}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! The gate before the addresses of a model: who goes next, where to, and when. Nothing here opens a connection.
+//! Scheduler for the addresses of a model: decides which call is sent next, where and when. Opens no connections.
 //!
-//! Whoever waits stands in one queue: what has begun before what is new, then by arrival. The first of the queue goes to the
-//! least busy address that takes a request now; who has just failed goes behind who has not. A request that waits for its next try is not in the queue and keeps nobody.
-//! The order in which requests go never shows in what they are answered.
+//! All waiting calls are in one queue: calls of work in progress before new ones, then by arrival. The first call goes
+//! to the least busy address that accepts a request now; recent failures of an address count as load. A call that waits
+//! for its next try is not in the queue and blocks no other. The order of requests does not affect the answers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,92 +17,92 @@ use super::pace::{Lesson, Pace};
 use super::silence::Silence;
 use super::width::Width;
 
-/// The longest that one refusal holds an address, whatever the server asks for.
+/// Maximum time that one rejection closes an address, regardless of the requested wait.
 const LONGEST_HOLD: Duration = Duration::from_mins(1);
-/// So many holds in a row, with no answer in between, park an address.
+/// After this many closures in a row without an answer, the breaker opens.
 const MOST_HOLDS: u32 = 3;
-/// Servers that let in so many tokens a second are not worth weighing requests for.
+/// With a token rate above this (tokens per second), requests are not weighed by tokens.
 const WORTH_WEIGHING: f64 = 1e6;
-/// A wait of so long is worth a word.
+/// Waits of this length or longer are reported.
 const WORTH_TELLING: Duration = Duration::from_secs(10);
 
-/// What a pipeline file states of a model's limits at each address.
+/// Limits of a model at each address, from the pipeline file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Limits {
-    /// The most requests in flight, over all addresses.
+    /// Maximum number of requests in flight, over all addresses.
     pub(super) concurrency: usize,
-    /// Requests a minute.
+    /// Requests per minute.
     pub(super) requests_per_minute: Option<u32>,
-    /// Tokens a minute, of prompts and replies.
+    /// Tokens per minute, prompts and replies together.
     pub(super) tokens_per_minute: Option<u32>,
 }
 
-/// The place of a call in the queue, kept over its tries.
+/// Position of a call in the queue, kept over its tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
-    /// What has begun is `false` and goes first.
+    /// `false` for work in progress, which goes first.
     is_new: bool,
     arrived: u64,
 }
 
 impl Place {
-    /// Puts a call that has begun among those that go first.
+    /// Moves a call that has started ahead of new calls.
     pub(super) const fn begun(self) -> Self {
         Self { is_new: false, ..self }
     }
 }
 
-/// How a request ended, as its address is concerned.
+/// How a request ended, as far as its address is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// The server answered, be it with an error about the request.
+    /// The server answered, possibly with an error about the request.
     Answered,
-    /// The server takes no more requests for now, and asks for a wait.
+    /// The server rejected the request because of a rate limit and may have asked for a wait.
     Refused(Option<Duration>),
-    /// The server failed or could not be reached, and may ask for a wait.
+    /// The server failed or could not be reached, and may have asked for a wait.
     Failed(Option<Duration>),
-    /// The server took the request and said nothing in time.
+    /// The server accepted the request and did not answer in time.
     TimedOut,
 }
 
-/// What the end of a request means for its call.
+/// Consequence of a request's end for its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Then {
-    /// Nothing but what the end itself says.
+    /// None beyond that of the end itself.
     Nothing,
-    /// The address is closed, so that the call need not wait on its own: the queue does.
+    /// The address is closed, so the call goes back to the queue without a wait of its own.
     Queue,
-    /// Every address has been away for too long.
+    /// All addresses have been unavailable for too long.
     GiveUp,
 }
 
-/// News of an address that somebody who watches the run wants to know.
+/// A change at an address that is reported to the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct News {
-    /// Which address.
+    /// Index of the address.
     pub(super) address: usize,
-    /// What.
+    /// The change.
     pub(super) what: What,
-    /// How many calls wait.
+    /// Number of waiting calls.
     pub(super) waiting: usize,
 }
 
-/// What happened to an address.
+/// Changes at an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
-    /// It refuses more requests; the next goes after a wait.
+    /// It rejects further requests; the next one is sent after this wait.
     Saturated(Duration),
-    /// It fails or is away; the next request goes after a wait.
+    /// It is failing or unreachable; the next request is sent after this wait.
     Down(Duration),
-    /// The first request to it has failed, and there is no other address.
+    /// The first request to the only address failed.
     Unreached,
-    /// It has said nothing for so long to those who wait.
+    /// It has not responded for this long while calls are waiting.
     Silent(Duration),
-    /// It answers again.
+    /// It is responding again.
     Back,
 }
 
-/// The gate before the addresses of a model.
+/// Scheduler for the addresses of a model.
 #[derive(Debug)]
 pub(super) struct Gate {
     most: usize,
@@ -116,7 +116,7 @@ struct State {
     arrived: u64,
     in_flight: usize,
     has_answered: bool,
-    /// Whether a request has failed before any was answered.
+    /// Whether a request failed before any was answered.
     has_failed: bool,
 }
 
@@ -127,16 +127,16 @@ struct Address {
     width: Width,
     breaker: Breaker,
     tokens: Option<Tokens>,
-    /// How often it was held in a row without an answer in between.
+    /// Closures in a row without an answer in between.
     holds: u32,
-    /// When it was last closed, or is opened again: answers to requests that began before say nothing of it.
+    /// When it was last closed, or when it opens again; answers to earlier requests carry no information about it.
     opened: Instant,
     silence: Silence,
-    /// Whether something was told of it that an answer ends.
+    /// Whether a problem was reported whose end has to be reported too.
     was_told: bool,
 }
 
-/// Tokens a second, stated or told by headers.
+/// Limit in tokens per second, from the pipeline file or from response headers.
 #[derive(Debug)]
 struct Tokens {
     bucket: Bucket,
@@ -150,7 +150,7 @@ impl Tokens {
         told.min(self.stated.unwrap_or(f64::INFINITY)).min(1e12)
     }
 
-    /// Returns how long a cost waits. A bucket holds the tokens of a second.
+    /// Returns how long a cost has to wait. The bucket holds the tokens of one second.
     fn wait(&mut self, cost: f64, now: Instant) -> Duration {
         let rate = self.rate(now);
         self.bucket.fill(rate, rate, now);
@@ -159,7 +159,7 @@ impl Tokens {
 }
 
 impl Gate {
-    /// Makes a gate before so many addresses.
+    /// Creates a scheduler for this many addresses.
     pub(super) fn new(addresses: usize, limits: Limits) -> Self {
         let now = Instant::now();
         let most = limits.concurrency.max(1);
@@ -191,24 +191,24 @@ impl Gate {
         Self { most, state: Mutex::new(state) }
     }
 
-    /// Gives a call its place in the queue.
+    /// Returns the queue position of a new call.
     pub(super) fn place(&self, has_begun: bool) -> Place {
         let mut state = self.state();
         state.arrived += 1;
         Place { is_new: !has_begun, arrived: state.arrived }
     }
 
-    /// Says whether requests are weighed in tokens.
+    /// Whether requests are weighed by tokens.
     pub(super) fn weighs(&self) -> bool {
         self.state().addresses.iter().any(|address| address.tokens.is_some())
     }
 
-    /// Says whether any address has ever answered.
+    /// Whether any address has ever answered.
     pub(super) fn has_answered(&self) -> bool {
         self.state().has_answered
     }
 
-    /// Waits until a request of so many tokens may begin.
+    /// Waits until a request with this many tokens may start.
     pub(super) async fn enter(&self, place: Place, tokens: u32) -> Permit<'_> {
         let cost = f64::from(tokens);
         {
@@ -233,11 +233,11 @@ impl Gate {
                 }
             };
             if let Some(permit) = permit {
-                return permit; // the waiter's end wakes the next
+                return permit; // dropping the waiter wakes the next call
             }
             match until {
                 Some(until) => {
-                    // Out of time is as good as woken.
+                    // A timeout has the same effect as a notification.
                     let _ = tokio::time::timeout_at(until, waiter.notify.notified()).await;
                 }
                 None => waiter.notify.notified().await,
@@ -251,7 +251,7 @@ impl Gate {
 }
 
 impl State {
-    /// Takes a place at the least busy address that has one, else says when to look again.
+    /// Reserves a slot at the least busy address that accepts a request, or returns when to try again.
     fn take(&mut self, most: usize, cost: f64) -> Result<Start, Option<Instant>> {
         if self.in_flight >= most {
             return Err(None);
@@ -280,16 +280,17 @@ impl State {
 }
 
 impl Address {
-    /// Returns what it has in flight; a failure in a row weighs as much as a request, as who refuses at once never looks busy.
+    /// Returns the load: requests in flight plus failures in a row, because an address that rejects immediately never
+    /// looks busy.
     const fn load(&self) -> usize {
         self.in_flight + self.breaker.failures() as usize
     }
 
-    /// Returns `Ok` when a request of such a cost may begin, else when to look again.
+    /// Returns `Ok` if a request with this cost may start, otherwise when to try again.
     fn ready(&mut self, cost: f64, now: Instant) -> Result<(), Option<Instant>> {
         self.breaker.ready(now)?;
         if self.breaker.is_parked() {
-            return Ok(()); // a probe, which no pace holds up
+            return Ok(()); // a probe is not rate limited
         }
         if !self.width.has_room(self.in_flight) {
             return Err(None);
@@ -301,7 +302,7 @@ impl Address {
         if wait.is_zero() { Ok(()) } else { Err(Some(now.checked_add(wait).unwrap_or(now + LONGEST_HOLD))) }
     }
 
-    /// Takes note of a request that begins.
+    /// Records the start of a request.
     fn begin(&mut self, address: usize, cost: f64, now: Instant) -> Start {
         if self.in_flight == 0 {
             self.silence.begin(now);
@@ -314,18 +315,18 @@ impl Address {
         Start { address, begun: now, number, is_probe: self.breaker.begin() }
     }
 
-    /// Takes an answer.
+    /// Records an answer.
     fn answer(&mut self, begun: Instant, now: Instant) -> Option<What> {
         self.width.answer(now);
         if begun < self.opened {
-            return None; // it tells nothing of what came since
+            return None; // it started before the address was closed
         }
         self.holds = 0;
         let freed = self.breaker.answer();
         (freed.is_some() | std::mem::take(&mut self.was_told)).then_some(What::Back)
     }
 
-    /// Takes a refusal.
+    /// Records a rate-limit rejection.
     fn refuse(&mut self, start: Start, asked: Option<Duration>, now: Instant) -> (Then, Option<What>) {
         let wait = asked.unwrap_or(Duration::from_secs(1)).min(LONGEST_HOLD);
         if start.is_probe {
@@ -355,7 +356,7 @@ impl Address {
         (Then::Queue, self.was_told.then_some(What::Saturated(wait)))
     }
 
-    /// Takes a failure.
+    /// Records a failure.
     fn fail(&mut self, is_probe: bool, asked: Option<Duration>, may_park: bool, now: Instant) -> (Then, Option<What>) {
         self.width.fail(now);
         match self.breaker.fail(now, is_probe, asked, may_park) {
@@ -371,7 +372,7 @@ impl Address {
     }
 }
 
-/// What the headers of a reply tell: how much is left, and how long until the count begins anew.
+/// Remaining quota according to response headers, and the time until it is reset.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Told {
     /// Requests.
@@ -380,38 +381,38 @@ pub(super) struct Told {
     pub(super) tokens: Option<(f64, Duration)>,
 }
 
-/// A request that begins.
+/// A started request.
 #[derive(Debug, Clone, Copy)]
 struct Start {
     address: usize,
     begun: Instant,
-    /// Its number at the address.
+    /// Number of the request at its address.
     number: u64,
     is_probe: bool,
 }
 
-/// The right to have one request in flight.
+/// Permission to have one request in flight.
 #[derive(Debug)]
 pub(super) struct Permit<'a> {
     gate: &'a Gate,
     start: Start,
     cost: f64,
-    /// The tokens that it took in truth, once its end is known.
+    /// Actual number of tokens, once the request has ended.
     used: Option<f64>,
 }
 
 impl Permit<'_> {
-    /// Returns the address that the request goes to.
+    /// Returns the index of the address to send the request to.
     pub(super) const fn address(&self) -> usize {
         self.start.address
     }
 
-    /// Says whether the request finds out if a parked address answers again.
+    /// Whether the request probes an address whose breaker is open.
     pub(super) const fn is_probe(&self) -> bool {
         self.start.is_probe
     }
 
-    /// Takes note of a reply, whatever it says, and of what its headers tell.
+    /// Records a response and the quota in its headers.
     pub(super) fn hear(&self, told: &Told) {
         let mut state = self.gate.state();
         state.has_answered = true;
@@ -431,7 +432,7 @@ impl Permit<'_> {
         }
     }
 
-    /// Says whether the silence of its address is news by now.
+    /// Returns news if the address has been silent long enough to report.
     pub(super) fn silence(&self) -> Option<News> {
         let mut state = self.gate.state();
         let address = &mut state.addresses[self.start.address];
@@ -439,7 +440,7 @@ impl Permit<'_> {
         Some(News { address: self.start.address, what, waiting: address.in_flight })
     }
 
-    /// Ends the request. `used` are the tokens that it took in truth.
+    /// Ends the request. `used` is the actual number of tokens.
     pub(super) fn end(mut self, end: End, used: u64) -> (Then, Option<News>) {
         #[expect(clippy::cast_precision_loss, reason = "token counts stay far below 2^52")]
         let used = used as f64;
@@ -448,7 +449,8 @@ impl Permit<'_> {
         let is_only = state.addresses.len() == 1;
         let is_first = is_only && !state.has_answered && !state.has_failed;
         state.has_failed |= is_first;
-        // Where nothing ever came, a failure is soon repeated and ends the run; who is silent would keep it for long.
+        // If nothing was ever answered, failures soon repeat and end the run, but timeouts would block it for a long
+        // time.
         let may_park = state.has_answered || !is_only || end == End::TimedOut;
         state.has_answered |= !matches!(end, End::Failed(_) | End::TimedOut);
         let (address, now) = (&mut state.addresses[self.start.address], Instant::now());
@@ -516,12 +518,12 @@ mod tests {
         Gate::new(addresses, Limits { concurrency, ..Limits::default() })
     }
 
-    /// Enters as a new call without weight.
+    /// Starts a new call without tokens.
     async fn enter(gate: &Gate) -> Permit<'_> {
         gate.enter(gate.place(false), 0).await
     }
 
-    /// Enters when that is possible now.
+    /// Starts a new call if that is possible now.
     async fn try_enter(gate: &Gate) -> Option<Permit<'_>> {
         tokio::select! { biased; permit = enter(gate) => Some(permit), () = std::future::ready(()) => None }
     }
@@ -571,14 +573,14 @@ mod tests {
         assert_eq!(first.address(), 0);
         first.end(End::Failed(None), 0);
         for _ in 0..3 {
-            tokio::time::sleep(Duration::from_secs(1)).await; // no pace holds it up
+            tokio::time::sleep(Duration::from_secs(1)).await; // so that the rate limiter does not delay it
             let next = enter(&gate).await;
             assert_eq!(next.address(), 1);
             next.end(End::Answered, 0);
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
         let (one, two) = (enter(&gate).await, enter(&gate).await);
-        assert_eq!([one.address(), two.address()], [1, 0], "the busy one is no better");
+        assert_eq!([one.address(), two.address()], [1, 0], "a busy address is not preferred to one that failed");
     }
 
     #[tokio::test(start_paused = true)]
@@ -599,7 +601,7 @@ mod tests {
         assert!(gate.weighs());
         let begun = Instant::now();
         for _ in 0..10 {
-            // Half of what was weighed comes back.
+            // Half of the estimated tokens are returned.
             gate.enter(gate.place(false), 2000).await.end(End::Answered, 1000);
         }
         assert!((8.0..11.0).contains(&seconds(begun)), "{}", seconds(begun));
@@ -607,7 +609,7 @@ mod tests {
         for _ in 0..5 {
             gate.enter(gate.place(false), 1000).await.end(End::Failed(None), 0);
         }
-        assert!(seconds(begun) < 2.0, "what failed costs nothing: {}", seconds(begun));
+        assert!(seconds(begun) < 2.0, "failed requests use no tokens: {}", seconds(begun));
     }
 
     #[tokio::test(start_paused = true)]
@@ -624,16 +626,16 @@ mod tests {
         for (n, permit) in permits.into_iter().enumerate() {
             let (then, news) = permit.end(End::Refused(Some(Duration::from_secs(1))), 0);
             let expected = if n < 2 { Then::Nothing } else { Then::Queue };
-            assert_eq!((then, news), (expected, None), "two may be chance");
+            assert_eq!((then, news), (expected, None), "up to two rejections count as random");
         }
         enter(&gate).await.end(End::Answered, 0);
         assert!((0.99..1.1).contains(&seconds(begun)), "{}", seconds(begun));
-        // Twenty were let in, in less than a second.
+        // Twenty requests were accepted in less than a second.
         for _ in 0..20 {
             enter(&gate).await.end(End::Answered, 0);
         }
         assert!((1.9..2.2).contains(&seconds(begun)), "{}", seconds(begun));
-        // One that is refused now and then holds nobody, nor teaches anything.
+        // A single rejection neither closes the address nor lowers the rate.
         let (then, news) = enter(&gate).await.end(End::Refused(Some(Duration::from_secs(1))), 0);
         assert_eq!((then, news), (Then::Nothing, None));
         let refused = Instant::now();
@@ -654,7 +656,7 @@ mod tests {
             let is_probe = permit.is_probe();
             assert_eq!(is_probe, !told.is_empty());
             if is_probe {
-                assert!(try_enter(&gate).await.is_none(), "one probe at a time");
+                assert!(try_enter(&gate).await.is_none(), "only one probe at a time");
             }
             told.extend(permit.end(End::Refused(Some(Duration::from_secs(1))), 0).1.map(|news| news.what));
         }
@@ -688,14 +690,14 @@ mod tests {
             permits.push(enter(&gate).await);
         }
         let news: Vec<_> = permits.into_iter().filter_map(|permit| permit.end(End::Failed(None), 0).1).collect();
-        assert_eq!(news.len(), 1, "it is told once: {news:?}");
+        assert_eq!(news.len(), 1, "it is reported once: {news:?}");
         assert_eq!(news[0].what, What::Down(Duration::from_secs(1)));
         let begun = Instant::now();
         let probe = enter(&gate).await;
         assert!(probe.is_probe() && seconds(begun) >= 1.0);
         drop(probe);
         let probe = enter(&gate).await;
-        assert!(probe.is_probe(), "one that was dropped is made up for");
+        assert!(probe.is_probe(), "a dropped probe is replaced");
         assert_eq!(probe.end(End::Answered, 0).1.map(|news| news.what), Some(What::Back));
         let mut count = 0;
         let begun = Instant::now();
@@ -703,7 +705,7 @@ mod tests {
             enter(&gate).await.end(End::Answered, 0);
             count += 1;
         }
-        assert!(count < 30, "{count} at once after the wait");
+        assert!(count < 30, "{count} requests at once after the wait");
     }
 
     #[tokio::test(start_paused = true)]

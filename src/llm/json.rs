@@ -1,6 +1,6 @@
-//! JSON as models write it: in fences, amid prose, with the usual damage.
+//! Parses JSON as written by models: in code fences, within prose, and with common syntax errors.
 //!
-//! Only damage with one possible meaning is mended; anything else is an error that the model is told.
+//! Only errors with a single possible meaning are repaired; anything else is reported to the model.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -8,11 +8,11 @@ use std::str::CharIndices;
 
 use serde_json::Value;
 
-/// At most so many `{` of a reply's prose are tried as the beginning of the answer.
+/// Maximum number of `{` in a reply that are tried as the start of the answer.
 const MOST_STARTS: usize = 16;
 
-/// Reads the JSON value of a reply: the whole text, else what a fence holds, else the first `{…}` that is JSON; each as it
-/// stands, then mended.
+/// Parses the JSON value of a reply: the whole text, otherwise the content of a code fence, otherwise the first `{…}`
+/// that is JSON; each first as it is, then repaired.
 pub(super) fn json_of(text: &str) -> Result<Value, String> {
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
@@ -31,7 +31,7 @@ pub(super) fn json_of(text: &str) -> Result<Value, String> {
         .ok_or_else(|| format!("the reply is not JSON: {error}"))
 }
 
-/// Puts null where a key of an object is absent whose value may be null: to leave out what there is not says the same.
+/// Inserts null for missing keys whose value may be null; leaving out an optional value means the same.
 pub(super) fn fill_nulls(schema: &Value, value: &mut Value) {
     let mut forms = variants(schema).filter(|form| !takes_null(form));
     if let (Some(only), None) = (forms.next(), forms.next()) {
@@ -61,19 +61,19 @@ fn takes_null(schema: &Value) -> bool {
         || variants(schema).any(takes_null)
 }
 
-/// Returns the forms that a value may have.
+/// Returns the alternatives that a schema allows.
 fn variants(schema: &Value) -> impl Iterator<Item = &Value> {
     ["anyOf", "oneOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten()
 }
 
-/// Returns what stands in each fence, without the language after the opening mark; the last may be left open.
+/// Returns the content of every code fence, without the language tag; the last one may be unclosed.
 fn fenced(text: &str) -> impl Iterator<Item = &str> {
     text.split("```").skip(1).step_by(2).map(|inside| {
         inside.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+')).trim()
     })
 }
 
-/// Returns each outermost `{…}` whose braces balance, strings left out of the count.
+/// Returns every outermost balanced `{…}`, ignoring braces in strings.
 fn braced(text: &str) -> impl Iterator<Item = &str> {
     let mut from = 0;
     let mut starts = 0;
@@ -91,7 +91,7 @@ fn braced(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the length of the balanced `{…}` that a text begins with.
+/// Returns the length of the balanced `{…}` at the start of a text.
 fn balanced(text: &str) -> Option<usize> {
     let (mut depth, mut in_string, mut escaped) = (0_u32, false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -112,8 +112,8 @@ fn balanced(text: &str) -> Option<usize> {
     None
 }
 
-/// Returns a text with the usual damage of JSON mended: commas before a closing bracket, strings in single or curly quotes,
-/// raw line ends and unknown escapes in strings, halves of surrogate pairs, full-width commas and colons, Python's words.
+/// Repairs common syntax errors: trailing commas, single or curly quotes, raw line breaks and unknown escapes in
+/// strings, lone surrogates, full-width commas and colons, Python literals.
 fn mended(text: &str) -> String {
     let text = without_lone_surrogates(text);
     let mut json = String::with_capacity(text.len() + 16);
@@ -146,7 +146,8 @@ fn mended(text: &str) -> String {
     json
 }
 
-/// Copies a string up to its closing mark. A mark other than `"` closes only where a string can end, since it also stands for an apostrophe.
+/// Copies a string up to its closing quote. A quote other than `"` closes the string only where a string can end,
+/// because it may also be an apostrophe.
 fn string(text: &str, chars: &mut Peekable<CharIndices<'_>>, close: char, json: &mut String) {
     json.push('"');
     while let Some((at, c)) = chars.next() {
@@ -177,7 +178,7 @@ fn string(text: &str, chars: &mut Peekable<CharIndices<'_>>, close: char, json: 
     json.push('"');
 }
 
-/// Returns JSON with each escape of half a surrogate pair replaced by that of U+FFFD, since no Rust string can hold it.
+/// Replaces escapes of lone surrogates by that of U+FFFD, because Rust strings cannot contain them.
 pub(super) fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
     let mut fixed = String::new();
     let (mut at, mut copied) = (0, 0);
@@ -194,14 +195,14 @@ pub(super) fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
                 copied = escape + 6;
                 copied
             }
-            // What is escaped may be longer than a byte; the next search begins behind it.
+            // The escaped character may be longer than a byte; the next search starts after it.
             _ => escape + 1 + json[escape + 1..].chars().next().map_or(0, char::len_utf8),
         };
     }
     if copied == 0 { Cow::Borrowed(json) } else { Cow::Owned(fixed + &json[copied..]) }
 }
 
-/// Returns the code unit of the `\uXXXX` that a text begins with.
+/// Parses the code unit of a `\uXXXX` at the start of a text.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
@@ -289,7 +290,7 @@ mod tests {
             let value = json!({"key": key, "list": [word, n]});
             prop_assert_eq!(json_of(&format!("Here: {value}")), Ok(value.clone()));
             let text = value.to_string();
-            prop_assert_eq!(serde_json::from_str::<Value>(&mended(&text)).expect("mending spoils nothing"), value);
+            prop_assert_eq!(serde_json::from_str::<Value>(&mended(&text)).expect("repairing keeps valid JSON valid"), value);
         }
     }
 }

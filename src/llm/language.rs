@@ -1,8 +1,8 @@
-//! The language of a request, for the few words that this room adds to it.
+//! Detects the language of a request, for the texts that this module adds to it.
 
 use crate::schema::{Language, Message};
 
-/// Returns the language of most words of the last message: a Chinese character weighs as much as four letters.
+/// Returns the main language of the last message; a Chinese character counts as much as four letters.
 pub(super) fn language_of(messages: &[Message]) -> Language {
     let (mut letters, mut chinese) = (0_usize, 0_usize);
     for c in messages.last().map_or("", |message| message.content.as_str()).chars() {

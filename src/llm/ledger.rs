@@ -1,4 +1,4 @@
-//! What was asked and what it cost.
+//! Usage statistics: calls, tokens and cost.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -10,25 +10,25 @@ use super::budget::Weight;
 use super::prefix::{Prefixes, Prompt};
 use crate::schema::Message;
 
-/// Tokens of one request or of many.
+/// Token counts of one or more requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Prompt tokens, cached ones included.
+    /// Prompt tokens, including cached ones.
     pub prompt: u64,
     /// Prompt tokens that the server read from its prefix cache.
     pub cached: u64,
-    /// Completion tokens, reasoning included.
+    /// Completion tokens, including reasoning.
     pub completion: u64,
-    /// Completion tokens of reasoning, where the server counts them apart.
+    /// Reasoning tokens, if the server reports them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning: u64,
-    /// Whether they were estimated, since the server gave none.
+    /// Whether counts are estimated because the server did not report them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
 }
 
 impl Usage {
-    /// Adds another one.
+    /// Adds another usage.
     pub fn add(&mut self, other: &Self) {
         self.prompt += other.prompt;
         self.cached += other.cached;
@@ -43,24 +43,24 @@ const fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// USD per million tokens.
+/// Prices in USD per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Prompt tokens.
+    /// Price of prompt tokens, in USD per million.
     #[schemars(range(min = 0.0))]
     pub input: f64,
-    /// Prompt tokens read from a prefix cache; as `input` when silent.
+    /// Price of prompt tokens read from a prefix cache, in USD per million. Default: `input`.
     #[serde(default)]
     #[schemars(range(min = 0.0))]
     pub cached_input: Option<f64>,
-    /// Completion tokens.
+    /// Price of completion tokens, in USD per million.
     #[schemars(range(min = 0.0))]
     pub output: f64,
 }
 
 impl Price {
-    /// What the offline engine costs.
+    /// Price of the offline engine.
     pub const FREE: Self = Self { input: 0.0, cached_input: None, output: 0.0 };
 
     /// Returns the cost of a usage in USD.
@@ -73,29 +73,29 @@ impl Price {
     }
 }
 
-/// Sums over calls.
+/// Totals over calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
     /// Calls answered in this process.
     pub made: u64,
-    /// Calls read back from the journal.
+    /// Calls answered from the journal.
     pub journal: u64,
     /// Calls without an answer.
     pub failed: u64,
-    /// HTTP requests behind all of them, those of earlier processes included.
+    /// HTTP requests of these calls, including those of earlier processes.
     pub requests: u64,
-    /// Replies that were of no use and asked for again, those of earlier processes included.
+    /// Unusable replies that were requested again, including those of earlier processes.
     pub reasks: u64,
-    /// Tokens of all of them.
+    /// Tokens of these calls.
     pub usage: Usage,
-    /// Tokens among them that were estimated, since the server counted none.
+    /// Tokens among them that are estimated.
     pub estimated: u64,
-    /// USD for all of them; null when a price is unknown.
+    /// Total cost in USD; `None` if a price is unknown.
     pub usd: Option<f64>,
 }
 
 impl Totals {
-    /// Nothing, for nothing.
+    /// All counts zero, without cost.
     pub const FREE: Self = Self {
         made: 0,
         journal: 0,
@@ -107,7 +107,7 @@ impl Totals {
         usd: Some(0.0),
     };
 
-    /// Adds another sum; an unknown cost makes the sum's unknown.
+    /// Adds other totals; an unknown cost makes the total unknown.
     pub fn add(&mut self, other: &Self) {
         self.made += other.made;
         self.journal += other.journal;
@@ -120,42 +120,42 @@ impl Totals {
     }
 }
 
-/// How a call came to its end.
+/// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// Answered in this process.
     Made,
-    /// Read back.
+    /// Answered from the journal.
     Journal,
-    /// No answer.
+    /// Without an answer.
     Failed,
 }
 
-/// What was asked of one model by one ask.
+/// Usage of one model by one ask.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Account {
-    /// The model's name in the pipeline file.
+    /// Name of the model in the pipeline file.
     pub model: String,
-    /// The ask.
+    /// Name of the ask.
     pub ask: &'static str,
-    /// All of it.
+    /// Totals of all calls.
     pub totals: Totals,
-    /// What of it was read back from the journal.
+    /// Totals of the calls answered from the journal.
     pub kept: Totals,
-    /// The share of its prompt tokens that extends an earlier prompt of the ask to the model, 0 to 1: what a prefix cache
-    /// without bounds could serve. Depends on the prompts alone, not on their order.
+    /// Fraction of the prompt tokens that extend an earlier prompt of this ask to this model, 0 to 1; an unlimited
+    /// prefix cache could serve them. Independent of the order of the prompts.
     pub shared: f64,
 }
 
 impl Account {
-    /// Returns the prompt tokens that extend an earlier prompt.
+    /// Returns the number of prompt tokens that extend an earlier prompt.
     #[must_use]
     pub fn cacheable(&self) -> u64 {
         part(self.totals.usage.prompt, self.shared)
     }
 }
 
-/// Returns a share of a count.
+/// Returns a fraction of a count, rounded.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -167,10 +167,10 @@ pub fn part(count: u64, share: f64) -> u64 {
     (count as f64 * share).round() as u64
 }
 
-/// Who asked what of whom.
+/// Name of the model and of the ask.
 type Place = (String, &'static str);
 
-/// Counts calls and tokens per model and ask.
+/// Counts calls and tokens by model and ask.
 #[derive(Debug, Default)]
 pub struct Ledger {
     entries: Mutex<BTreeMap<Place, Entry>>,
@@ -178,8 +178,8 @@ pub struct Ledger {
     faults: Mutex<BTreeMap<Place, (u64, u64)>>,
 }
 
-/// What was asked of one model by one ask. It has one price, so that the cost of its tokens is told from their sum: a sum of
-/// costs would depend on the order in which they came.
+/// Usage of one model by one ask. The cost is computed from the token totals, because a sum of costs would depend on
+/// the order of calls.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     all: Totals,
@@ -197,12 +197,12 @@ impl Entry {
         }
     }
 
-    /// Returns one of its sums with what it cost.
+    /// Returns totals with their cost.
     fn priced(&self, totals: &Totals) -> Totals {
         Totals { usd: self.price.map(|price| price.of(&totals.usage)), ..*totals }
     }
 
-    /// Returns what was paid for in this process.
+    /// Returns the usage paid for in this process.
     fn paid(&self) -> Weight {
         let (all, kept) = (&self.all.usage, &self.kept.usage);
         let usage = Usage {
@@ -216,7 +216,7 @@ impl Entry {
 }
 
 impl Ledger {
-    /// Adds a request's tokens. Those of a priced model cost; an unknown price makes the sum unknown.
+    /// Adds the tokens of a request. An unknown price makes the total cost unknown.
     pub(super) fn spend(&self, model: &str, ask: &'static str, price: Option<&Price>, spent: &Spent) {
         let usage = spent.usage;
         let totals = Totals {
@@ -245,65 +245,64 @@ impl Ledger {
     }
 
     fn enter(&self, model: &str, ask: &'static str, change: impl FnOnce(&mut Entry)) {
-        let mut entries = self.entries.lock().expect("no panic while the ledger is held");
+        let mut entries = self.entries.lock().expect("no code panics while holding the lock");
         change(entries.entry((model.to_owned(), ask)).or_insert(Entry::NEW));
     }
 
-    /// Takes note of a prompt that was answered, here or in the journal.
+    /// Records a prompt that was answered, by a server or from the journal.
     pub(super) fn prompt(&self, model: &str, ask: &'static str, messages: &[Message]) {
         let prompt = Prompt::of(messages);
-        let mut prefixes = self.prefixes.lock().expect("no panic while the ledger is held");
+        let mut prefixes = self.prefixes.lock().expect("no code panics while holding the lock");
         prefixes.entry((model.to_owned(), ask)).or_default().add(&prompt);
     }
 
-    /// Counts a request or reply that was of no use, by its kind; `kept` says that the journal had it.
+    /// Counts a failed request or unusable reply by kind; `kept` marks one read from the journal.
     pub(super) fn fault(&self, model: &str, kind: &'static str, kept: bool) {
-        let mut faults = self.faults.lock().expect("no panic while the ledger is held");
+        let mut faults = self.faults.lock().expect("no code panics while holding the lock");
         let (new, old) = faults.entry((model.to_owned(), kind)).or_default();
         *(if kept { old } else { new }) += 1;
     }
 
-    /// Returns how many requests and replies of this process were of no use, by model and kind, in order: `rate_limited`,
-    /// `server_error`, `timed_out`, `broken`, `no_completion`, `request_refused`, `model_refused`, `content_filter`,
-    /// `empty_reply`, `cut_reply`, `bad_reply`, `context_too_long` …
+    /// Returns the counts of failed requests and unusable replies of this process by model and kind, sorted:
+    /// `rate_limited`, `server_error`, `timed_out`, `broken`, `no_completion`, `request_refused`, `model_refused`,
+    /// `content_filter`, `empty_reply`, `cut_reply`, `bad_reply`, `context_too_long` …
     #[must_use]
     pub fn faults(&self) -> Vec<(String, &'static str, u64)> {
         self.counted(|(new, _)| new)
     }
 
-    /// Returns the same with those that were read back from the journal, which has what models said and not what servers
-    /// refused.
+    /// Returns the same including those read from the journal, which contains unusable replies but not failed requests.
     #[must_use]
     pub fn all_faults(&self) -> Vec<(String, &'static str, u64)> {
         self.counted(|(new, kept)| new + kept)
     }
 
     fn counted(&self, count: impl Fn((u64, u64)) -> u64) -> Vec<(String, &'static str, u64)> {
-        let faults = self.faults.lock().expect("no panic while the ledger is held");
+        let faults = self.faults.lock().expect("no code panics while holding the lock");
         let counted = faults.iter().map(|((model, kind), counts)| (model.clone(), *kind, count(*counts)));
         counted.filter(|(_, _, count)| *count > 0).collect()
     }
 
-    /// Returns the sum of everything.
+    /// Returns the totals over all models and asks.
     #[must_use]
     pub fn totals(&self) -> Totals {
         let mut sum = Totals::FREE;
-        let entries = self.entries.lock().expect("no panic while the ledger is held");
+        let entries = self.entries.lock().expect("no code panics while holding the lock");
         entries.values().for_each(|entry| sum.add(&entry.priced(&entry.all)));
         sum
     }
 
-    /// Returns what was paid for in this process, which is what was not read back.
+    /// Returns the usage paid for in this process, without calls answered from the journal.
     pub(super) fn paid(&self) -> Weight {
-        let entries = self.entries.lock().expect("no panic while the ledger is held");
+        let entries = self.entries.lock().expect("no code panics while holding the lock");
         entries.values().map(Entry::paid).fold(Weight::default(), Weight::plus)
     }
 
-    /// Returns what was asked by model and ask, in order.
+    /// Returns the usage by model and ask, sorted.
     #[must_use]
     pub fn accounts(&self) -> Vec<Account> {
-        let entries = self.entries.lock().expect("no panic while the ledger is held");
-        let prefixes = self.prefixes.lock().expect("no panic while the ledger is held");
+        let entries = self.entries.lock().expect("no code panics while holding the lock");
+        let prefixes = self.prefixes.lock().expect("no code panics while holding the lock");
         let account = |(place, entry): (&Place, &Entry)| Account {
             model: place.0.clone(),
             ask: place.1,
@@ -315,16 +314,16 @@ impl Ledger {
     }
 }
 
-/// What one record, or a call without one, took.
+/// Usage of one record, or of a failed call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spent {
-    /// HTTP requests.
+    /// Number of HTTP requests.
     pub(super) requests: u32,
     /// Tokens.
     pub(super) usage: Usage,
-    /// Whether it was asked again, after a reply of no use.
+    /// Whether it is a retry after an unusable reply.
     pub(super) again: bool,
-    /// Whether the journal had it.
+    /// Whether it was read from the journal.
     pub(super) kept: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A pace that refusals have taught, and how it feels its way. It is told the time and reads no clock.
+//! A rate limit learned from rejections, and how it is adapted. Takes the time as an argument and reads no clock.
 
 use std::time::Duration;
 
@@ -6,76 +6,78 @@ use tokio::time::Instant;
 
 use super::refusals::{Refusals, to_f64};
 
-/// A pace after a refusal, as a share of what was let in.
+/// Rate after a rejection, as a fraction of the accepted rate.
 pub(super) const SHADE: f64 = 0.985;
-/// What each refusal of a known pace takes off it, once a second.
+/// Fraction by which a rejection lowers an established rate, at most once per second.
 const CREEP: f64 = 0.005;
-/// How a pace grows: by a share per second right after a refusal, which has doubled after so many seconds and grows with their
-/// square. What one burst has taught may be far off; what further steps have taught is not.
+/// Growth of the rate by level of certainty: (growth per second right after a rejection, seconds after which it has
+/// doubled); it grows with the square of the time. A limit learned from a single burst may be far off; one confirmed by
+/// further steps is not.
 const GROWTH: [(f64, f64); 3] = [(0.08, 1.0), (0.006, 5.0), (0.0008, 8.0)];
-/// The growth is that of so many quiet seconds at most.
+/// The growth stops accelerating after this many seconds without a rejection.
 const LONGEST_QUIET: f64 = 30.0;
-/// How long a pace does not grow after a refusal, by how sure it is; and a slow one is given the time of so many requests.
+/// Pause of the growth after a rejection, by level of certainty. At low rates the pause is the time of [`SLOW_PAUSE`]
+/// requests.
 const PAUSE: [Duration; 3] = [Duration::from_millis(500), Duration::from_secs(5), Duration::from_secs(5)];
 const SLOW_PAUSE: f64 = 60.0;
-/// A pace that has grown by less was not changed by growing.
+/// A rate that has grown by less than this factor counts as unchanged.
 const GROWN: f64 = 1.003;
-/// Requests of so many seconds, and so many at least, tell of a step back whether it was enough.
+/// Requests needed to assess a step back: this many seconds' worth, and at least this number.
 const LEAST_HEARD: (f64, f64) = (0.07, 6.0);
-/// The share of refusals from which they are no chance.
+/// Fraction of rejections above which they are not random.
 const DENSE: f64 = 0.25;
-/// So many steps back that cure nothing show that the refusals are chance.
+/// After this many steps back without effect, the rejections are considered random.
 const MOST_STEPS: u32 = 3;
-/// Where less is let in, the door is closed.
+/// Below this fraction of accepted requests the address is considered closed.
 const CLOSED: f64 = 0.1;
-/// A step that leaves less is a guess, and none leaves less than half.
+/// A step back below this fraction is uncertain; none is below one half.
 const DEEP: f64 = 0.75;
-/// The first wait before a door that is closed right after a step back; it doubles.
+/// First wait when the address closes right after a step back; it doubles.
 const BREATH: Duration = Duration::from_millis(50);
 const SECOND: Duration = Duration::from_secs(1);
-/// No limit is below one request a minute.
+/// Lowest rate: one request per minute.
 const SLOWEST: f64 = 1.0 / 60.0;
 
-/// A pace that refusals have taught.
+/// A rate limit learned from rejections.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limit {
-    /// Requests a second.
+    /// Current rate, in requests per second.
     pub(super) rate: f64,
-    /// The same, when it was last changed.
+    /// Rate after the last step.
     from: f64,
-    /// When it was last changed.
+    /// Time of the last step.
     since: Instant,
-    /// Which growth it has, and which pause.
+    /// Level of certainty, an index into [`GROWTH`] and [`PAUSE`].
     sureness: usize,
-    /// Refusals since it was last changed.
+    /// Rejections since the last step.
     refused: u64,
-    /// When a refusal last took something off.
+    /// When a rejection last lowered the rate by [`CREEP`].
     crept: Option<Instant>,
-    /// When the last step back was made, and how long the next wait is if the door is closed behind it.
+    /// Time of the last step back, and the next wait if the address closes right after it.
     stepped: Option<Instant>,
     breath: Duration,
-    /// The share of refusals before the steps that cured nothing, and how many those were.
+    /// Fraction of rejections before the steps back without effect, and the number of these steps.
     share: f64,
     steps: u32,
 }
 
-/// What becomes of a pace that was refused too often.
+/// Reaction to too many rejections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Too little is known of the step before.
+    /// None yet: too little is known about the last step.
     None,
-    /// It is lower.
+    /// The rate was lowered.
     Back,
-    /// It is lower, though that is not what cures the refusals: they are chance.
+    /// The rate was lowered, but earlier steps had no effect: the rejections are random.
     InVain,
-    /// Nothing is let in, for a moment as it seems.
+    /// No requests are accepted, probably only for a moment.
     Breath(Duration),
-    /// Nothing is let in.
+    /// No requests are accepted.
     Closed,
 }
 
 impl Limit {
-    /// Makes a pace that one burst has taught.
+    /// Creates a limit learned from one burst.
     pub(super) const fn new(rate: f64, now: Instant) -> Self {
         Self {
             rate: rate.max(SLOWEST),
@@ -91,13 +93,15 @@ impl Limit {
         }
     }
 
-    /// Takes a wait before a closed door. So short a time says little of what was let in before it: no cut is deeper than half.
+    /// Restarts after the address was closed, with the accepted rate if known. As it was measured over a short time,
+    /// the rate is at most halved.
     pub(super) fn reopen(&mut self, let_in: Option<f64>, now: Instant) {
         let rate = let_in.map_or(self.rate, |rate| (rate * SHADE).clamp(self.rate / 2.0, self.rate * SHADE));
         *self = Self { sureness: self.sureness, ..Self::new(rate, now) };
     }
 
-    /// Takes a refusal. Returns whether it is enough for a step: the first of a pace that has just been learned is.
+    /// Records a rejection. Returns whether it justifies a step back: the first one of a newly learned rate that has
+    /// grown does.
     pub(super) fn refuse(&mut self, are_chance: bool, now: Instant) -> bool {
         self.refused += 1;
         let is_due = self.crept.is_none_or(|crept| now.saturating_duration_since(crept) >= SECOND);
@@ -112,13 +116,13 @@ impl Limit {
         self.rate > self.from * GROWN
     }
 
-    /// Forgets the refusals so far: they are no news any more.
+    /// Ignores the rejections so far.
     pub(super) const fn settle(&mut self) {
         self.refused = 0;
     }
 
-    /// Steps back after the refusal of a request that began at `begun`, when there are too many. `quiet` is when a request was
-    /// last refused before them.
+    /// Steps back if too many requests are rejected, after the rejection of a request that started at `begun`. `quiet`
+    /// is the time of the last rejection before these.
     pub(super) fn step(
         &mut self,
         (number, begun): (u64, Instant),
@@ -129,7 +133,7 @@ impl Limit {
         let heard = to_f64(refusals.heard(number));
         let let_in = 1.0 - to_f64(self.refused) / heard;
         if let_in < CLOSED {
-            // The server's count is full for a moment yet, or it does not count by the second.
+            // Either the server's counter is still full for a moment, or it does not count by the second.
             let is_soon = self.stepped.is_some_and(|at| now.saturating_duration_since(at) < SECOND);
             let breath = self.breath;
             self.breath *= 2;
@@ -137,12 +141,12 @@ impl Limit {
         }
         let has_grown = self.has_grown();
         let (rate, sureness) = if has_grown {
-            // What has been grown since the request began was too much, and a little more.
+            // Undoes the growth since the request started, and a little more.
             let since = now.saturating_duration_since(begun).as_secs_f64();
             let rate = self.rate * (-self.growth(quiet, now) * since).exp() * SHADE;
             (rate.max(self.from * 0.9), (self.sureness + 1).min(2))
         } else if let Some(at) = self.stepped.filter(|_| self.breath > BREATH) {
-            // The door was closed behind the last step too: what is let in between is the limit.
+            // The address also closed right after the last step: the rate accepted in between is the limit.
             let seconds = now.saturating_duration_since(at).as_secs_f64().max(1.0);
             ((heard * let_in / seconds).clamp(self.rate * DEEP, self.rate * SHADE), 1)
         } else if heard < LEAST_HEARD.1.max(self.rate * LEAST_HEARD.0) {
@@ -164,7 +168,7 @@ impl Limit {
         Step::Back
     }
 
-    /// Lets it grow for a time in which it was used up.
+    /// Grows the rate over a period in which it was fully used.
     pub(super) fn grow(&mut self, passed: Duration, refusals: &Refusals, now: Instant) {
         let pause = match self.sureness {
             _ if refusals.are_chance() => Duration::ZERO,

@@ -1,8 +1,8 @@
-//! Asking a model. The only room that opens a connection.
+//! Calls to models; the only module that opens connections to them.
 //!
-//! A question is an [`Ask`]. A [`Model`] answers it: a served model over HTTP, or the offline engine in this process; both
-//! look into the [`Journal`] first and write to it before the answer is used, both are counted in the [`Ledger`]. This room
-//! knows no stage, no file and no environment.
+//! A question is an [`Ask`]. A [`Model`] answers it: a served model over HTTP, or the offline engine in this process.
+//! Both look up the [`Journal`] first, write every answer to it before it is used, and are counted in the [`Ledger`].
+//! This module does not depend on stages, files or environment variables.
 
 mod ask;
 mod breaker;

@@ -1,4 +1,4 @@
-//! A model under its name in the pipeline file: asks go in, checked answers come out.
+//! A model of the pipeline file: takes asks, returns validated answers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,22 +23,22 @@ use super::{
 use crate::schema::{Language, Message};
 use crate::seed::{number, seeded};
 
-/// Sampling parameters; those that are silent are not sent.
+/// Sampling parameters; unset ones are not sent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sampling {
-    /// Temperature.
+    /// Sampling temperature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Nucleus sampling.
+    /// Nucleus sampling: probability mass to sample from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_p: Option<f64>,
-    /// The most tokens of a reply.
+    /// Maximum number of tokens in a reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
 }
 
-/// A model that plays one or more parts of the cast.
+/// A model that has one or more roles in the cast.
 #[derive(Debug)]
 pub struct Model {
     name: String,
@@ -63,7 +63,7 @@ struct Served {
 }
 
 impl Model {
-    /// Makes a model that the offline engine plays. Its id is `offline:<variant>`.
+    /// Creates a model answered by the offline engine. Its id is `offline:<variant>`.
     pub fn offline(name: impl Into<String>, options: OfflineOptions, desk: Arc<Desk>) -> Self {
         let id = format!("offline:{}", options.variant);
         let most = options.concurrency.map_or(Semaphore::MAX_PERMITS, |concurrency| concurrency.max(1) as usize);
@@ -72,7 +72,8 @@ impl Model {
         Self { name, id, engine: Engine::Offline(options, Semaphore::new(most)), desk }
     }
 
-    /// Makes a model that a server plays. A reply that breaks its schema is asked again up to `max_reasks` times.
+    /// Creates a model answered by a server. A reply that does not match its schema is requested again up to
+    /// `max_reasks` times.
     pub fn served(
         name: impl Into<String>,
         endpoint: Endpoint,
@@ -90,34 +91,34 @@ impl Model {
         Ok(Self { name, id, engine: Engine::Served(Box::new(served)), desk })
     }
 
-    /// Returns its name in the pipeline file.
+    /// Returns the name in the pipeline file.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns its id, as rows name it.
+    /// Returns the id used in rows.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Says whether a server plays it.
+    /// Whether it is answered by a server.
     #[must_use]
     pub const fn is_served(&self) -> bool {
         matches!(self.engine, Engine::Served(_))
     }
 
-    /// Returns what it shares with the other models of the run.
+    /// Returns the session shared with the other models of the run.
     #[must_use]
     pub fn desk(&self) -> &Desk {
         &self.desk
     }
 
-    /// Asks, and returns an answer that fits its schema and passes the ask's own check.
+    /// Returns an answer that matches its schema and passes the ask's own check.
     ///
-    /// The journal is asked first; a new answer is in the journal before it is returned. `draw` says which draw of the ask
-    /// this is (CONTRACTS, Words): the same ask with another draw is another call.
+    /// The journal is looked up first; a new answer is written to it before it is returned. `draw` identifies one draw
+    /// of the ask: the same ask with another draw is another call.
     pub async fn ask<A: Ask>(&self, ask: &A, draw: &str) -> Result<A::Answer, AskError> {
         let result = self.call(ask, draw).await;
         let outcome = match &result {
@@ -125,14 +126,14 @@ impl Model {
             Ok((_, false)) => Outcome::Made,
             Err(_) => Outcome::Failed,
         };
-        // A call that was never begun is no failed call.
+        // A call that was not started did not fail.
         if !matches!(result, Err(AskError::Interrupted | AskError::Budget(_) | AskError::Missing { .. })) {
             self.desk.ledger.close(&self.name, A::NAME, outcome);
         }
         result.map(|(answer, _)| answer)
     }
 
-    /// Returns the answer and whether every record behind it was in the journal.
+    /// Returns the answer, and whether all records behind it were in the journal.
     async fn call<A: Ask>(&self, ask: &A, draw: &str) -> Result<(A::Answer, bool), AskError> {
         let prompt = |source| AskError::Prompt { ask: A::NAME, source };
         let shape = ask.shape();
@@ -191,7 +192,7 @@ impl Model {
             };
             self.desk.ledger.fault(&self.name, kind.reason(), !is_new);
             if kind == ReplyFault::Cut && !has_more_room && request.sampling.is_object() {
-                // The same question with more room, once; the room for thoughts counts too.
+                // Asks again with twice the length limit, once; the limit includes reasoning.
                 has_more_room = true;
                 let before = request.sampling["max_tokens"].as_u64();
                 let room = before.unwrap_or(answered.usage.completion.max(LEAST_ROOM)).saturating_mul(2);
@@ -202,7 +203,7 @@ impl Model {
             if reasks > max_reasks {
                 return Err(AskError::BadReply { model: self.name.clone(), ask: A::NAME, tries, fault, kind });
             }
-            // Nothing can be said about an empty reply; another seed may do.
+            // There is nothing to say about an empty reply; another seed may help.
             if !answered.reply.text.trim().is_empty() {
                 let language = language_of(&request.messages);
                 request.messages.push(Message::assistant(answered.reply.text));
@@ -213,7 +214,7 @@ impl Model {
         }
     }
 
-    /// Returns what was answered, with what is held of the bounds until the ledger knows of it.
+    /// Returns the record of an answer and its budget reservation, to be kept until the usage is counted.
     async fn answer<'a, A: Ask>(
         &self,
         ask: &A,
@@ -224,7 +225,7 @@ impl Model {
     ) -> Result<(Record, Option<Hold<'a>>), AskError> {
         let (reply, usage, requests, latency, hold) = match &self.engine {
             Engine::Offline(options, places) => {
-                let _place = places.acquire().await.expect("the places are never closed");
+                let _place = places.acquire().await.expect("the semaphore is never closed");
                 let hold = flight.begin(Weight::default()).await?;
                 let _in_flight = flight.request();
                 let begun = Instant::now();
@@ -270,7 +271,7 @@ impl Model {
         Ok((record, hold))
     }
 
-    /// Answers in this process, and estimates the tokens.
+    /// Answers in this process and estimates the tokens.
     fn offline_answer<A: Ask>(
         &self,
         ask: &A,
@@ -286,7 +287,8 @@ impl Model {
         (Reply { text, ..Reply::default() }, usage)
     }
 
-    /// Returns what a request may take at most, where that matters. Where nothing bounds a reply it is a guess.
+    /// Returns the maximum usage of a request if the budget limits usage. Without a length limit the reply length is a
+    /// guess.
     fn weigh(&self, request: &Request) -> Weight {
         if !self.desk.budget.bounds_requests() {
             return Weight::default();
@@ -303,39 +305,39 @@ impl Model {
     }
 }
 
-/// A reply that a server's own limit cut is given twice this at least.
+/// If a server's own limit cut a reply, the next limit is at least twice this number of tokens.
 const LEAST_ROOM: u64 = 256;
 
-/// What a reply is taken to have at most where nothing bounds it.
+/// Assumed maximum length of a reply without a length limit, in tokens.
 const LONG_REPLY: u64 = 1000;
 
-/// Estimates the tokens of a request's prompt.
+/// Estimates the prompt tokens of a request.
 fn prompt_tokens(request: &Request) -> u64 {
     request.messages.iter().map(|message| u64::from(estimate_tokens(&message.content))).sum()
 }
 
-/// Which try of a call this is.
+/// One try of a call.
 struct Try<'a> {
-    /// From 0.
+    /// Number of the try, from 0.
     number: u32,
-    /// The key of its record.
+    /// Journal key of its record.
     key: String,
-    /// Whether an earlier reply did not keep to the schema.
+    /// Whether an earlier reply did not match the schema, so that the prompt has to include it.
     spelt_out: bool,
-    /// The reasoning behind the replies that are asked again.
+    /// Reasoning behind the replies that are requested again.
     thoughts: &'a [Option<String>],
 }
 
-/// What is wrong with a reply.
+/// Why a reply cannot be used.
 enum Fault {
-    /// The model refused, or, if so it says, a filter cut it off.
+    /// The model refused, or, if the flag is set, a content filter stopped it.
     Refused(String, bool),
-    /// It is of no use; asking again may help.
+    /// The reply is unusable; asking again may help.
     Bad(ReplyFault, String),
 }
 
-/// Says whether a draw belongs to a conversation that has begun: the last number in it, such as the 12 of
-/// `zero/qwen3/7/12/scene`, counts the turns. Only the order of requests depends on it, so a guess will do.
+/// Whether a draw belongs to a conversation that has started: its last number, such as the 12 of
+/// `zero/qwen3/7/12/scene`, is the turn. It only affects the order of requests, so a heuristic is sufficient.
 fn is_later_turn(draw: &str) -> bool {
     let mut parts = draw.rsplit('/').skip(1);
     parts.next().and_then(|part| part.parse::<u32>().ok()).is_some_and(|turn| turn > 0)
@@ -345,12 +347,12 @@ fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Reads a reply as the answer of its ask.
+/// Parses and validates a reply.
 fn read<A: Ask>(ask: &A, shape: &Shape, reply: &Reply, desk: &Desk) -> Result<A::Answer, Fault> {
     match reply.finish.as_deref() {
         Some("refusal") => return Err(Fault::Refused(reply.text.clone(), false)),
         Some("content_filter") if reply.text.trim().is_empty() => {
-            return Err(Fault::Refused("the provider's content filter left nothing of the reply".to_owned(), true));
+            return Err(Fault::Refused("the provider's content filter removed the whole reply".to_owned(), true));
         }
         Some("content_filter") => {
             return Err(Fault::Refused(format!("the provider's content filter: {}", short(&reply.text)), true));
@@ -370,7 +372,7 @@ fn read<A: Ask>(ask: &A, shape: &Shape, reply: &Reply, desk: &Desk) -> Result<A:
     let value = match shape {
         Shape::Text if is_cut => return Err(cut()),
         Shape::Text => Value::String(reply.text.trim().to_owned()),
-        // The limit may fall right after the last bracket.
+        // The reply may be complete even though the limit was reached.
         Shape::Json(schema) => {
             let mut value = json_of(&reply.text).map_err(unfit)?;
             fill_nulls(schema, &mut value);
@@ -384,7 +386,8 @@ fn read<A: Ask>(ask: &A, shape: &Shape, reply: &Reply, desk: &Desk) -> Result<A:
     Ok(answer)
 }
 
-/// Checks a value; the error names up to five faults and where they are, without repeating the value.
+/// Validates a value against a schema. The error lists up to five violations with their paths, without repeating the
+/// value.
 fn validate(schema: &Value, value: &Value, desk: &Desk) -> Result<(), String> {
     let validator = desk.validator(schema)?;
     let faults: Vec<String> = validator
@@ -399,12 +402,12 @@ fn validate(schema: &Value, value: &Value, desk: &Desk) -> Result<(), String> {
     if faults.is_empty() { Ok(()) } else { Err(short(&faults.join("; "))) }
 }
 
-/// Returns the beginning of a text, as much as an error can bear.
+/// Returns the first 600 characters of a text.
 fn short(text: &str) -> String {
     text.char_indices().nth(600).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]))
 }
 
-/// What a model is told when its reply cannot be used.
+/// Returns the message that tells a model why its reply cannot be used.
 fn again(fault: &str, shape: &Shape, language: Language) -> String {
     match (language, shape) {
         (Language::En, Shape::Json(_)) => format!(

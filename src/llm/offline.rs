@@ -1,28 +1,28 @@
-//! The offline engine: what an ask's offline answer is given.
+//! Input of the offline engine.
 
 use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Raised when any offline answer changes, so that old journals are not read for new answers.
+/// Increase when any offline answer changes, so that old journal entries are not reused.
 pub(super) const ENGINE_VERSION: u32 = 7;
 
-/// A variant of the offline engine. The options are what makes an offline source differ from an offline base.
+/// A variant of the offline engine. The options make an offline source model differ from an offline base model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OfflineOptions {
-    /// Its name; rows name the model `offline:<variant>`.
+    /// Name of the variant; rows name the model `offline:<variant>`.
     pub variant: String,
-    /// How many candidate lines it weighs before it replies, 1 to 64: more fit the talk better.
+    /// Number of candidate replies per turn, 1 to 64; more candidates give better replies.
     #[schemars(range(min = 1, max = 64))]
     pub breadth: u32,
-    /// How often a reply opens with an action in parentheses, 0 to 1.
+    /// Probability that a reply starts with an action in parentheses, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub actions: f64,
-    /// How often a reply follows the strategy it is given, 0 to 1.
+    /// Probability that a reply follows the given strategy, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub diligence: f64,
-    /// The most answers at once; no bound when silent. Changes no answer, so it is no part of a request.
+    /// Maximum number of concurrent answers. Default: unlimited. Does not affect answers, and is not part of a request.
     #[serde(skip_serializing)]
     #[schemars(range(min = 1, max = 65_536))]
     pub concurrency: Option<u32>,
@@ -34,11 +34,11 @@ impl Default for OfflineOptions {
     }
 }
 
-/// What an offline answer may use besides its ask.
+/// Context of an offline answer besides its ask.
 #[derive(Debug)]
 pub struct Offline<'a> {
-    /// The variant's options.
+    /// Options of the variant.
     pub options: &'a OfflineOptions,
-    /// A generator seeded with the run's seed, the model, the ask and the draw.
+    /// Generator seeded with the run's seed, the model, the ask and the draw.
     pub rng: ChaCha8Rng,
 }

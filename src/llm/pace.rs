@@ -1,11 +1,12 @@
-//! How fast requests may begin at one address: what the pipeline file states, what the server tells in headers, and what its
-//! refusals teach. It is told the time and reads no clock.
+//! Rate limiter for requests to one address. Combines the limit of the pipeline file, the quota in response headers,
+//! and a rate learned from rejections. Takes the time as an argument and reads no clock.
 //!
-//! While nothing is known the pace doubles every tenth of a second, so that a limit is met by a few requests and not by a
-//! burst. Refusals in a row tell how many were let in; from then on the pace stays at that and feels its way upwards, the
-//! faster the longer nothing was refused. A refusal stops the growth, and several are a step too far, which is taken back
-//! without a pause: what is let in goes on being used. (BBR's idea: what was let in is the limit; a sawtooth of AIMD would
-//! waste a tenth.) Refusals that come as often at a lower pace are chance, and are put up with.
+//! As long as no limit is known, the rate doubles every tenth of a second, so that a limit is reached by a few requests
+//! and not by a burst. Rejections in a row show how many requests were accepted; the rate is then set to that and grows
+//! again, faster the longer no request is rejected. A rejection stops the growth; several mean that the last step was
+//! too large, and it is undone without a pause, so that the accepted rate stays in use. (This is BBR's idea of using
+//! the delivered rate as the limit; the sawtooth of AIMD would waste a tenth.) Rejections that are as frequent at a
+//! lower rate are random, and are tolerated.
 
 use std::time::Duration;
 
@@ -15,60 +16,61 @@ use super::bucket::Bucket;
 use super::limit::{Limit, SHADE, Step};
 use super::refusals::{Doubt, Refusals, to_f64};
 
-/// The first pace, in requests a second.
+/// Initial rate, in requests per second.
 const FIRST: f64 = 200.0;
-/// The time in which a pace that met no limit doubles.
+/// Time in which a rate that has met no limit doubles.
 const DOUBLING: Duration = Duration::from_millis(100);
-/// The pace after the first refusal of all, until it is clear whether that was chance.
+/// Rate after the very first rejection, until it is clear whether it was random.
 const CAREFUL: f64 = FIRST / 4.0;
-/// Three in a row are no chance among so few requests; and so few are none to be careful about.
+/// Up to this many requests, three rejections in a row are not considered random, and a single one lowers the rate.
 const FEW: u64 = 100;
-/// So much lateness is caught up with, in seconds; a timer is late, and more would be a burst.
+/// Lateness that is caught up with, in seconds: timers are late, but catching up with more would be a burst.
 const SLACK: f64 = 0.05;
-/// Limits count whole seconds at least.
+/// Limits are assumed to count over at least a second.
 const SECOND: Duration = Duration::from_secs(1);
-/// So many requests, and a second, make a window: fewer would count too coarsely.
+/// A window has at least this many requests and lasts at least a second; fewer would be too coarse.
 const LEAST_COUNT: u64 = 6;
-/// Requests that begin so soon after a step back tell nothing of it: the server's count is full for a moment yet.
+/// Requests started this soon after a step back carry no information about it, because the server's counter is still
+/// full.
 const SETTLING: Duration = Duration::from_millis(100);
-/// A refusal that asks for more than this closes the door; a shorter one is a matter of pace.
+/// Rejections that ask for a longer wait than this close the address; shorter ones only affect the rate.
 const SHORT: Duration = Duration::from_secs(2);
 
-/// The pace of requests at one address.
+/// Rate limiter for requests to one address.
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// Requests a second that the pipeline file allows.
+    /// Requests per second allowed by the pipeline file.
     stated: Option<f64>,
-    /// What refusals have taught.
+    /// Limit learned from rejections.
     learned: Option<Limit>,
-    /// Requests a second that headers tell, and until when that holds.
+    /// Requests per second according to headers, and until when this applies.
     told: Option<(f64, Instant)>,
-    /// Requests a second while no limit is known.
+    /// Requests per second while no limit is known.
     ramp: f64,
     bucket: Bucket,
-    /// When no request may begin until, and whether the pace is learned anew then.
+    /// Until when no request may start, and whether the rate is learned again then.
     held: Option<Instant>,
     learns: bool,
-    /// Requests so far; each has its number.
+    /// Number of requests so far, which is the number of the next one.
     begun: u64,
-    /// The requests of the last second or longer, and those of the window before.
+    /// Requests of the current window (a second or longer) and of the window before.
     window: Window,
     before: Option<Window>,
     refusals: Refusals,
-    /// Whether a request has waited for the pace: only a pace that is used up grows.
+    /// Whether a request had to wait for the rate limit: only a fully used rate grows.
     bound: bool,
 }
 
-/// What a refusal means for the requests to come.
+/// Consequence of a rejection for the next requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lesson {
-    /// Nothing, or a lower pace.
+    /// None, or a lower rate.
     Pace,
-    /// No request may begin for as long as the server asks.
+    /// No request may start for as long as the server asks.
     Closed,
 }
 
-/// Requests that were counted for a while.
+/// Request counts over a period.
 #[derive(Debug, Clone, Copy)]
 struct Window {
     since: Instant,
@@ -89,7 +91,7 @@ impl Window {
 }
 
 impl Pace {
-    /// Makes a pace that knows nothing but what is stated.
+    /// Creates a rate limiter that knows only the configured limit.
     pub(super) const fn new(stated: Option<f64>, now: Instant) -> Self {
         Self {
             stated,
@@ -107,18 +109,18 @@ impl Pace {
         }
     }
 
-    /// Returns the requests a second that may begin now.
+    /// Returns the current rate in requests per second.
     pub(super) fn rate(&self, now: Instant) -> f64 {
         let told = self.told.filter(|(_, until)| now < *until).map_or(f64::INFINITY, |(rate, _)| rate);
         self.learned.map_or(self.ramp, |limit| limit.rate).min(told).min(self.stated.unwrap_or(f64::INFINITY))
     }
 
-    /// Says whether no request may begin for a while.
+    /// Whether the address is closed.
     pub(super) fn is_held(&self, now: Instant) -> bool {
         self.held.is_some_and(|until| now < until)
     }
 
-    /// Returns when a request may begin that cannot begin now.
+    /// Returns when a request may start, or `None` if it may start now.
     pub(super) fn wait(&mut self, now: Instant, is_idle: bool) -> Option<Instant> {
         self.pass(now, is_idle);
         if let Some(until) = self.held {
@@ -130,7 +132,7 @@ impl Pace {
         (!wait.is_zero()).then(|| now.checked_add(wait).unwrap_or(now + Duration::from_hours(1)))
     }
 
-    /// Counts a request that begins, and returns its number.
+    /// Counts a started request, and returns its number.
     pub(super) const fn begin(&mut self) -> u64 {
         self.bucket.spend(1.0);
         self.window.begun += 1;
@@ -138,7 +140,7 @@ impl Pace {
         self.begun - 1
     }
 
-    /// Learns from the refusal of a request, by its number and the time when it began; the server asks for a wait.
+    /// Learns from the rejection of a request, given its number, when it started, and the wait asked for by the server.
     pub(super) fn refuse(&mut self, number: u64, begun: Instant, wait: Duration, now: Instant) -> Lesson {
         match &mut self.before {
             Some(before) if number < self.window.first => before.refused += 1,
@@ -186,7 +188,7 @@ impl Pace {
         Lesson::Pace
     }
 
-    /// Takes no refusal for news of a request that begins before a time.
+    /// Ignores rejections of requests that started before a time.
     fn settle(&mut self, until: Instant) {
         self.refusals.settle(until);
         if let Some(limit) = &mut self.learned {
@@ -194,14 +196,16 @@ impl Pace {
         }
     }
 
-    /// Begins anew as with an unknown server, where no limit has been learned: after an outage all would come at once.
+    /// Restarts at the initial rate unless a limit was learned, so that the requests after an outage are not sent at
+    /// once.
     pub(super) fn restart(&mut self, now: Instant) {
         self.ramp = FIRST;
         self.bucket.empty(now);
     }
 
-    /// Takes what a server tells: so many requests are left until its count begins anew. A server that refills steadily
-    /// settles at its rate with half of its count left; one that counts by windows is used up when the window ends.
+    /// Applies the quota in response headers: `remaining` requests until the reset. With a server that refills
+    /// continuously this settles at its rate with half of the quota left; with one that counts by windows the quota is
+    /// used up when the window ends.
     pub(super) fn tell(&mut self, remaining: f64, reset: Duration, now: Instant) {
         if reset > Duration::ZERO {
             let until = now + reset.min(Duration::from_mins(2));
@@ -209,7 +213,7 @@ impl Pace {
         }
     }
 
-    /// Lets time pass.
+    /// Advances the time.
     fn pass(&mut self, now: Instant, is_idle: bool) {
         if let Some(until) = self.held {
             if now < until {
@@ -246,7 +250,7 @@ impl Pace {
         self.bucket.fill(rate, most(rate), now);
     }
 
-    /// Learns from what was let in of late. A limit counts whole seconds at least.
+    /// Learns from the recently accepted requests. Limits are assumed to count over at least a second.
     fn learn(&mut self, now: Instant) {
         let windows = [Some(self.window), self.before.take()];
         let windows = || windows.iter().flatten();
@@ -254,7 +258,7 @@ impl Pace {
         let let_in: u64 = windows().map(|window| window.begun.saturating_sub(window.refused)).sum();
         let rate = to_f64(let_in) / seconds.max(1.0);
         match &mut self.learned {
-            // Nothing is learned from a closed door, nor from a moment.
+            // Nothing can be learned if no request was accepted, or from less than a second.
             Some(limit) => limit.reopen((let_in > 0 && seconds >= 1.0).then_some(rate), now),
             None if let_in == 0 => {}
             None => self.learned = Some(Limit::new(rate * SHADE, now)),
@@ -263,13 +267,13 @@ impl Pace {
     }
 }
 
-/// Returns how many requests may begin at once.
+/// Returns the maximum burst.
 fn most(rate: f64) -> f64 {
     1.0 + rate.min(1e6) * SLACK
 }
 
-/// Reads how long until a count begins anew, as `x-ratelimit-reset-*` headers write it: `1s`, `6m0s`, `120ms`, `1h2m3.5s`, or
-/// seconds. Points in time are left alone.
+/// Parses the time until a reset in `x-ratelimit-reset-*` headers: `1s`, `6m0s`, `120ms`, `1h2m3.5s`, or seconds.
+/// Returns `None` for points in time.
 pub(super) fn reset_of(text: &str) -> Option<Duration> {
     let text = text.trim();
     let seconds = if let Ok(seconds) = text.parse::<f64>() {
@@ -294,7 +298,7 @@ pub(super) fn reset_of(text: &str) -> Option<Duration> {
         }
         sum
     };
-    // What is longer than a week is a point in time.
+    // More than a week is a Unix timestamp.
     (seconds < 604_800.0).then(|| Duration::try_from_secs_f64(seconds).ok())?
 }
 
@@ -304,20 +308,20 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// How a server counts the requests of a second.
+    /// How a test server counts the requests of a second.
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Counts {
-        /// By seconds, the first of which begins with the first request.
+        /// In windows of a second, starting with the first request.
         Windows,
-        /// By seconds of a clock of its own.
+        /// In seconds of its own clock.
         Clock,
-        /// By the second before each request.
+        /// Over the second before each request.
         Sliding,
-        /// With a bucket that holds so many seconds' requests.
+        /// With a bucket of this many seconds' requests.
         Bucket(f64),
     }
 
-    /// A server that lets in so many requests a second.
+    /// A test server that accepts a number of requests per second.
     struct Server {
         counts: Counts,
         most: f64,
@@ -364,7 +368,8 @@ mod tests {
         }
     }
 
-    /// Sends as fast as the pace allows for a time; refusals are heard `heard` later. Returns (let in, refused).
+    /// Sends requests as fast as the limiter allows; rejections are reported `heard` later. Returns (accepted,
+    /// rejected).
     fn play(pace: &mut Pace, server: &mut Server, from: Instant, time: Duration, heard: Duration) -> (u64, u64) {
         let (mut now, mut counts) = (from, (0, 0));
         let mut news: std::collections::VecDeque<(u64, Instant)> = std::collections::VecDeque::new();
@@ -417,7 +422,7 @@ mod tests {
             let mut server = Server::new(counts, most, now);
             let (let_in, refused) = play(&mut pace, &mut server, now, Duration::from_mins(2), 10 * MS);
             let all = most * 120.0;
-            // One request too many is a fifth of it.
+            // One request too many is a fifth of the limit.
             assert!(to_f64(let_in) >= all * 0.85, "{counts:?}: {let_in} of {all} let in");
             assert!(to_f64(refused) <= all * 0.06, "{counts:?}: {refused} of {all} refused");
         }
@@ -476,7 +481,7 @@ mod tests {
             closed += u32::from(pace.refuse(number, now, SECOND, now) == Lesson::Closed);
         }
         assert!(closed >= 9 && count <= 40, "{count} requests, closed {closed} times");
-        // A long wait is one for all.
+        // A long wait applies to all requests.
         let minute = Duration::from_mins(1);
         assert_eq!(pace.wait(now + minute, false), None);
         let number = pace.begin();
@@ -490,7 +495,7 @@ mod tests {
         let mut pace = Pace::new(None, now);
         let mut server = Server::new(Counts::Windows, f64::INFINITY, now);
         let (first, _) = play(&mut pace, &mut server, now, 50 * MS, MS);
-        assert!((5..=20).contains(&first), "{first}: no burst");
+        assert!((5..=20).contains(&first), "{first}: there must be no burst");
         let (let_in, _) = play(&mut pace, &mut server, now + 50 * MS, 450 * MS, MS);
         assert!(let_in > 600, "{let_in}");
         let later = now + Duration::from_secs(5);
@@ -510,7 +515,7 @@ mod tests {
         let (let_in, _) = play(&mut pace, &mut server, later, Duration::from_secs(1), MS);
         assert!((9..=12).contains(&let_in), "{let_in}");
         let (let_in, _) = play(&mut pace, &mut server, later + Duration::from_secs(2), Duration::from_secs(1), MS);
-        assert!(let_in >= 45, "{let_in}: what was told is over");
+        assert!(let_in >= 45, "{let_in}: the quota of the headers has expired");
     }
 
     #[test]

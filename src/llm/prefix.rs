@@ -1,27 +1,27 @@
-//! How much of the prompts begins as earlier ones did: what a server's prefix cache could serve.
+//! Estimates how many prompt tokens a server's prefix cache could serve.
 //!
-//! A prompt is cut into blocks of 16 tokens, by a count that needs no vocabulary: four ASCII bytes, one character of three
-//! bytes or more, or two others are one token. A block stands for all that comes before it too, so that a block seen before
-//! is a prefix seen before. What is counted depends on the set of prompts alone, never on their order: every block that
-//! stands in several prompts is new once. Memory is bounded: beyond so many blocks a sample of them, drawn by their hashes, is kept.
+//! A prompt is cut into blocks of 16 tokens, counted without a vocabulary: four ASCII bytes, one character of three or
+//! more bytes, or two other characters are one token. The hash of a block covers everything before it, so a known block
+//! means a known prefix. The result depends on the set of prompts and not on their order: a block that occurs in
+//! several prompts counts as new once. Memory is bounded: beyond a number of blocks only a sample by hash is kept.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::schema::{Message, Role};
 
-/// Quarters of a token in a block.
+/// Quarter tokens per block.
 const BLOCK: usize = 64;
 
-/// So many different blocks are kept before every second one is let go: the count is exact up to here, and within about
-/// one in a hundred above.
+/// Number of distinct blocks at which every second one is dropped: the result is exact up to this number, and accurate
+/// to about 1 % above it.
 const MOST: usize = 1 << 16;
 
-/// The blocks of the prompts of one ask to one model.
+/// Prompt blocks of one ask to one model.
 #[derive(Debug, Default)]
 pub(super) struct Prefixes {
     kept: HashSet<u64, BuildHasherDefault<Itself>>,
-    /// Blocks are kept whose hash ends in so many zeros.
+    /// Blocks are kept if their hash ends in this many zero bits.
     level: u32,
     blocks: u64,
     quarters: u64,
@@ -45,7 +45,7 @@ impl Prefixes {
         }
     }
 
-    /// Returns the share of all prompt tokens that extends an earlier prompt, 0 to 1.
+    /// Returns the fraction of all prompt tokens that extend an earlier prompt, 0 to 1.
     #[expect(clippy::cast_precision_loss, reason = "token counts stay far below 2^52")]
     pub(super) fn share(&self) -> f64 {
         let different = (self.kept.len() as u64) << self.level;
@@ -54,7 +54,7 @@ impl Prefixes {
     }
 }
 
-/// Hashes what is a hash already.
+/// Hasher for values that are hashes already.
 #[derive(Debug, Default)]
 struct Itself(u64);
 
@@ -64,16 +64,16 @@ impl Hasher for Itself {
     }
 
     fn write(&mut self, _: &[u8]) {
-        unreachable!("only whole hashes are kept");
+        unreachable!("the keys are u64 hashes");
     }
 
     fn write_u64(&mut self, hash: u64) {
-        // A sample of the hashes has its last bits in common, by which a table places what it keeps.
+        // The hashes of a sample have the same last bits, which a hash table uses to place entries.
         self.0 = hash.rotate_left(32);
     }
 }
 
-/// A prompt as its blocks' hashes, each over all that comes before its end.
+/// A prompt as the hashes of its blocks; each covers everything up to the end of the block.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Prompt {
     blocks: Vec<u64>,
@@ -81,7 +81,7 @@ pub(super) struct Prompt {
 }
 
 impl Prompt {
-    /// Cuts messages into blocks, each message after its role; an unfinished block at the end is none.
+    /// Cuts messages into blocks, each message preceded by its role; an incomplete block at the end is dropped.
     pub(super) fn of(messages: &[Message]) -> Self {
         let mut text = String::with_capacity(messages.iter().map(|message| message.content.len() + 12).sum());
         for Message { role, content } in messages {
@@ -104,10 +104,10 @@ impl Prompt {
     }
 }
 
-/// Returns where the block that begins at a byte ends; none when the text is over before.
+/// Returns the end of the block that starts at a byte; `None` if the text ends before.
 fn block_end(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
-    // Most blocks of an English prompt.
+    // Most blocks of English prompts.
     if bytes.get(at..at + BLOCK).is_some_and(<[u8]>::is_ascii) {
         return Some(at + BLOCK);
     }
@@ -121,7 +121,7 @@ fn block_end(text: &str, at: usize) -> Option<usize> {
     None
 }
 
-/// Returns a character's weight in quarters of a token.
+/// Returns the weight of a character in quarter tokens.
 const fn weight(c: char) -> usize {
     match c.len_utf8() {
         1 => 1,
@@ -130,7 +130,7 @@ const fn weight(c: char) -> usize {
     }
 }
 
-/// Hashes a block with the hash of what comes before it. Every bit of the result depends on every byte.
+/// Hashes a block with the hash of everything before it. Every bit of the result depends on every byte.
 fn chained(before: u64, block: &[u8]) -> u64 {
     const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
     let mut hash = before ^ (block.len() as u64).wrapping_mul(ODD);
@@ -156,7 +156,7 @@ mod tests {
         prefixes.share()
     }
 
-    /// A conversation's prompts: each turn extends the one before.
+    /// The prompts of a conversation, each extending the one before.
     fn turns(opening: &str, line: &str, count: usize) -> Vec<Vec<Message>> {
         let prompt =
             |turn: usize| vec![Message::system(opening), Message::user(format!("{opening}{}", line.repeat(turn)))];
@@ -173,7 +173,7 @@ mod tests {
             let shared = share(&prompts);
             assert!((0.75..0.95).contains(&shared), "{shared}");
             assert!(share(&prompts[..1]).abs() < f64::EPSILON);
-            // Another beginning, and nothing of the rest counts.
+            // With another beginning nothing else can be cached.
             let otherwise = |(n, prompt): (usize, &Vec<Message>)| {
                 [vec![Message::system(format!("{n} begins otherwise"))], prompt.clone()].concat()
             };
@@ -196,7 +196,7 @@ mod tests {
         let mut forwards = Prefixes::default();
         let mut backwards = Prefixes::default();
         let prompt = |n: usize| Prompt::of(&[Message::user(format!("{n:064}{}", "x".repeat(64 * 49)))]);
-        // 400,000 blocks in 4,000 pairs of equals.
+        // 400,000 blocks in 4,000 pairs of equal prompts.
         for n in 0..8000 {
             forwards.add(&prompt(n / 2));
             backwards.add(&prompt((7999 - n) / 2));
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn blocks_have_sixteen_tokens() {
         let of = |text: &str| Prompt::of(&[Message::user(text)]).blocks.len();
-        // The role before it weighs six quarters.
+        // The role before the text weighs six quarters.
         assert_eq!((of(&"x".repeat(57)), of(&"x".repeat(58)), of(&"x".repeat(122))), (0, 1, 2));
         assert_eq!((of(&"河".repeat(14)), of(&"河".repeat(15)), of(&"河".repeat(31))), (0, 1, 2));
     }

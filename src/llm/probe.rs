@@ -1,4 +1,4 @@
-//! Asks an endpoint what it is able to do, before any work depends on it: one tiny call, and the list of its models.
+//! Probes an endpoint before a run: one small call, and the list of models.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,38 +15,38 @@ use super::{Answered, AskError, Budget, Desk, Endpoint, Journal, JournalError, R
 use crate::prompt::Prompts;
 use crate::schema::Message;
 
-/// What an address does with a JSON Schema.
+/// Support of an address for JSON Schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schemas {
-    /// It takes `json_schema` and keeps to it.
+    /// Accepts `json_schema` and follows it.
     Strict,
-    /// It refuses `json_schema` and takes `json_object`; the schema stands in the prompt.
+    /// Rejects `json_schema` and accepts `json_object`; the schema is in the prompt.
     Object,
-    /// It refuses both; the schema stands in the prompt.
+    /// Rejects both; the schema is in the prompt.
     Prompt,
-    /// It took the schema, and its reply does not fit.
+    /// Accepts the schema, but the reply does not match it.
     Ignored,
-    /// The length limit cut the reply before that could be seen.
+    /// Unknown, because the reply was cut at the length limit.
     Cut,
 }
 
-/// What was found at an address.
+/// Result of probing an address.
 #[derive(Debug)]
 pub struct Probe {
-    /// The address, as errors show it.
+    /// The address, as shown in errors.
     pub address: String,
-    /// How the call went: the time that it took and what became of the schema.
+    /// Latency of the call and support for schemas, or the error.
     pub call: Result<(Duration, Schemas), AskError>,
-    /// The ids of the server's models, sorted; null when it does not list them.
+    /// Ids of the server's models, sorted; `None` if it does not list them.
     pub models: Option<Vec<String>>,
-    /// How many tokens the model takes, where the list tells.
+    /// Context length in tokens, if the model list states it.
     pub context: Option<u64>,
 }
 
-/// So long a probe waits for a reply at most. A server may have to load its model first, but who asks waits for the answer.
+/// Maximum timeout of a probe. The server may have to load the model first, but the user is waiting.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Asks every address of a model, as a run would ask it but without further tries, and with less patience.
+/// Probes every address of a model with a request as in a run, but without retries and with a shorter timeout.
 pub async fn probe(name: &str, endpoint: &Endpoint, sampling: &Sampling, extra_body: Value) -> Vec<Probe> {
     let addresses = endpoint
         .base_urls
@@ -77,9 +77,9 @@ async fn call(
     sampling: Value,
     extra_body: Value,
 ) -> Result<(Duration, Schemas), AskError> {
-    let prompts = Prompts::new([], &BTreeMap::new()).expect("no template is wrong where there is none");
+    let prompts = Prompts::new([], &BTreeMap::new()).expect("there are no templates to parse");
     let desk = Desk::new(0, prompts, Arc::new(Nowhere), Budget::default(), false);
-    // Nobody would write this word of themselves.
+    // A value that no model would produce by itself.
     let seal = json!({"type": "string", "enum": ["marl-0417"]});
     let schema = json!({"type": "object", "properties": {"seal": seal}, "required": ["seal"],
         "additionalProperties": false});
@@ -101,7 +101,7 @@ async fn call(
     Ok((exchange.latency, schemas))
 }
 
-/// Reads the ids out of a list of models, and the context of one of them, as far as the server tells.
+/// Parses the ids of a model list, and the context length of one model, if stated.
 fn read(list: &Value, model: &str) -> (Option<Vec<String>>, Option<u64>) {
     let Some(entries) = list["data"].as_array().or_else(|| list["models"].as_array()) else { return (None, None) };
     let id = |entry: &Value| entry["id"].as_str().or_else(|| entry["name"].as_str()).map(str::to_owned);
@@ -115,7 +115,7 @@ fn read(list: &Value, model: &str) -> (Option<Vec<String>>, Option<u64>) {
     (Some(ids), context)
 }
 
-/// A journal that keeps nothing: a probe is no part of a run.
+/// A journal that stores nothing, because a probe is not part of a run.
 struct Nowhere;
 
 impl Journal for Nowhere {

@@ -1,4 +1,4 @@
-//! What is asked and answered, in the form that the journal keeps.
+//! Requests and replies as stored in the journal.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use serde_json::Value;
 use super::Usage;
 use crate::schema::Message;
 
-/// A request in canonical form: what is asked, before anything that a server's quirks make of it.
+/// A request in canonical form, before it is adapted to a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// The model's id, such as `Qwen/Qwen3-32B` or `offline:plain`.
+    /// Id of the model, such as `Qwen/Qwen3-32B` or `offline:plain`.
     pub model: String,
     /// The messages.
     pub messages: Vec<Message>,
-    /// Sampling parameters, those that are set (offline: the options of the variant and the engine's version).
+    /// Sampling parameters that are set; for the offline engine the options of the variant and the engine's version.
     pub sampling: Value,
-    /// The schema of the reply; null for plain text.
+    /// JSON Schema of the reply; null for plain text.
     pub schema: Value,
-    /// Further keys of the body that the pipeline file sets.
+    /// Additional keys of the body from the pipeline file.
     pub extra_body: Value,
 }
 
 impl Request {
-    /// Returns the journal key: a hash of the ask, the request and the draw, 32 hexadecimal digits.
+    /// Returns the journal key: a hash of the ask, the request and the draw, in 32 hexadecimal digits.
     #[must_use]
     pub fn key(&self, ask: &str, draw: &str) -> String {
         hash(&(ask, self, draw))
@@ -34,61 +34,61 @@ impl Request {
 
 /// Returns 128 bits of blake3 over a value's JSON, in hexadecimal.
 pub(super) fn hash(value: &impl Serialize) -> String {
-    // All at once: a hasher that is fed word by word is several times slower.
-    let json = serde_json::to_vec(value).expect("requests have string keys only");
+    // A single call: feeding the hasher in small parts is several times slower.
+    let json = serde_json::to_vec(value).expect("all keys of a request are strings");
     blake3::hash(&json).to_hex()[..32].to_owned()
 }
 
-/// What a model said.
+/// A reply of a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
-    /// The content, without reasoning.
+    /// Content, without reasoning.
     pub text: String,
-    /// Reasoning that came beside or inside the content.
+    /// Reasoning returned next to or inside the content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// Why it ended, as the server says: `stop`, `length` …
+    /// Finish reason reported by the server: `stop`, `length` …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish: Option<String>,
-    /// The model as the server names it.
+    /// Model name reported by the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served_model: Option<String>,
 }
 
-/// One answered request in the journal.
+/// An answered request in the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// The key that it is found by.
+    /// Key of the record.
     pub key: String,
-    /// The key of the first try, when this one is a re-ask.
+    /// Key of the first try, if this is a schema retry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// The ask's name.
+    /// Name of the ask.
     pub ask: String,
-    /// The model's name in the pipeline file.
+    /// Name of the model in the pipeline file.
     pub model: String,
-    /// Which draw of the ask this is.
+    /// Draw of the ask.
     pub draw: String,
-    /// What was asked.
+    /// The request.
     pub request: Request,
-    /// What was answered.
+    /// The reply.
     pub reply: Reply,
-    /// Tokens.
+    /// Token counts.
     pub usage: Usage,
-    /// HTTP requests that it took, failed ones included; 0 offline.
+    /// Number of HTTP requests, including failed ones; 0 offline.
     pub requests: u32,
-    /// From the first request to the reply, in milliseconds.
+    /// Time from the first request to the reply, in milliseconds.
     pub latency_ms: u64,
 }
 
-/// What a record holds beside its question.
+/// A record without its request.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Answered {
-    /// What was answered.
+    /// The reply.
     pub reply: Reply,
-    /// Tokens.
+    /// Token counts.
     pub usage: Usage,
-    /// HTTP requests that it took, failed ones included; 0 offline.
+    /// Number of HTTP requests, including failed ones; 0 offline.
     pub requests: u32,
 }
 
@@ -98,27 +98,27 @@ impl From<&Record> for Answered {
     }
 }
 
-/// What goes wrong with a journal. Always ends the run: an answer that cannot be kept must not be used.
+/// Error of a journal. Always ends the run: an answer that cannot be stored must not be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct JournalError {
-    /// What was tried, with the path.
+    /// The failed operation, with the path.
     pub what: String,
-    /// Why it failed.
+    /// Cause.
     #[source]
     pub source: std::io::Error,
 }
 
-/// Where answered requests are kept. `store` has the one on disk.
+/// Storage of answered requests. `store` implements it on disk.
 pub trait Journal: Send + Sync {
-    /// Returns what was answered to a key. Who has the key has the question.
+    /// Returns the answer for a key. The caller already has the request.
     fn find(&self, key: &str) -> Result<Option<Answered>, JournalError>;
 
-    /// Writes a record; when the future is done, the record outlives a crash.
+    /// Writes a record; once the future completes, the record survives a crash.
     fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>>;
 
-    /// Returns the tokens of all that was answered before it was opened, by the model's name: what has been paid for, whether
-    /// a run asks for it again or not. A journal that always begins empty has none.
+    /// Returns the usage of all records at the time of opening, by model name: what has been paid for, whether or not a
+    /// run asks for it again. Empty for a journal that always starts empty.
     fn paid(&self) -> BTreeMap<String, Usage> {
         BTreeMap::new()
     }
@@ -140,7 +140,7 @@ mod tests {
             extra_body: Value::Null,
         };
         let key = request.key("a/b", "1");
-        assert_eq!(key, hash(&json!(["a/b", request, "1"])), "a key is made from the request's JSON");
+        assert_eq!(key, hash(&json!(["a/b", request, "1"])), "the key is a hash of the request's JSON");
         assert_eq!(key.len(), 32);
         let hotter = Request { sampling: json!({"temperature": 0.8}), ..request.clone() };
         for other in [request.key("a/c", "1"), request.key("a/b", "2"), hotter.key("a/b", "1")] {

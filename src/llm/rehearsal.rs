@@ -1,8 +1,8 @@
-//! A run that asks no server: the offline engine stands in for every served model, and time is counted, not spent.
+//! Dry run: the offline engine replaces every served model, and time is simulated.
 //!
-//! The clock is the rehearsal's own. It stands still while there is work, and moves on to the next end of a call when every
-//! task waits for one; whoever runs the tasks calls [`Rehearsal::idle`] then. So waits, queues and limits add up as in a
-//! run, within the time that the offline answers take.
+//! The simulated clock stands still while there is work, and advances to the next end of a call when all tasks are
+//! waiting; the runtime calls [`Rehearsal::idle`] for that. Waits, queues and limits thus add up as in a real run,
+//! while only the time of the offline answers passes.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -16,23 +16,23 @@ use super::Usage;
 use super::gate::Limits;
 use super::ledger::part;
 
-/// What an ask to a model is expected to take.
+/// Expected cost of one ask to a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expected {
-    /// From the request to the reply.
+    /// Time from the request to the reply.
     pub latency: Duration,
-    /// How many prompt tokens the server counts for each that is estimated.
+    /// Prompt tokens counted by the server per estimated token.
     pub prompt_ratio: f64,
-    /// The tokens of a reply; when silent those of the offline answer, and `least` of them at least.
+    /// Expected tokens of a reply; if unset, those of the offline answer, but at least `least`.
     pub completion: Option<u64>,
-    /// The fewest tokens that a reply is taken to have.
+    /// Minimum number of tokens of a reply.
     pub least: u64,
-    /// How many replies of a call are of no use, so that it is asked again.
+    /// Expected number of unusable replies per call, each followed by a retry.
     pub reasks: f64,
 }
 
 impl Expected {
-    /// Returns the usage of a call, from what its offline answer took. A call that is asked again sends its prompt again,
+    /// Returns the expected usage of a call, given the usage of its offline answer. A retry sends the prompt again,
     /// with the reply.
     pub(super) fn usage(&self, offline: Usage) -> Usage {
         let prompt = part(offline.prompt, self.prompt_ratio);
@@ -46,10 +46,10 @@ impl Expected {
     }
 }
 
-/// What is expected of an ask to a model: (model's name, ask).
+/// Expectations by (model name, ask).
 type Expectation = dyn Fn(&str, &str) -> Expected + Send + Sync;
 
-/// What stands in for servers.
+/// Replaces the servers in a dry run.
 pub struct Rehearsal {
     expectation: Box<Expectation>,
     state: Mutex<State>,
@@ -58,15 +58,15 @@ pub struct Rehearsal {
 #[derive(Default)]
 struct State {
     now: Duration,
-    /// Who waits until when, in order of the time and of their coming.
+    /// Waiting calls, by wake-up time and then by arrival.
     waiting: BTreeMap<(Duration, u64), Waker>,
     came: u64,
-    /// Work that goes on where the tasks' runtime does not see it.
+    /// Amount of work that the runtime of the tasks does not see.
     busy: u64,
     models: BTreeMap<String, Pace>,
 }
 
-/// When a model may be asked.
+/// When a model may be called.
 struct Pace {
     places: Arc<Semaphore>,
     next_request: Duration,
@@ -80,18 +80,18 @@ impl std::fmt::Debug for Rehearsal {
 }
 
 impl Rehearsal {
-    /// Makes a rehearsal that begins at zero.
+    /// Creates a dry run that starts at time zero.
     pub fn new(expectation: impl Fn(&str, &str) -> Expected + Send + Sync + 'static) -> Self {
         Self { expectation: Box::new(expectation), state: Mutex::default() }
     }
 
-    /// Returns how much time has been counted.
+    /// Returns the simulated time.
     #[must_use]
     pub fn now(&self) -> Duration {
         self.state().now
     }
 
-    /// Moves on to the next end of a call, where everything waits for one.
+    /// Advances the clock to the next end of a call, if all tasks are waiting.
     pub fn idle(&self) {
         let mut state = self.state();
         let Some((&(time, _), _)) = state.waiting.first_key_value().filter(|_| state.busy == 0) else { return };
@@ -102,28 +102,28 @@ impl Rehearsal {
         awake.into_values().for_each(Waker::wake);
     }
 
-    /// Keeps the clock from moving until the guard is dropped: work goes on elsewhere.
+    /// Stops the clock until the guard is dropped, because work continues elsewhere.
     #[must_use]
     pub fn busy(self: &Arc<Self>) -> Busy {
         self.state().busy += 1;
         Busy(Arc::clone(self))
     }
 
-    /// Returns what an ask to a model is expected to take.
+    /// Returns the expectation for an ask to a model.
     pub(super) fn expected(&self, model: &str, ask: &str) -> Expected {
         (self.expectation)(model, ask)
     }
 
-    /// Waits as a request would: for its turn within the limits, for a place among those in flight, for its reply.
+    /// Waits like a request: for its turn within the rate limits, for the concurrency limit, and for its reply.
     pub(super) async fn pass(&self, model: &str, limits: Limits, usage: &Usage, latency: Duration) {
         let (places, turn) = self.turn(model, limits, usage);
         self.wait(turn).await;
-        let _place = places.acquire_owned().await.expect("the places are never closed");
+        let _place = places.acquire_owned().await.expect("the semaphore is never closed");
         let end = self.now() + latency;
         self.wait(end).await;
     }
 
-    /// Returns the places of a model, and when its limits let a request begin.
+    /// Returns the semaphore of a model, and when its limits allow a request to start.
     fn turn(&self, model: &str, limits: Limits, usage: &Usage) -> (Arc<Semaphore>, Duration) {
         let mut state = self.state();
         let now = state.now;
@@ -167,7 +167,7 @@ impl Rehearsal {
     }
 }
 
-/// Keeps a rehearsal's clock from moving.
+/// Stops the clock of a dry run while it exists.
 #[derive(Debug)]
 pub struct Busy(Arc<Rehearsal>);
 
@@ -183,7 +183,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Returns how long so many calls take, all asked at once.
+    /// Returns how long a number of concurrent calls takes.
     fn elapsed(calls: u32, limits: Limits, usage: Usage) -> Duration {
         let expected = Expected { latency: SECOND, prompt_ratio: 1.0, completion: None, least: 0, reasks: 0.0 };
         let rehearsal = Arc::new(Rehearsal::new(move |_, _| expected));
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(elapsed(1, open, usage), SECOND);
         assert_eq!(elapsed(12, open, usage), 3 * SECOND);
         assert_eq!(elapsed(13, open, usage), 4 * SECOND);
-        // Twelve turns half a second apart, and the last one's reply.
+        // Twelve starts half a second apart, and the last reply.
         let slow = Limits { requests_per_minute: Some(120), ..open };
         assert_eq!(elapsed(12, slow, usage), Duration::from_millis(6500));
         let few = Limits { tokens_per_minute: Some(6000), ..open };

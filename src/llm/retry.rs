@@ -1,4 +1,4 @@
-//! What a failed exchange means for its call, and how long to wait before the next try. Reads no clock.
+//! Classifies failed requests, and computes the wait before the next try. Reads no clock.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use super::HttpFault;
 use super::breaker::PATIENCE;
 use crate::seed::seeded;
 
-/// The longest wait before a try, whatever the server asks for.
+/// Maximum wait before a try, regardless of what the server asks for.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
-/// How servers say that a request is too long, be it for the model or for a minute's tokens.
+/// Error texts for a request that is too long for the model or for the token rate limit.
 const TOO_LONG: &[&str] = &[
     "context length",
     "context_length",
@@ -24,15 +24,15 @@ const TOO_LONG: &[&str] = &[
     "request too large",
 ];
 
-/// How servers say that a filter stopped the request.
+/// Error texts for a request stopped by a content filter.
 const FILTERED: &[&str] =
     &["content_filter", "content_policy", "contentpolicyviolation", "content management", "moderation", "flagged"];
 
-/// How servers say that no wait brings more.
+/// Error texts for an exhausted quota, for which waiting does not help.
 const USED_UP: &[&str] = &["insufficient_quota", "insufficient quota", "exceeded your current quota", "billing"];
 
-/// How servers say with a 400 that no request can succeed: that they do not know the model, or the key (`LiteLLM` looks for keys
-/// in a database), or that all is spent.
+/// Error texts of a status 400 after which no request can succeed: unknown model, unknown key (`LiteLLM` looks up keys
+/// in a database), or exhausted budget.
 const HOPELESS: &[&str] = &[
     "model_not_found",
     "model not found",
@@ -44,45 +44,45 @@ const HOPELESS: &[&str] = &[
     "budget has been exceeded",
 ];
 
-/// An exchange without a completion.
+/// A request without a completion.
 #[derive(Debug)]
 pub(super) struct Failure {
-    /// What is shown.
+    /// The fault shown in errors.
     pub(super) fault: HttpFault,
     /// How long the server asks to wait.
     pub(super) retry_after: Option<Duration>,
-    /// What the server says about it, in lower case, for [`Failure::verdict`].
+    /// Error text of the server in lower case, for [`Failure::verdict`].
     pub(super) says: String,
-    /// What kind it is, as the ledger counts it.
+    /// Kind of failure in the usage statistics.
     pub(super) kind: &'static str,
 }
 
-/// What a failure means for its call.
+/// Consequence of a failure for its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The same request may succeed later.
     Retry,
-    /// The server takes no more requests for now.
+    /// The server rejected the request because of a rate limit.
     Slower,
-    /// The provider's filter stopped the request.
+    /// The provider's content filter stopped the request.
     Filtered,
-    /// The server does not take the request as it stands; another form of it may do.
+    /// The server does not support the request format; another format may succeed.
     Reform,
-    /// The prompt, with the room for its reply, is longer than the model takes.
+    /// The prompt and the maximum reply exceed the context length.
     TooLong,
-    /// The request is hopeless for another reason.
+    /// The request cannot succeed for another reason.
     Permanent,
     /// No call to this endpoint can succeed.
     Unusable,
 }
 
 impl Failure {
-    /// Makes a failure about which the server says nothing.
+    /// Creates a failure without an error text from the server.
     pub(super) const fn of(kind: &'static str, fault: HttpFault) -> Self {
         Self { fault, retry_after: None, says: String::new(), kind }
     }
 
-    /// Returns what the failure means. The status decides; the server's words where one status has several meanings.
+    /// Classifies the failure by its status, and by the error text where a status is ambiguous.
     pub(super) fn verdict(&self) -> Verdict {
         let says = |words: &[&str]| words.iter().any(|word| self.says.contains(word));
         let HttpFault::Status { status, .. } = self.fault else { return Verdict::Retry };
@@ -92,7 +92,7 @@ impl Failure {
             402 | 429 if says(USED_UP) => Verdict::Unusable,
             400 if says(HOPELESS) => Verdict::Unusable,
             429 => Verdict::Slower,
-            // What a chat template cannot render is an error of the server to some.
+            // Some servers report an error of the chat template as an internal error.
             500 if says(&["system role", "roles must alternate"]) => Verdict::Reform,
             408 | 409 | 425 | 500 | 502..=599 => Verdict::Retry,
             300..=399 | 401..=405 | 501 => Verdict::Unusable,
@@ -102,7 +102,7 @@ impl Failure {
     }
 }
 
-/// Returns what the server says in an error's body, in lower case: the message and the names beside it, not what it repeats of the request.
+/// Returns the error text of a response body in lower case: messages and codes, without quoted parts of the request.
 pub(super) fn words(body: &Value) -> String {
     let mut words = Vec::new();
     let error = body.get("error").unwrap_or(body);
@@ -118,15 +118,15 @@ pub(super) fn words(body: &Value) -> String {
     words.join(" ").to_lowercase()
 }
 
-/// Whether a call has tried for long enough where nobody has ever answered: as often as it may, or for as long as an address is
-/// waited for, but twice at least, as a single request may take that long.
+/// Whether a call has tried long enough if no address has ever answered: all tries are used, or [`PATIENCE`] has
+/// passed. At least two tries are made, since one request may take that long.
 pub(super) fn is_long(failed: u32, most: u32, elapsed: Duration) -> bool {
     failed >= most || failed > 1 && elapsed >= PATIENCE
 }
 
-/// Returns the wait after the `tries`-th failed try: what the server asks for, else a doubling one.
+/// Returns the wait after the `tries`-th failed try: as asked for by the server, otherwise doubling.
 ///
-/// The jitter is drawn from the request's own seed, so that requests which failed together do not return together.
+/// The jitter is drawn from the seed of the request, so that requests that failed together are not retried together.
 pub(super) fn wait(backoff: Duration, tries: u32, retry_after: Option<Duration>, seed: u32) -> Duration {
     let jitter = seeded(u64::from(seed), &["back-off", &tries.to_string()]).random_range(0.5..=1.0);
     let doubled = backoff.saturating_mul(1_u32.checked_shl(tries.saturating_sub(1)).unwrap_or(u32::MAX));
@@ -136,7 +136,7 @@ pub(super) fn wait(backoff: Duration, tries: u32, retry_after: Option<Duration>,
     }
 }
 
-/// Reads `Retry-After`: seconds, or a date, which is compared with the server's own `Date`.
+/// Parses `Retry-After`: seconds, or a date, which is compared with the server's own `Date`.
 pub(super) fn retry_after(value: &str, date: Option<&str>) -> Option<Duration> {
     if let Ok(seconds) = value.trim().parse::<f64>() {
         return Duration::try_from_secs_f64(seconds.max(0.0)).ok();
@@ -145,7 +145,7 @@ pub(super) fn retry_after(value: &str, date: Option<&str>) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// Reads an HTTP date (RFC 9110, 5.6.7, the preferred form) as seconds since 1970.
+/// Parses an HTTP date (RFC 9110, section 5.6.7, preferred format) as seconds since 1970.
 fn http_date(text: &str) -> Option<u64> {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let (_, date) = text.split_once(", ")?;
@@ -157,7 +157,7 @@ fn http_date(text: &str) -> Option<u64> {
     if !(1..=31).contains(&day) || !(1970..10_000).contains(&year) || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
-    // Years are counted from March, so that the leap day is a year's last.
+    // Years are counted from March, so that the leap day is the last day of a year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
     Some((days - 719_468) * 86_400 + hour * 3_600 + minute * 60 + second)
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_call_that_nobody_answers_is_tried_twice_at_least() {
-        assert!(!is_long(1, 6, PATIENCE) && is_long(2, 6, PATIENCE), "a request may take ten minutes");
+        assert!(!is_long(1, 6, PATIENCE) && is_long(2, 6, PATIENCE), "a single request may take ten minutes");
         assert!(!is_long(5, 6, Duration::from_secs(30)) && is_long(6, 6, Duration::from_secs(30)));
         assert!(is_long(1, 1, Duration::ZERO));
     }

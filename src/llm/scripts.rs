@@ -1,6 +1,6 @@
-//! What characters are to a tokenizer, by their scripts. Weighs nothing; `tokens` does.
+//! Character classes for token estimates, by script.
 
-/// What a character is to a tokenizer.
+/// Class of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Letter,
@@ -13,7 +13,7 @@ pub(super) enum Kind {
     Other,
 }
 
-/// Says what a character is.
+/// Returns the class of a character.
 pub(super) const fn kind(c: char) -> Kind {
     match c {
         'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => Kind::Letter,
@@ -31,7 +31,7 @@ pub(super) const fn kind(c: char) -> Kind {
     }
 }
 
-/// The commonest characters that the simplified script writes otherwise.
+/// Common characters that differ in the simplified script.
 const TRADITIONAL: &str = "\
     來這個裡說兩見爺進門過幾喫書頭還請銀麼問時話們與會當纔親縣聽錢罷將沒為馬兒學樣邊處開寫卻東飯從師無發間別眾帶長張\
     氣莊尋詩陳鄉買孫內鳳禮萬遲點齊聲樓璽謝細轎風總舉認臺賣紅難雲嚴辭應盤湯連腳婦經歲該隨領隻備辦擺極廝許實貴覺燈場黃\
@@ -41,13 +41,13 @@ const TRADITIONAL: &str = "\
     脫勝設財傷緣陽順絕純寧紀壞劍臨藍變淨雜懷圍聖獨麵寬復誤糧類髮據擾煩夾煙烏懸擠劉錄審賜涼駕歷積虛騎後於裏鐘嗎啊著喚\
     嗎腦電視機網鬆撲撞抬搶擊彎衝頸額頰淺濕濁溫燙繞緩縮織繩續練綠輪軟載逃遲郵釋針鋒鑰閉闊陣際霧靈頁顫飄餓餅駛騷鬥鳥鳴黨";
 
-/// First bytes of the characters of the commonest block and its neighbours, all of them Chinese and of three bytes.
+/// First bytes of the most common block and its neighbors, which contain only Chinese characters of three bytes.
 pub(super) const COMMON: std::ops::RangeInclusive<u8> = 0xe4..=0xe9;
 
-/// The first of them.
+/// The first of these characters.
 const FIRST: u32 = 0x4000;
 
-/// The set of the traditional ones, a bit for each.
+/// Set of the traditional characters, one bit each.
 static IS_TRADITIONAL: [u64; 0x6000 / 64] = {
     let (bytes, mut set, mut at) = (TRADITIONAL.as_bytes(), [0; 0x6000 / 64], 0);
     while at + 2 < bytes.len() {
@@ -58,12 +58,12 @@ static IS_TRADITIONAL: [u64; 0x6000 / 64] = {
     set
 };
 
-/// Returns the character that three bytes are.
+/// Decodes a character of three bytes.
 pub(super) const fn point(first: u8, second: u8, third: u8) -> u32 {
     (first as u32 & 0xf) << 12 | (second as u32 & 0x3f) << 6 | third as u32 & 0x3f
 }
 
-/// Whether one of them is a character that only the traditional script has.
+/// Whether three bytes are a character that exists only in the traditional script.
 pub(super) const fn is_traditional(point: u32) -> bool {
     let place = point - FIRST;
     IS_TRADITIONAL[(place / 64) as usize] >> (place % 64) & 1 == 1

@@ -1,28 +1,28 @@
-//! Keys that must not be seen. Nothing here may print, log or serialize one.
+//! API keys and other secrets. Nothing here may print, log or serialize one.
 
-/// A key that shows itself nowhere.
+/// A secret that is never displayed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps a key; white space around it, as files leave it, is cut.
+    /// Wraps a secret; surrounding white space, as in files, is removed.
     pub fn new(secret: impl Into<String>) -> Self {
         Self(secret.into().trim().to_owned())
     }
 
-    /// Returns the key, for the one header that carries it.
+    /// Returns the secret, for use in an HTTP header.
     pub(super) fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Returns a server's text with the key struck out, as servers like to repeat it.
+    /// Replaces the secret in a server's text; servers often quote it.
     ///
-    /// Keys of three characters or fewer are placeholders, and striking them out would only maim the text.
+    /// Secrets of three characters or fewer are placeholders; replacing them would only damage the text.
     pub(super) fn redact(&self, text: &str) -> String {
         if self.0.len() <= 3 { text.to_owned() } else { text.replace(&self.0, "(secret)") }
     }
 
-    /// Says whether the key is long enough to stand in no text by chance, so that replies can be searched for it.
+    /// Whether the secret is too long to occur in a text by chance, so that replies can be searched for it.
     pub(super) const fn is_unmistakable(&self) -> bool {
         self.0.len() >= 16
     }

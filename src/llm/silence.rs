@@ -1,46 +1,46 @@
-//! Knows for how long an address has said nothing while requests wait for it, and when that is worth a word. It is told the
-//! time and reads no clock.
+//! Detects addresses that do not respond while requests are waiting, and when to report it. Takes the time as an
+//! argument and reads no clock.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The shortest silence that is told.
+/// Shortest stall that is reported.
 pub(super) const WORTH_TELLING: Duration = Duration::from_secs(30);
-/// A silence is told when it is so many times as long as the slowest answer took.
+/// A stall is reported when it lasts this many times as long as the slowest answer so far.
 const SLOWER: u32 = 3;
 
-/// The silence of an address.
+/// Stall detector of one address.
 #[derive(Debug)]
 pub(super) struct Silence {
-    /// The last word, or when a request began that nobody else was waiting beside.
+    /// Time of the last response, or of the start of a request while no other was in flight.
     since: Instant,
-    /// The longest that an answer has taken.
+    /// The longest response time so far.
     slowest: Duration,
-    /// What has been told of this silence.
+    /// Duration of the current stall when it was last reported.
     told: Duration,
 }
 
 impl Silence {
-    /// Begins to listen.
+    /// Creates a stall detector.
     pub(super) const fn new(now: Instant) -> Self {
         Self { since: now, slowest: Duration::ZERO, told: Duration::ZERO }
     }
 
-    /// Takes note of a request that begins alone: nothing was to be heard before.
+    /// Records the start of a request while no other is in flight.
     pub(super) const fn begin(&mut self, now: Instant) {
         self.since = now;
         self.told = Duration::ZERO;
     }
 
-    /// Takes a word of the server about a request that began then. Says whether it ends a silence that was told.
+    /// Records a response to a request that started at `begun`. Returns whether it ends a reported stall.
     pub(super) fn hear(&mut self, begun: Instant, now: Instant) -> bool {
         self.slowest = self.slowest.max(now.saturating_duration_since(begun));
         self.since = now;
         !std::mem::take(&mut self.told).is_zero()
     }
 
-    /// Returns how long it has lasted when that is to be told: at first, and whenever it is twice as long as when it was.
+    /// Returns the duration of the stall if it is to be reported: at first, and whenever it has doubled.
     pub(super) fn news(&mut self, now: Instant) -> Option<Duration> {
         let silence = now.saturating_duration_since(self.since);
         let worth = WORTH_TELLING.max(self.slowest * SLOWER).max(self.told * 2);
@@ -64,7 +64,7 @@ mod tests {
         let told: Vec<u32> = (0..300).filter(|n| silence.news(begun + *n * SECOND).is_some()).collect();
         assert_eq!(told, [30, 60, 120, 240]);
         assert!(silence.hear(begun, begun + 300 * SECOND));
-        assert!(!silence.hear(begun, begun + 301 * SECOND), "its end is told once");
+        assert!(!silence.hear(begun, begun + 301 * SECOND), "the end is reported once");
     }
 
     #[test]
@@ -75,6 +75,6 @@ mod tests {
         let told: Vec<u32> = (25..170).filter(|n| silence.news(begun + *n * SECOND).is_some()).collect();
         assert_eq!(told, [100]);
         silence.begin(begun + 500 * SECOND);
-        assert_eq!(silence.news(begun + 560 * SECOND), None, "nobody waited before");
+        assert_eq!(silence.news(begun + 560 * SECOND), None, "no request was waiting before");
     }
 }

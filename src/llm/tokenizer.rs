@@ -1,27 +1,27 @@
-//! Exact token counts, for those who know which tokenizer will read the texts. Its tables stand in the program: nothing is
-//! downloaded, and nothing is unpacked before the first count.
+//! Exact token counts with a known tokenizer. The vocabularies are embedded in the program, and are unpacked at the
+//! first count.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tiktoken::CoreBpe;
 
-/// The most bytes that are counted at once: what a tokenizer holds of a run without a seam grows with the run, to 27 bytes
-/// for each.
+/// Maximum number of bytes counted at once: the memory of a tokenizer grows with the length of a text without boundary,
+/// up to 27 bytes per byte.
 const WINDOW: usize = 1 << 16;
 
-/// A tokenizer whose tables the program has.
+/// A tokenizer whose vocabulary is embedded in the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Tokenizer {
-    /// That of GPT-4o and what followed it.
+    /// Tokenizer of GPT-4o and later models.
     #[serde(rename = "o200k_base")]
     O200kBase,
-    /// That of GPT-3.5 and GPT-4; many open models extend it.
+    /// Tokenizer of GPT-3.5 and GPT-4; many open models extend it.
     #[serde(rename = "cl100k_base")]
     Cl100kBase,
 }
 
 impl Tokenizer {
-    /// Returns its name, as the pipeline file has it.
+    /// Returns the name used in the pipeline file.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -30,19 +30,19 @@ impl Tokenizer {
         }
     }
 
-    /// Counts the tokens of a text. Names of special tokens, such as `<|endoftext|>`, are text like any other.
+    /// Counts the tokens of a text. Names of special tokens, such as `<|endoftext|>`, are ordinary text.
     ///
-    /// Exact for all that has a word's end in each 64 kB; of a longer run, such as a million of one letter, each 64 kB are
-    /// counted for themselves, which keeps time linear and memory bounded. A text can have more tokens than two parts of it
-    /// together, but only where the parts touch within a word, or at marks. The first count unpacks the tables, once for
-    /// the process: 60 ms.
+    /// Exact if every 64 kB contain a word boundary; a longer run, such as a million times the same letter, is counted
+    /// in parts of 64 kB, which keeps time linear and memory bounded. Counts of two parts can only differ from that of
+    /// the whole where they touch within a word or at punctuation. The first count unpacks the vocabulary, once per
+    /// process: 60 ms.
     #[must_use]
     pub fn count(self, text: &str) -> u32 {
         count(self.tables(), text, WINDOW)
     }
 
     fn tables(self) -> &'static CoreBpe {
-        tiktoken::get_encoding(self.name()).expect("its tables are a feature of the dependency")
+        tiktoken::get_encoding(self.name()).expect("both vocabularies are enabled as features of the dependency")
     }
 }
 
@@ -56,8 +56,8 @@ fn count(tables: &CoreBpe, text: &str, window: usize) -> u32 {
     u32::try_from(sum).unwrap_or(u32::MAX)
 }
 
-/// Returns the last place within the window where no token of any tokenizer runs across: after a letter, before a sign
-/// that never continues a word. If there is none, the window's end.
+/// Returns the last position in the window that no token of any tokenizer spans: after a letter, before a character
+/// that never continues a word. Returns the end of the window if there is none.
 fn seam(text: &str, window: usize) -> usize {
     if text.len() <= window {
         return text.len();
@@ -74,7 +74,7 @@ fn seam(text: &str, window: usize) -> usize {
     end.max(text.chars().next().map_or(0, char::len_utf8))
 }
 
-/// Whether a character can stand in no word, as an apostrophe, a digit or a combining mark can.
+/// Whether a character never occurs within a word, unlike an apostrophe, a digit or a combining mark.
 const fn ends_word(c: char) -> bool {
     matches!(
         c,
@@ -110,7 +110,7 @@ mod tests {
 
     const BOTH: [Tokenizer; 2] = [Tokenizer::O200kBase, Tokenizer::Cl100kBase];
 
-    /// Counts of another implementation, `tiktoken-rs`, for both.
+    /// Counts of another implementation, `tiktoken-rs`, for both tokenizers.
     #[test]
     fn counts_are_those_of_the_reference() {
         for (text, o200k, cl100k) in [
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_run_without_end_takes_linear_time() {
-        // Squared, the first would take hours.
+        // With quadratic time the first text would take hours.
         for (unit, length) in
             [("a", 1_000_000), ("A", 99_999), (" ", 99_999), ("=", 99_999), ("\n", 99_999), ("河", 99_999)]
         {

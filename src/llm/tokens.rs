@@ -1,32 +1,32 @@
-//! Token estimates, for texts whose tokenizer is not known.
+//! Token estimates for texts with an unknown tokenizer.
 //!
-//! The weights were fitted to `o200k_base` on public-domain novels in both languages and in both forms of Chinese script.
+//! The weights were fitted to `o200k_base` on public-domain novels in English, simplified and traditional Chinese.
 
 use super::scripts::{COMMON, Kind, is_traditional, kind, point};
 
-/// Weights in parts of a token.
+/// Weights in fractions of a token.
 mod weight {
-    /// Parts of one token.
+    /// Units per token.
     pub(super) const TOKEN: u64 = 32;
     /// A word of up to [`SHORT`] letters.
     pub(super) const WORD: u64 = TOKEN;
-    /// The most letters of a word that is one token.
+    /// Maximum number of letters in a word of one token.
     pub(super) const SHORT: u64 = 7;
-    /// Each letter beyond.
+    /// Each further letter.
     pub(super) const LETTER: u64 = 7;
-    /// What a word of three or more capitals weighs more.
+    /// Additional weight of a word of three or more capitals.
     pub(super) const CAPITALS: u64 = TOKEN / 2;
     /// A Chinese character.
     pub(super) const HAN: u64 = 30;
-    /// A Chinese character that only the traditional script has: vocabularies know few words with it.
+    /// A Chinese character that exists only in the traditional script; vocabularies have few words with it.
     pub(super) const TRADITIONAL: u64 = 42;
-    /// The first mark of a run.
+    /// The first punctuation mark of a run.
     pub(super) const MARK: u64 = TOKEN;
     /// Each further mark.
     pub(super) const FURTHER_MARK: u64 = 13;
-    /// Line ends, however many in a row; those after a mark belong to its token.
+    /// A run of line breaks; after a punctuation mark they belong to its token.
     pub(super) const LINE: u64 = TOKEN;
-    /// The blanks that begin a line.
+    /// The indentation of a line.
     pub(super) const INDENT: u64 = TOKEN / 2;
     /// Up to three digits.
     pub(super) const DIGITS: u64 = TOKEN;
@@ -36,19 +36,19 @@ mod weight {
 
 /// Estimates the tokens of a text by script.
 ///
-/// Within 3 % of `o200k_base` on whole novels, within 10 % on their chunks. A text never weighs more than its parts together,
-/// unless they part a word: then it may weigh one token more. One pass, no allocation.
+/// Within 3 % of `o200k_base` on whole novels, within 10 % on their chunks. The estimate of a text is at most the sum
+/// of those of its parts, plus one token if they split a word. One pass, no allocation.
 #[must_use]
 pub fn estimate_tokens(text: &str) -> u32 {
     Estimate::of(text).tokens()
 }
 
-/// What a text weighs, kept so that texts which follow each other are added up without a second look.
+/// Weight of a text, from which the weights of concatenated texts can be computed without reading them again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Estimate {
-    /// In parts of a token.
+    /// In units of [`weight::TOKEN`].
     sum: u64,
-    /// What it begins and ends with.
+    /// Character classes at the start and end.
     ends: Option<(Kind, Kind)>,
 }
 
@@ -59,12 +59,12 @@ impl Estimate {
         Self { sum: weigh(text), ends }
     }
 
-    /// Returns the tokens, a begun one as a whole.
+    /// Returns the number of tokens, rounded up.
     pub(crate) fn tokens(self) -> u32 {
         u32::try_from(self.sum.div_ceil(weight::TOKEN)).unwrap_or(u32::MAX)
     }
 
-    /// Returns what this text and the next one weigh as one text; nothing where a word or a number runs across.
+    /// Returns the weight of this text followed by the next one; `None` if a word or number spans the boundary.
     pub(crate) const fn joined(self, next: Self) -> Option<Self> {
         let (Some((first, before)), Some((after, last))) = (self.ends, next.ends) else {
             return Some(if self.ends.is_some() { self } else { next });
@@ -81,8 +81,8 @@ impl Estimate {
     }
 }
 
-/// Weighs a text. To look at one character after the other is to wait for the end of each word; what depends on
-/// neighbours is weighed for a block at once.
+/// Weighs a text. Looking at one character after the other would stall at the end of every word, so characters whose
+/// weight depends on their neighbors are weighed a block at a time.
 fn weigh(text: &str) -> u64 {
     let (bytes, mut at) = (text.as_bytes(), 0);
     let (mut sum, mut block) = (0, Block::new());
@@ -119,10 +119,10 @@ fn weigh(text: &str) -> u64 {
     sum + block.finish()
 }
 
-/// How many signs a block has.
+/// Number of characters in a block.
 const SIGNS: usize = 64;
 
-/// What a character is to its neighbours, a bit each; none for what has its weight whatever stands around it.
+/// Character class, one bit each; 0 for characters whose weight does not depend on their neighbors.
 mod sign {
     pub(super) const LETTER: u8 = 1;
     pub(super) const CAPITAL: u8 = 2;
@@ -141,7 +141,7 @@ const fn sign(kind: Kind) -> u8 {
     }
 }
 
-/// The signs of the first 128 characters, digits aside, which most English text is made of.
+/// Classes of the first 128 characters except digits, which most English text consists of.
 static ASCII: [u8; 128] = {
     let (mut signs, mut at) = ([0; 128], 0_u8);
     while at < 128 {
@@ -152,7 +152,7 @@ static ASCII: [u8; 128] = {
     signs
 };
 
-/// A set of places in a block, a bit for each, with the set of the block before.
+/// Set of positions in a block, one bit each, with the set of the block before.
 #[derive(Clone, Copy, Default)]
 struct Places {
     now: u64,
@@ -160,26 +160,26 @@ struct Places {
 }
 
 impl Places {
-    /// Takes the set of the next block.
+    /// Moves on to the set of the next block.
     const fn next(&mut self, now: u64) {
         *self = Self { now, before: self.now };
     }
 
-    /// Returns the places that stand so many behind those of the set.
+    /// Returns the positions this many places after those of the set.
     const fn behind(self, by: u32) -> u64 {
         self.now << by | self.before >> (u64::BITS - by)
     }
 }
 
-/// Signs that wait to be weighed, and what is known of those before.
+/// Characters waiting to be weighed, and the state of those before.
 struct Block {
     signs: [u8; SIGNS],
     filled: usize,
     letters: Places,
-    /// Letters with a letter before them, and with three.
+    /// Letters preceded by one letter, and by three.
     second: Places,
     fourth: Places,
-    /// Capitals with nothing but capitals before them in their words.
+    /// Capitals preceded only by capitals in their words.
     loud: Places,
     marks: Places,
     lines: Places,
@@ -210,7 +210,7 @@ impl Block {
         }
     }
 
-    /// Takes the ASCII characters that a text begins with, up to a digit, as many as have room; returns how many.
+    /// Takes the leading ASCII characters of a text, up to a digit or a full block; returns their number.
     fn fill(&mut self, bytes: &[u8]) -> usize {
         let free = &mut self.signs[self.filled..];
         let mut count = 0;
@@ -228,7 +228,7 @@ impl Block {
         count
     }
 
-    /// Weighs the signs of a full block.
+    /// Weighs the characters of a full block.
     fn weigh(&mut self) {
         let [letters, capitals, marks, lines, blanks] = self.sets();
         self.filled = 0;
@@ -244,7 +244,7 @@ impl Block {
         self.sum += u64::from(beyond_short.count_ones()) * weight::LETTER;
         self.sum -= u64::from((marks & self.marks.behind(1)).count_ones()) * (weight::MARK - weight::FURTHER_MARK);
         self.sum += u64::from((blanks & self.lines.behind(1)).count_ones()) * weight::INDENT;
-        // A sum carries a bit through the capitals that follow the first of a word, and over the block's end.
+        // The carry of the sum runs through the capitals after the first of a word, also over the end of the block.
         let (begun, carry) = ((words & capitals), self.loud.now >> (u64::BITS - 1));
         let (sum, over) = capitals.carrying_add(begun, carry == 1);
         self.loud.next((sum ^ capitals ^ begun) >> 1 | u64::from(over) << (u64::BITS - 1));
@@ -252,13 +252,13 @@ impl Block {
         self.sum += u64::from(loud_words.count_ones()) * weight::CAPITALS;
     }
 
-    /// Returns the places of each sign.
+    /// Returns the positions of each class.
     fn sets(&self) -> [u64; 5] {
         let mut sets = [0; 5];
         for (at, eight) in self.signs.as_chunks::<8>().0.iter().enumerate() {
             let eight = u64::from_le_bytes(*eight);
             for (bit, set) in sets.iter_mut().enumerate() {
-                // The product brings the lowest bits of all bytes together in the highest byte.
+                // The multiplication collects the lowest bits of all bytes in the highest byte.
                 let bits = (eight >> bit & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56;
                 *set |= bits << (8 * at);
             }
@@ -266,16 +266,16 @@ impl Block {
         sets
     }
 
-    /// Weighs what is left, and returns the weight of all.
+    /// Weighs the rest, and returns the total weight.
     fn finish(mut self) -> u64 {
-        // What stands behind the end ends the last word.
+        // The end of the text ends the last word.
         self.signs[self.filled..].fill(0);
         self.weigh();
         self.sum
     }
 }
 
-// A block finds the letters beyond the seventh, and counts words, marks and line ends together.
+// A block finds the letters beyond the seventh, and counts words, marks and line breaks at the same time.
 const _: () = assert!(
     weight::SHORT == 7
         && weight::WORD == weight::TOKEN
@@ -289,7 +289,7 @@ mod tests {
 
     use super::{Estimate, Kind, estimate_tokens, kind, weight};
 
-    /// Texts of several kinds with their counts of `o200k_base`.
+    /// Texts of several kinds with their token counts by `o200k_base`.
     const COUNTED: &[(&str, u32)] = &[
         (
             "The ferry came in at a quarter past six, which was an hour late, and nobody on the quay had gone home. Old Mrs. Tarrant sat on a crate of onions with her hands folded; the two Pell boys threw stones at a bollard and missed it, again and again, with great conscientiousness.\n\n“She’ll have the letter,” said the harbour-master. “She always has the letter, and she never gives it to anyone but Joseph.”\n\n“Then where is Joseph?” asked the younger Pell.\n\nNobody answered. The gangway was let down with a noise like a dropped drawer of spoons, and the first passenger to set foot on it—a tall, colourless woman, wearing two coats—looked straight at the onions and began to laugh.\n",
@@ -313,7 +313,10 @@ mod tests {
     fn estimates_stay_near_known_counts() {
         for (text, tokens) in COUNTED {
             let estimate = estimate_tokens(text);
-            assert!(estimate.abs_diff(*tokens) * 100 <= tokens * 8, "{text}: {estimate}, not about {tokens}");
+            assert!(
+                estimate.abs_diff(*tokens) * 100 <= tokens * 8,
+                "{text}: estimated {estimate}, expected about {tokens}"
+            );
         }
         assert_eq!(estimate_tokens(""), 0);
     }
@@ -333,7 +336,7 @@ mod tests {
         }
     }
 
-    /// Weighs a text in parts of a token, one character after the other.
+    /// Weighs a text one character after the other, as a reference.
     fn weigh_one_by_one(text: &str) -> u64 {
         let (mut sum, mut word, mut digits, mut before) = (0, Vec::new(), 0_u64, None);
         for c in text.chars().map(Some).chain([None]) {

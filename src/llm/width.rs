@@ -1,42 +1,42 @@
-//! How many requests may be in flight at one address: falls when the server refuses, climbs back. It is told the time and
-//! reads no clock.
+//! Concurrency limit of one address: lowered when the server rejects requests, then raised again. Takes the time as an
+//! argument and reads no clock.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// What a refusal leaves of the width.
+/// Factor applied to the limit after a rejection.
 const CUT: f64 = 0.8;
-/// So long after a cut further refusals are news of the same, and nothing grows.
+/// For this long after a reduction, further rejections are ignored and the limit does not grow.
 const DEBOUNCE: Duration = Duration::from_secs(1);
-/// The growth per second.
+/// Growth per second.
 const GROWTH: f64 = 1.05;
 
-/// The most requests in flight at one address.
+/// Concurrency limit of one address.
 #[derive(Debug)]
 pub(super) struct Width {
     most: f64,
     now: f64,
     cut: Option<Instant>,
-    /// When a request last failed for another reason than its number: that only pauses the growth.
+    /// When a request last failed for a reason other than concurrency, which only pauses the growth.
     trouble: Option<Instant>,
     grown: Instant,
 }
 
 impl Width {
-    /// Makes a width that begins at its most.
-    #[expect(clippy::cast_precision_loss, reason = "nobody has 2^52 requests in flight")]
+    /// Creates a limit at its maximum.
+    #[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^52 requests in flight")]
     pub(super) const fn new(most: usize, now: Instant) -> Self {
         Self { most: most as f64, now: most as f64, cut: None, trouble: None, grown: now }
     }
 
-    /// Says whether one more may be in flight.
-    #[expect(clippy::cast_precision_loss, reason = "nobody has 2^52 requests in flight")]
+    /// Whether one more request may be in flight.
+    #[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^52 requests in flight")]
     pub(super) fn has_room(&self, in_flight: usize) -> bool {
         (in_flight as f64) + 1.0 <= self.now
     }
 
-    /// Takes a refusal.
+    /// Records a rejection.
     pub(super) fn refuse(&mut self, now: Instant) {
         if self.cut.is_none_or(|cut| now.saturating_duration_since(cut) >= DEBOUNCE) {
             self.now = (self.now * CUT).max(1.0);
@@ -44,12 +44,12 @@ impl Width {
         }
     }
 
-    /// Takes a failure.
+    /// Records a failure.
     pub(super) const fn fail(&mut self, now: Instant) {
         self.trouble = Some(now);
     }
 
-    /// Takes an answer.
+    /// Records an answer.
     pub(super) fn answer(&mut self, now: Instant) {
         let passed = now.saturating_duration_since(self.grown).min(DEBOUNCE);
         self.grown = now;

@@ -1,150 +1,150 @@
-//! A book, its chapters, and the chunks that models read.
+//! Books, chapters and chunks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Language;
 
-/// What a book came as.
+/// File format of a book.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// Plain text, scripts and Fountain too: the decoded text is the file's.
+    /// Plain text, including scripts and Fountain: the decoded text is the file's text.
     #[default]
     Text,
-    /// Markdown: the decoded text is the file's, marks and all.
+    /// Markdown: the decoded text is the file's text, including markup.
     Markdown,
-    /// HTML: the decoded text is the words, one line for each paragraph and a blank line between.
+    /// HTML: the decoded text has one line per paragraph, with blank lines between.
     Html,
-    /// EPUB: the same, the documents of its spine one after the other.
+    /// EPUB: like HTML, with the documents of the spine in order.
     Epub,
     /// One line of a `.jsonl` file: the decoded text is its `content`.
     Jsonl,
 }
 
-/// A heading that a book's format marks as one, so that no rule has to find it.
+/// A heading marked as such by the book's format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// Where its text begins, in code points of the decoded text.
+    /// Start of its text in code points of the decoded text.
     pub start: u32,
-    /// How deep in the book's structure it stands, from 1 for the outermost.
+    /// Depth in the structure of the book, from 1 for the outermost.
     pub depth: u8,
-    /// Its words, in one line.
+    /// Heading text, in one line.
     pub title: String,
 }
 
-/// A stretch that a book's format marks as no part of its story, such as an EPUB's copyright page.
+/// A passage that the book's format marks as boilerplate, such as the copyright page of an EPUB.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matter {
-    /// Where it begins, in code points of the decoded text.
+    /// Start in code points of the decoded text.
     pub start: u32,
-    /// Where it ends; where it begins, when the book lacks it.
+    /// End in code points of the decoded text (exclusive); equal to `start` if the passage is missing from the text.
     pub end: u32,
-    /// What it is, as a reason among the rejects: `contents`, `licence` and the like.
+    /// Reject reason, such as `contents` or `licence`.
     pub reason: &'static str,
-    /// What marks it, in a few words.
+    /// What marks it as boilerplate, in a few words.
     pub detail: String,
 }
 
 /// A book as decoded text.
 #[derive(Debug, Clone, Default)]
 pub struct Book {
-    /// The file's stem as a slug, of a `.jsonl` line its title's; part of every scene id.
+    /// Slug of the file stem, or of the title for a `.jsonl` line; part of every scene id.
     pub slug: String,
-    /// The title, from the book's metadata, first line or front matter, else from the file name.
+    /// Title from the metadata, first line or front matter, otherwise from the file name.
     pub title: String,
-    /// Who wrote it, where the book says so in its metadata.
+    /// Author, if given in the metadata.
     pub author: Option<String>,
-    /// What it came as.
+    /// File format.
     pub format: Format,
-    /// The language of most of its text.
+    /// Main language of the text.
     pub language: Language,
-    /// The language that it seems to be in when that is neither English nor Chinese, in English; `language` is then only
-    /// the nearer of the two.
+    /// English name of the apparent language if it is neither English nor Chinese; `language` is then the closer of the
+    /// two.
     pub other_language: Option<&'static str>,
-    /// The encoding that the bytes were read in, as the WHATWG label, such as `UTF-8` or `gb18030`.
+    /// Encoding of the bytes as a WHATWG label, such as `UTF-8` or `gb18030`.
     pub encoding: String,
-    /// The path as given.
+    /// Path as given by the user.
     pub path: String,
-    /// The decoded text: BOM removed, line ends as in the file. Offsets everywhere are code points into it.
+    /// Decoded text without BOM, with the line endings of the file. All offsets are code points in this text.
     pub text: String,
-    /// blake3 of the file's bytes, of a `.jsonl` line that line's, hexadecimal; stands in the manifest.
+    /// blake3 hash of the file's bytes, or of the line for `.jsonl`, in hexadecimal; written to the manifest.
     pub hash: String,
-    /// Whether it is a script (a play or screenplay), where names stand before speeches.
+    /// Whether it is a play or screenplay, in which names precede the speeches.
     pub script: bool,
-    /// The headings that its format marks, in order; empty for plain text.
+    /// Headings marked by the format, in order; empty for plain text.
     pub marks: Vec<Mark>,
-    /// What its format marks as no part of the story, in order.
+    /// Boilerplate marked by the format, in order.
     pub matter: Vec<Matter>,
 }
 
-/// What kind of division a heading opens.
+/// Kind of division that a heading opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// A volume of several parts.
+    /// Volume of several parts.
     Volume,
-    /// A part or book of several chapters.
+    /// Part or book of several chapters.
     Part,
-    /// A chapter, also 章 or 回.
+    /// Chapter, including 章 and 回.
     Chapter,
-    /// An act of a play.
+    /// Act of a play.
     Act,
-    /// A scene of a play.
+    /// Scene of a play.
     Scene,
-    /// A letter that stands as a chapter.
+    /// Letter that serves as a chapter.
     Letter,
-    /// Matter before the first chapter.
+    /// Front matter before the first chapter.
     Front,
-    /// Matter after the last.
+    /// Back matter after the last chapter.
     Back,
 }
 
 /// A heading and the text up to the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Chapter {
-    /// The slug of its book.
+    /// Slug of its book.
     pub book: String,
-    /// Its place among the book's headings, from 0.
+    /// Position among the headings of the book, from 0.
     pub index: u32,
-    /// What it opens.
+    /// Kind of division.
     pub level: Level,
-    /// Its number, where it has one.
+    /// Printed number, if any.
     pub number: Option<u32>,
-    /// The heading as printed, in one line.
+    /// Heading as printed, in one line.
     pub title: String,
-    /// The line of the heading, from 1; null where the format has no lines.
+    /// Line number of the heading, from 1; null if the format has no lines.
     pub line: Option<u32>,
-    /// Where the heading begins, in code points of the decoded text.
+    /// Start of the heading in code points of the decoded text.
     pub start: u32,
-    /// Where the next heading begins, or the text ends.
+    /// Start of the next heading, or the end of the text.
     pub end: u32,
 }
 
-/// A stretch of a book that fits a model's context: whole chapters where they fit.
+/// A passage of a book that fits a model's context; whole chapters where possible.
 #[derive(Debug, Clone)]
 pub struct Chunk {
-    /// The slug of its book.
+    /// Slug of its book.
     pub book: String,
-    /// The book's title.
+    /// Title of the book.
     pub title: String,
-    /// Its place in the book, from 0.
+    /// Position in the book, from 0.
     pub index: u32,
-    /// The language of its text.
+    /// Language of its text.
     pub language: Language,
-    /// The heading of the chapter that it begins in; empty before the first.
+    /// Heading of the chapter in which it starts; empty before the first heading.
     pub chapter: String,
-    /// Where it begins, in code points of the decoded text.
+    /// Start in code points of the decoded text.
     pub start: u32,
-    /// Where it ends.
+    /// End in code points of the decoded text (exclusive).
     pub end: u32,
-    /// Its text.
+    /// Text of the chunk.
     pub text: String,
-    /// Its length in tokens, estimated.
+    /// Length in tokens, estimated unless a tokenizer is configured.
     pub tokens: u32,
-    /// Headings within it: (offset in code points of the decoded text, title).
+    /// Headings in the chunk, as (offset in code points of the decoded text, title).
     pub headings: Vec<(u32, String)>,
-    /// Whether a scene runs on across its end into the next chunk.
+    /// Whether a scene continues from its end into the next chunk.
     pub continues: bool,
 }
 

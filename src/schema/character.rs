@@ -1,4 +1,4 @@
-//! Characters: profiles of keys and values, each public or private.
+//! Characters and their profiles of public and private attributes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,10 +33,10 @@ pub fn public(profile: &[Attribute]) -> Vec<Attribute> {
     profile.iter().filter(|attribute| attribute.visibility == Visibility::Public).cloned().collect()
 }
 
-/// The key of a profile under which a character's world stands, in English and Chinese.
+/// Profile key of a character's worldview, in English and Chinese.
 const WORLDVIEW: [&str; 2] = ["worldview", "世界观"];
 
-/// Returns the key of a profile under which a character's world stands.
+/// Returns the profile key of a character's worldview.
 #[must_use]
 pub const fn worldview_key(language: Language) -> &'static str {
     match language {
@@ -45,18 +45,18 @@ pub const fn worldview_key(language: Language) -> &'static str {
     }
 }
 
-/// Where a test character comes from.
+/// Origin of a test character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CharacterType {
-    /// A character of a book or of the user's own.
+    /// A character from a book or from a character file.
     Established,
-    /// Made up by `synthesize`.
+    /// A character invented by `synthesize`.
     Synthesized,
 }
 
 impl CharacterType {
-    /// Returns the type as files spell it.
+    /// Returns the value used in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -69,39 +69,39 @@ impl CharacterType {
 /// A test character.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Character {
-    /// Its id, unique within a run: the slug of its name; for one that is picked out of the scene pool
-    /// `<slug of its name>@<book slug>`, so that no other book changes it.
+    /// Unique id within a run: the slug of the name, or `<slug of the name>@<book slug>` for a character picked from
+    /// the scene pool, which is thus independent of other books.
     pub id: String,
-    /// Its name.
+    /// Name of the character.
     pub name: String,
-    /// Other names that it goes by.
+    /// Other names of the character.
     pub aliases: Vec<String>,
-    /// The language that it speaks.
+    /// Language of the character.
     pub language: Language,
     /// Established or synthesized.
     #[serde(rename = "type")]
     pub kind: CharacterType,
-    /// The slug of the book that it comes from; null for synthesized ones.
+    /// Slug of its book; null for synthesized characters.
     pub book: Option<String>,
-    /// The world that it was made for; null for established ones whose file tells none. Its profile has it too.
+    /// The world it was created for; null if an established character's file has none. Also part of the profile.
     pub worldview: Option<String>,
-    /// What is known of it.
+    /// What is known of the character.
     pub profile: Vec<Attribute>,
-    /// Lines that it has said, as examples of its way of speaking.
+    /// Example utterances that show its way of speaking.
     pub lines: Vec<String>,
-    /// The model that made it; null for established ones.
+    /// Model that created it; null for established characters.
     pub model: Option<String>,
 }
 
 impl Character {
-    /// Returns the id of somebody who is picked out of the scenes of a book.
+    /// Returns the id of a character picked from the scenes of a book.
     #[must_use]
     pub fn picked_id(name: &str, book: &str) -> String {
         format!("{}@{book}", super::slug(name))
     }
 
-    /// Returns the character with the world that it was made for in its profile, private and once: where the profile tells
-    /// it already, under its key or in its words, that stands with whoever may see it there.
+    /// Adds the character's worldview to its profile as a private attribute, unless the profile already has it under
+    /// its key or with the same text.
     #[must_use]
     pub fn knowing_its_world(mut self) -> Self {
         let world = self.worldview.as_deref().map(str::trim).filter(|world| !world.is_empty());
@@ -119,38 +119,38 @@ impl Character {
         self
     }
 
-    /// Says whether it was picked out of the scenes of its book.
+    /// Whether it was picked from the scenes of its book.
     #[must_use]
     pub fn is_picked(&self) -> bool {
         self.book.as_ref().is_some_and(|book| self.id == Self::picked_id(&self.name, book))
     }
 }
 
-/// A character file (TOML or JSON), as people write it.
+/// A character file (TOML or JSON) written by a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CharacterFile {
-    /// Its name; its slug becomes the character's id.
+    /// Name of the character; its slug becomes the id.
     pub name: String,
-    /// Other names that it goes by.
+    /// Other names of the character.
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// The language that it speaks.
+    /// Language of the character.
     pub language: Language,
-    /// Established or synthesized; established when silent.
+    /// Established or synthesized; established if unset.
     #[serde(rename = "type", default = "established")]
     pub kind: CharacterType,
-    /// The slug of the book that it comes from, so that it can be kept out of its own scenes.
+    /// Slug of its book, so that it is not used in its own scenes.
     #[serde(default)]
     pub book: Option<String>,
-    /// The world that it was made for. It becomes a private attribute of the profile, unless that has a key `worldview`
-    /// (`世界观`) of its own.
+    /// The world it was created for. It becomes a private attribute of the profile, unless that has a key `worldview`
+    /// (`世界观`).
     #[serde(default)]
     pub worldview: Option<String>,
-    /// Lines that it has said, as examples of its way of speaking.
+    /// Example utterances that show its way of speaking.
     #[serde(default)]
     pub lines: Vec<String>,
-    /// What is known of it, at least one attribute.
+    /// What is known of the character; at least one attribute.
     #[schemars(length(min = 1))]
     pub profile: Vec<Attribute>,
 }
@@ -167,7 +167,7 @@ impl From<CharacterFile> for Character {
             aliases: file.aliases,
             language: file.language,
             kind: file.kind,
-            // People write the file's stem as well as the slug.
+            // The user may give the file stem as well as the slug.
             book: file.book.map(|book| super::slug(&book)),
             worldview: file.worldview,
             profile: file.profile,

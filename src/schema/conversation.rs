@@ -1,4 +1,4 @@
-//! A simulated conversation, turn by turn, with everything that was answered and judged.
+//! Simulated conversations: turns with all candidate replies and judgments.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,12 +11,12 @@ use super::Language;
 pub enum EndedBy {
     /// The director ended it.
     Director,
-    /// It reached the most turns that are allowed.
+    /// It reached the maximum number of turns.
     MaxTurns,
 }
 
 impl EndedBy {
-    /// Returns the word that files use.
+    /// Returns the value used in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ pub enum Quality {
 }
 
 impl Quality {
-    /// Returns the word that files use.
+    /// Returns the value used in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -50,18 +50,18 @@ impl Quality {
     }
 }
 
-/// Which of the two replies stays in the history.
+/// Which of the two candidate replies was kept in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Candidate {
-    /// The source model's.
+    /// The source model's reply.
     Source,
-    /// The base model's.
+    /// The base model's reply.
     Base,
 }
 
 impl Candidate {
-    /// Returns the word that files use.
+    /// Returns the value used in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl Candidate {
     }
 }
 
-/// Who took a turn.
+/// Whether a turn belongs to the test character or to a scene character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TurnKind {
@@ -82,7 +82,7 @@ pub enum TurnKind {
 }
 
 impl TurnKind {
-    /// Returns the word that files use.
+    /// Returns the value used in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -92,12 +92,12 @@ impl TurnKind {
     }
 }
 
-/// A line of the history, as every participant sees it.
+/// One utterance of the history, as every participant sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
-    /// Who speaks.
+    /// Name of the speaker.
     pub speaker: String,
-    /// An optional action in parentheses, then the speech.
+    /// Optional action in parentheses, followed by the speech.
     pub content: String,
     /// Whether the speaker is the test character.
     pub is_test: bool,
@@ -106,86 +106,87 @@ pub struct Line {
 /// One utterance of a simulated conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Turn {
-    /// Its place in the conversation, from 0.
+    /// Position in the conversation, from 0 over all turns.
     pub index: u32,
-    /// Who speaks.
+    /// Name of the speaker.
     pub speaker: String,
-    /// Test or scene character.
+    /// `test` for the test character, `scene` for a scene character.
     pub kind: TurnKind,
-    /// What stays in the history.
+    /// The utterance kept in the history.
     pub content: String,
-    /// The dimension aimed at in this turn; null in normal conversation.
+    /// Dimension that the turn aims at; null in a normal turn without a target.
     pub target: Option<String>,
-    /// The dimension that the judge found; null in turns of scene characters.
+    /// Dimension assigned by the judge; null in turns of scene characters.
     pub dimension: Option<String>,
-    /// σ, 1 (source much better) to 5 (base much better); null in turns of scene characters.
+    /// Score σ from 1 (source much better) to 5 (base much better); null in turns of scene characters.
     pub score: Option<u8>,
-    /// The judge's reasons.
+    /// The judge's rationale; null in turns of scene characters.
     pub rationale: Option<String>,
-    /// The source model's reply.
+    /// The source model's reply; null in turns of scene characters.
     pub source_reply: Option<String>,
-    /// The base model's reply.
+    /// The base model's reply; null in turns of scene characters.
     pub base_reply: Option<String>,
-    /// Which of the two stayed.
+    /// Which of the two replies was kept; null in turns of scene characters.
     pub kept_reply: Option<Candidate>,
-    /// Format faults by name; those that were mended end in `:mended`, those of the reply that did not stay begin with `lost:`.
-    /// `director:matched` and `director:by_lot` say that the director's answer was no name as it was given: the turn itself is sound.
+    /// Names of format faults. The suffix `:mended` marks faults that were repaired, the prefix `lost:` faults of the
+    /// reply that was not kept. `director:matched` and `director:by_lot` mean that the director's answer was not an
+    /// exact name; the turn itself is not affected.
     pub faults: Vec<String>,
-    /// σ as the judge gave it where the source model's reply was shown first; null where it never was.
+    /// Score σ in the order with the source model's reply first; null if the judge did not see this order.
     pub score_source_first: Option<u8>,
-    /// σ as the judge gave it where the base model's reply was shown first; null where it never was.
+    /// Score σ in the order with the base model's reply first; null if the judge did not see this order.
     pub score_base_first: Option<u8>,
-    /// What further judges say of the same two replies, in the order of `[cast] judges`.
+    /// Verdicts of additional judges on the same two replies, in the order of `[cast] judges`.
     pub verdicts: Vec<Verdict>,
 }
 
-/// What a further judge says of the two replies of a turn. It changes nothing in the conversation. Replies that are the same
-/// word for word have none.
+/// Verdict of an additional judge on the two replies of a turn. It does not affect the conversation. Identical replies
+/// have no verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// The name of the judge in the pipeline file.
+    /// Name of the judge in the pipeline file.
     pub judge: String,
-    /// The dimension that it found.
+    /// Dimension assigned by this judge.
     pub dimension: String,
-    /// σ, 1 (source much better) to 5 (base much better).
+    /// Score σ from 1 (source much better) to 5 (base much better).
     pub score: u8,
-    /// Its reasons.
+    /// The judge's rationale.
     pub rationale: String,
-    /// σ as it gave it where the source model's reply was shown first; null where it never was.
+    /// Score σ in the order with the source model's reply first; null if the judge did not see this order.
     pub score_source_first: Option<u8>,
-    /// σ as it gave it where the base model's reply was shown first; null where it never was.
+    /// Score σ in the order with the base model's reply first; null if the judge did not see this order.
     pub score_base_first: Option<u8>,
 }
 
-/// A group chat of a test character with the cast of a scene.
+/// A group conversation of a test character with the characters of a scene.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conversation {
     /// `<character id>/<source model>/<n>`.
     pub id: String,
-    /// Its language.
+    /// Language of the conversation.
     pub language: Language,
-    /// The test character's name.
+    /// Name of the test character.
     pub test_character: String,
-    /// The test character's id.
+    /// Id of the test character.
     pub character_id: String,
-    /// The name of the source model in the pipeline file.
+    /// Name of the source model in the pipeline file.
     pub source_model: String,
-    /// The name of the base model in the pipeline file.
+    /// Name of the base model in the pipeline file.
     pub base_model: String,
-    /// The name of the judge in the pipeline file.
+    /// Name of the judge in the pipeline file.
     pub judge_model: String,
-    /// The scene that it plays in.
+    /// Id of the scene.
     pub scene_id: String,
-    /// The wave of its lane, from 0.
+    /// Batch of its lane, from 0.
     pub wave: u32,
-    /// Why it ended.
+    /// Why the conversation ended.
     pub ended_by: EndedBy,
-    /// The rating of the whole.
+    /// Quality rating of the whole conversation; null if it was not rated.
     pub quality: Option<Quality>,
-    /// The reasons for the rating.
+    /// Rationale of the rating; null if it was not rated.
     pub quality_rationale: Option<String>,
-    /// Whether it passed every filter.
+    /// Whether the conversation passed all filters.
     pub kept: bool,
-    /// The utterances.
+    /// The turns, in order.
     pub turns: Vec<Turn>,
 }

@@ -1,9 +1,9 @@
-//! The two languages that every feature works in.
+//! The supported languages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A language of books, prompts and replies, written as its ISO 639-1 code.
+/// Language of books, prompts and replies, as an ISO 639-1 code.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
@@ -15,7 +15,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// Both, in the order in which rows are sorted.
+    /// Both languages, in sort order.
     pub const ALL: [Self; 2] = [Self::En, Self::Zh];
 
     /// Returns the ISO 639-1 code.
@@ -34,18 +34,18 @@ impl std::fmt::Display for Language {
     }
 }
 
-/// One value for each language.
+/// One value per language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ByLanguage<T> {
-    /// The English one.
+    /// English value.
     pub en: T,
-    /// The Chinese one.
+    /// Chinese value.
     pub zh: T,
 }
 
 impl<T> ByLanguage<T> {
-    /// Returns the value of a language.
+    /// Returns the value for a language.
     pub const fn get(&self, language: Language) -> &T {
         match language {
             Language::En => &self.en,

@@ -1,22 +1,22 @@
-//! What a chat-completion API takes.
+//! Messages of a chat-completion API.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who speaks in a message of a chat-completion request.
+/// Role of a message in a chat-completion request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The standing instructions.
+    /// System instructions.
     System,
-    /// What the model answers.
+    /// Input to the model.
     User,
-    /// What the model said before.
+    /// A previous reply of the model.
     Assistant,
 }
 
 impl Role {
-    /// Returns the role as the API spells it.
+    /// Returns the value used by the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -27,27 +27,27 @@ impl Role {
     }
 }
 
-/// One message of a chat-completion request. What a character says is an utterance, never a message.
+/// One message of a chat-completion request, as opposed to an utterance of a character.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
-    /// Who speaks.
+    /// Role of the author.
     pub role: Role,
-    /// The text.
+    /// Text of the message.
     pub content: String,
 }
 
 impl Message {
-    /// Makes a system message.
+    /// Returns a system message.
     pub fn system(content: impl Into<String>) -> Self {
         Self { role: Role::System, content: content.into() }
     }
 
-    /// Makes a user message.
+    /// Returns a user message.
     pub fn user(content: impl Into<String>) -> Self {
         Self { role: Role::User, content: content.into() }
     }
 
-    /// Makes an assistant message.
+    /// Returns an assistant message.
     pub fn assistant(content: impl Into<String>) -> Self {
         Self { role: Role::Assistant, content: content.into() }
     }

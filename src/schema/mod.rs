@@ -1,7 +1,7 @@
-//! The records that cross borders between rooms: plain data, serde and schemars only.
+//! Records shared between modules: plain data with serde and schemars, without I/O.
 //!
-//! Nothing here reads, writes, asks or decides. The JSON Schemas under `schemas/` are made from these types, and the doc
-//! comment of a field is its description there and in the data set card.
+//! The JSON Schemas under `schemas/` are generated from these types. The doc comment of a field is its description in
+//! the schema and in the dataset card.
 
 mod book;
 mod character;

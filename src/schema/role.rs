@@ -1,4 +1,5 @@
-//! Role data: profiles of roles, and the questions and answers that are made of them (`RoleLLM`, 3.3 and Appendices C and D).
+//! Role data: role profiles, and the questions and answers generated for them (`RoleLLM`, section 3.3 and appendices C
+//! and D).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,49 +9,50 @@ use super::Language;
 /// One turn of a role's structured dialogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DialogueTurn {
-    /// The act or episode: the scene of the pool, or the stretch of a script between two headings, counted from 0.
+    /// Act or episode, from 0: a scene of the pool, or the part of a script between two headings.
     pub act: u32,
-    /// The round that it belongs to, counted from 0 over all acts. The last turn of every round is the role's own.
+    /// Round, from 0 over all acts. The last turn of a round is the role's own.
     pub round: u32,
-    /// Who speaks: the role's name, somebody else's, or `narrator` for what is told.
+    /// Speaker: the name of the role or of another character, or `narrator` for narration.
     pub role: String,
-    /// What is said and done; an action stands in parentheses.
+    /// Speech and action, with the action in parentheses.
     pub content: String,
 }
 
 impl DialogueTurn {
-    /// The speaker of what is told.
+    /// Speaker of narration.
     pub const NARRATOR: &'static str = "narrator";
 }
 
-/// The profile of a role: a row of `roles`.
+/// Profile of a role: a row of `roles`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RoleProfile {
-    /// The role's name.
+    /// Name of the role.
     pub role: String,
-    /// The language that it speaks.
+    /// Language of the role.
     pub language: Language,
-    /// Where it comes from: the slug of its book or script, `synthesized`, or `file` for a character file that names no book.
+    /// Origin: the slug of its book or script, `synthesized`, or `file` for a character file without a book.
     pub source: String,
-    /// Who it is, in the second person.
+    /// Description of the role, in the second person.
     pub description: String,
-    /// What it says again and again, and others do not; empty where it has no such phrase.
+    /// Phrases that this role often uses and others do not; may be empty.
     pub catchphrases: Vec<String>,
-    /// How many rounds its dialogue has: a round ends with the role's own turn.
+    /// Number of rounds in the dialogue. A round ends with a turn of the role.
     pub rounds: u32,
-    /// How many turns its dialogue has, those of others and of the narrator included.
+    /// Number of turns in the dialogue, including those of others and of the narrator.
     pub turns: u32,
-    /// Its id, by which the ids of its rows begin; two books may have roles of one name.
+    /// Id of the role; a prefix of the ids of its rows. Unique, while two books may have roles of the same name.
     pub role_id: String,
-    /// Who it is, in the third person and without its name.
+    /// Description of the role in the third person, without its name.
     pub portrait: String,
-    /// How well it can be told by its words alone: `not`, `somewhat`, `very` or `extremely`; null where nobody has graded it.
+    /// How well the role can be recognized by its utterances alone: `not`, `somewhat`, `very` or `extremely`; null if
+    /// it was not graded.
     pub distinctness: Option<Distinctness>,
-    /// Which side of the split by role it is on: `train` or `test`.
+    /// Side of the split by role: `train` or `test`.
     pub role_split: Split,
-    /// Its dialogue, in order.
+    /// Dialogue, in order.
     pub dialogue: Vec<DialogueTurn>,
-    /// The model that described it.
+    /// Model that wrote the description.
     pub model: String,
 }
 
@@ -69,7 +71,7 @@ pub enum Distinctness {
 }
 
 impl Distinctness {
-    /// Returns the grade as files spell it.
+    /// Returns the value used in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -81,18 +83,18 @@ impl Distinctness {
     }
 }
 
-/// A side of a split.
+/// Side of a train/test split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Split {
-    /// For training.
+    /// Training data.
     Train,
-    /// Held out.
+    /// Held-out data.
     Test,
 }
 
 impl Split {
-    /// Returns the side as files spell it.
+    /// Returns the value used in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -102,18 +104,18 @@ impl Split {
     }
 }
 
-/// What a question to a role is made of.
+/// Source of a question to a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TripletKind {
-    /// A segment of the role's dialogue; its confidence is completeness.
+    /// A segment of the role's dialogue; confidence means completeness.
     ScriptBased,
-    /// The role's description; its confidence is factualness.
+    /// The role's description; confidence means factualness.
     ScriptAgnostic,
 }
 
 impl TripletKind {
-    /// Returns the kind as files spell it.
+    /// Returns the value used in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -134,7 +136,7 @@ pub enum Confidence {
 }
 
 impl Confidence {
-    /// Returns the word that files use.
+    /// Returns the value used in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -144,55 +146,55 @@ impl Confidence {
     }
 }
 
-/// A question to a role about itself, with its answer: a row of `role_specific`.
+/// A question to a role about itself, with the answer: a row of `role_specific`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoleSpecific {
     /// `<role id>/<segment>/<call>/<n>`.
     pub id: String,
-    /// The role's name.
+    /// Name of the role.
     pub role: String,
-    /// The language of question and answer.
+    /// Language of question and answer.
     pub language: Language,
-    /// What it was made of.
+    /// Source of the question.
     pub kind: TripletKind,
-    /// The question, put to the role.
+    /// The question to the role.
     pub question: String,
-    /// The role's answer, the only one.
+    /// The role's answer; always exactly one.
     pub generated: Vec<String>,
     /// Completeness of a script-based question, factualness of a script-agnostic one.
     pub confidence: Confidence,
-    /// Why.
+    /// Rationale of the confidence.
     pub rationale: String,
-    /// The rounds of the role's dialogue that it was made of, such as `12-20`, or `description`.
+    /// Rounds of the dialogue that the question is based on, such as `12-20`, or `description`.
     pub segment: String,
-    /// How alike it is to the nearest question of the role that was kept, 0 to 1; null where there is no other.
+    /// Similarity to the most similar kept question of the role, 0 to 1; null if there is no other.
     pub similarity: Option<f64>,
-    /// The model that made it.
+    /// Model that generated the question and answer.
     pub model: String,
-    /// The role's id.
+    /// Id of the role.
     pub role_id: String,
-    /// Which side of the split by role it is on; null where it is on neither, being alike to a question of the other side.
+    /// Side of the split by role; null if the question is similar to one on the other side.
     pub role_split: Option<Split>,
-    /// The side of the split that is its file.
+    /// Side of the split that the row's file belongs to.
     pub split: Split,
 }
 
-/// How a model is made to play a role (`RoleLLM`, 3.2).
+/// How a model is prompted to play a role (`RoleLLM`, section 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Form {
-    /// `zero_shot`: the role's description and catchphrases alone.
+    /// `zero_shot`: only the role's description and catchphrases.
     #[serde(rename = "zero_shot")]
     ZeroShot,
-    /// `fsp`: exchanges of the role stand in the prompt as examples.
+    /// `fsp`: few-shot prompt, with example exchanges of the role in the system prompt.
     #[serde(rename = "fsp")]
     FewShotPrompt,
-    /// `fsd`: exchanges of the role stand before the instruction as turns of the talk.
+    /// `fsd`: few-shot dialogue, with example exchanges as previous turns before the instruction.
     #[serde(rename = "fsd")]
     FewShotDialogue,
 }
 
 impl Form {
-    /// Returns the form as files spell it.
+    /// Returns the value used in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -203,72 +205,72 @@ impl Form {
     }
 }
 
-/// A general instruction that a role has carried out: a row of `role_general`.
+/// A general instruction answered in character: a row of `role_general`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoleGeneral {
     /// `<role id>/general/<instruction id>`.
     pub id: String,
-    /// The role's name.
+    /// Name of the role.
     pub role: String,
-    /// The language of instruction and replies.
+    /// Language of instruction and replies.
     pub language: Language,
     /// The instruction.
     pub question: String,
-    /// The plain answer, in nobody's part (the paper's RAW).
+    /// Plain answer, out of character (RAW in the paper).
     pub answer: String,
-    /// The replies in the part that passed the cleaning (the paper's CUS): five at most by default.
+    /// In-character replies that passed cleaning (CUS in the paper); by default at most five.
     pub generated: Vec<String>,
-    /// One further reply, to compare others with; it is not cleaned. Null where its call failed.
+    /// One additional in-character reply for comparison, without cleaning; null if its call failed.
     pub baseline: Option<String>,
-    /// How the model was made to play the role.
+    /// How the model was prompted to play the role.
     pub form: Form,
-    /// The model that played it.
+    /// Model that played the role.
     pub model: String,
-    /// The role's id.
+    /// Id of the role.
     pub role_id: String,
-    /// The instruction's id, the same for all roles.
+    /// Id of the instruction, the same for all roles.
     pub instruction: String,
-    /// Which side of the split by role it is on; null where it is on neither.
+    /// Side of the split by role; null if it is on neither side.
     pub role_split: Option<Split>,
-    /// The side of the split that is its file.
+    /// Side of the split that the row's file belongs to.
     pub split: Split,
 }
 
-/// What became of the roles and questions of a language.
+/// Counts of roles and questions in one language.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct RoleTally {
-    /// Roles.
+    /// Number of roles.
     pub roles: u64,
-    /// Roles that are held out.
+    /// Number of held-out roles.
     pub held_out: u64,
-    /// Triplets that were made.
+    /// Number of generated triplets.
     pub candidates: u64,
-    /// Triplets that the filter and the cleaning left out.
+    /// Triplets rejected by the confidence filter and by cleaning.
     pub filtered: u64,
-    /// Triplets that de-duplication removed.
+    /// Triplets removed as duplicates.
     pub removed: u64,
-    /// Role-specific test rows against training rows.
+    /// Similarity of role-specific test rows to training rows.
     pub specific: Overlap,
-    /// General test rows against training rows.
+    /// Similarity of general test rows to training rows.
     pub general: Overlap,
-    /// Rows of held-out roles against rows of roles for training.
+    /// Similarity of rows of held-out roles to rows of training roles.
     pub by_role: Overlap,
 }
 
-/// How alike test rows are to training rows: measured on the rows as they are written, by an index that knows nothing of how
-/// they were divided.
+/// Similarity of test rows to training rows, measured on the rows as written and independently of how the split was
+/// made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Overlap {
-    /// Test rows.
+    /// Number of test rows.
     pub test: u64,
-    /// Those of them that are at least as alike to a training row as `[instruct] near` allows nobody to be.
+    /// Test rows whose similarity to a training row reaches the limit `[instruct] near`.
     pub alike: u64,
-    /// The highest likeness of a test row to a training row, 0 to 1.
+    /// Highest similarity of a test row to a training row, 0 to 1.
     pub highest: f64,
 }
 
 impl Overlap {
-    /// Returns both as one.
+    /// Combines two overlaps.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         let highest = if self.highest > other.highest { self.highest } else { other.highest };
@@ -276,28 +278,28 @@ impl Overlap {
     }
 }
 
-/// A general instruction with its plain answer, as people give it: a line of JSON Lines. Other keys are passed over.
+/// A general instruction with its plain answer, as written by users: one line of JSON Lines. Other keys are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Instruction {
-    /// Its id; a hash of its text when silent.
+    /// Id; if unset, a hash of the text.
     #[serde(default)]
     pub id: String,
-    /// What is to be done. Also read as `question` or `prompt`.
+    /// The instruction. Also read from `question` or `prompt`.
     #[serde(alias = "question", alias = "prompt")]
     pub instruction: String,
-    /// What it is to be done with; joined to the instruction.
+    /// Input of the instruction; appended to it.
     #[serde(default)]
     pub input: Option<String>,
-    /// The plain answer. Also read as `output` or `response`.
+    /// The plain answer. Also read from `output` or `response`.
     #[serde(alias = "output", alias = "response")]
     pub answer: String,
-    /// Its language; found by its script when silent.
+    /// Language; if unset, detected from the script.
     #[serde(default)]
     pub language: Option<Language>,
 }
 
 impl Instruction {
-    /// Returns the instruction with its input.
+    /// Returns the instruction followed by its input, if any.
     #[must_use]
     pub fn text(&self) -> String {
         match self.input.as_deref().map(str::trim).filter(|input| !input.is_empty()) {

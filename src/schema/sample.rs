@@ -1,4 +1,4 @@
-//! A row of the benchmark: one test utterance with all that an evaluator needs.
+//! Samples: rows of the benchmark, each with one test utterance and everything an evaluator needs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,69 +8,69 @@ use super::{Attribute, CharacterType, Language, Line, Message, Verdict};
 /// A scene character as the test character sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CastMember {
-    /// Its name.
+    /// Name of the character.
     pub name: String,
-    /// Its public attributes, and no others.
+    /// Public attributes only.
     pub profile: Vec<Attribute>,
 }
 
-/// One test utterance: a turn where the source model did better than the base model (σ ≤ 2).
+/// A test utterance in which the source model's reply was better than the base model's (σ ≤ 2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
     /// `<conversation id>#<turn>`.
     pub id: String,
-    /// Its language.
+    /// Language of the sample.
     pub language: Language,
-    /// The dimension that the judge found; a model under test is judged on it.
+    /// Dimension assigned by the judge; candidates are evaluated on it.
     pub dimension: String,
-    /// The dimension that was aimed at; null in normal conversation.
+    /// Dimension that the turn aims at; null in a normal turn without a target.
     pub target: Option<String>,
-    /// The test character's name.
+    /// Name of the test character.
     pub test_character: String,
-    /// The test character's id.
+    /// Id of the test character.
     pub character_id: String,
     /// Established or synthesized.
     pub character_type: CharacterType,
-    /// The test character's profile, whole.
+    /// Full profile of the test character.
     pub profile: Vec<Attribute>,
-    /// The slug of the scene's book.
+    /// Slug of the scene's book.
     pub book: String,
-    /// The scene's id.
+    /// Id of the scene.
     pub scene_id: String,
-    /// The world of the scene.
+    /// Worldview of the scene.
     pub worldview: String,
-    /// The situation of the scene.
+    /// Situation of the scene.
     pub situation: String,
     /// The scene characters, with public attributes only.
     pub scene_characters: Vec<CastMember>,
-    /// What was said before, in order.
+    /// Previous utterances, in order.
     pub history: Vec<Line>,
-    /// What a model under test is sent: the stable part, the history, then S(dimension).
+    /// Messages to send to a candidate: the stable part, the history, then S(dimension).
     pub messages: Vec<Message>,
-    /// S(dimension), the reply strategy that ends `messages`.
+    /// S(dimension), the reply strategy at the end of `messages`.
     pub strategy: String,
-    /// The judge's text for the dimension.
+    /// Criteria for the judge in this dimension.
     pub criteria: String,
     /// The source model's reply.
     pub reference: String,
-    /// The base model's reply, which a model under test is compared with.
+    /// The base model's reply, which candidates are compared with.
     pub baseline: String,
-    /// σ, 1 or 2: how much better the reference was than the baseline.
+    /// Score σ, 1 or 2: how much better the reference is than the baseline (1: much better).
     pub score: u8,
-    /// The judge's reasons.
+    /// The judge's rationale.
     pub rationale: String,
-    /// The name of the source model in the pipeline file.
+    /// Name of the source model in the pipeline file.
     pub source_model: String,
-    /// The name of the base model in the pipeline file.
+    /// Name of the base model in the pipeline file.
     pub base_model: String,
-    /// The name of the judge in the pipeline file.
+    /// Name of the judge in the pipeline file.
     pub judge_model: String,
-    /// The conversation that it stands in.
+    /// Id of the conversation.
     pub conversation_id: String,
-    /// Its turn in the conversation, from 0 over all utterances.
+    /// Index of the turn in the conversation, from 0 over all turns.
     pub turn: u32,
-    /// What further judges say of reference and baseline, in the order of `[cast] judges`.
+    /// Verdicts of additional judges on reference and baseline, in the order of `[cast] judges`.
     pub verdicts: Vec<Verdict>,
-    /// Why somebody has put another text in the reference's place; null where it is the source model's own.
+    /// Reason why the reference was edited by hand; null if it is the source model's own reply.
     pub edited: Option<String>,
 }

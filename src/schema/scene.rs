@@ -1,80 +1,81 @@
-//! A scene of a book that a test character can step into.
+//! Scenes of the scene pool.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Attribute, Language};
 
-/// One scene of the pool: background, motivations, original dialogue and cast (FURINA 3.2: B, M, D and C).
+/// A scene of the pool: background, motivations, original dialogue and characters (B, M, D and C in FURINA, section
+/// 3.2).
 ///
-/// A scene that people write needs an id, a book, a language, a situation and a cast; the rest may be left out.
+/// A manually written scene needs an id, a book, a language, a situation and characters; everything else is optional.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
-    /// `<book slug>@<start>`; scenes that people write carry their own.
+    /// `<book slug>@<start>`; a unique id of your choice in manually written scenes.
     pub id: String,
-    /// The slug of its book; for a scene of no book any word, such as `custom`.
+    /// Slug of its book, or any word such as `custom` if the scene is not from a book.
     pub book: String,
-    /// Its language.
+    /// Language of the scene.
     pub language: Language,
-    /// The heading of the chapter that it begins in; empty before the first.
+    /// Heading of the chapter in which it starts; empty before the first heading.
     #[serde(default)]
     pub chapter: String,
-    /// Where it begins, in code points of the decoded text; null for scenes that people write.
+    /// Start in code points of the decoded text; null in manually written scenes.
     pub start: Option<u32>,
-    /// Where it ends; null for scenes that people write.
+    /// End in code points of the decoded text (exclusive); null in manually written scenes.
     pub end: Option<u32>,
-    /// What happens in it, in a few sentences.
+    /// Summary of the events, in a few sentences.
     #[serde(default)]
     pub summary: String,
-    /// How much the plot matters to the book, from 1 (in passing) to 100 (what the book turns on); null where nobody has said.
+    /// Importance of the scene to the plot of the book, from 1 (incidental) to 100 (a turning point); null if unrated.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100))]
     pub prominence: Option<u8>,
-    /// The world of the book, as far as the scene needs it.
+    /// The world of the book, as far as it matters for the scene.
     #[serde(default)]
     pub worldview: String,
-    /// Where and when it is, who is there and what has just happened.
+    /// Place, time, characters present, and preceding events.
     pub situation: String,
-    /// What each of the cast wants.
+    /// What each character wants.
     #[serde(default)]
     pub motivations: Vec<Motivation>,
-    /// The cast, each with the profile as it stands at this point of the story.
+    /// The characters, each with its profile at this point of the story.
     #[schemars(length(min = 1))]
     pub characters: Vec<SceneCharacter>,
     /// The dialogue as in the book.
     #[serde(default)]
     pub dialogue: Vec<Utterance>,
-    /// The share of its lines of speech that were found in the book, 0 to 1; null for scenes that people write.
+    /// Fraction of its utterances with speech that were found in the book, 0 to 1; null in manually written scenes.
     pub grounding: Option<f64>,
-    /// The model that extracted it; null for scenes that people write.
+    /// Model that extracted the scene; null in manually written scenes.
     pub model: Option<String>,
 }
 
-/// What tells a scene from the others of a pool: what lists show and lanes choose by, without the texts.
+/// A scene without its texts, for lists and for selecting scenes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SceneHead {
-    /// Its id.
+    /// Id of the scene.
     pub id: String,
-    /// The slug of its book.
+    /// Slug of its book.
     pub book: String,
-    /// The heading of the chapter that it begins in.
+    /// Heading of the chapter in which it starts.
     pub chapter: String,
-    /// Its language.
+    /// Language of the scene.
     pub language: Language,
-    /// Where it begins, in code points of the decoded text.
+    /// Start in code points of the decoded text.
     pub start: Option<u32>,
-    /// Where it ends.
+    /// End in code points of the decoded text (exclusive).
     pub end: Option<u32>,
-    /// How much the plot matters to the book, 1 to 100.
+    /// Importance to the plot, 1 to 100.
     pub prominence: Option<u8>,
-    /// The names of its cast.
+    /// Names of its characters.
     pub cast: Vec<String>,
-    /// How many utterances its dialogue has.
+    /// Number of utterances in its dialogue.
     pub lines: u32,
-    /// The share of its lines of speech that were found in the book.
+    /// Fraction of utterances with speech that were found in the book, 0 to 1.
     pub grounding: Option<f64>,
-    /// Whether somebody wrote it for the pool; only who reads a pool knows.
+    /// Whether it was written by hand; only set when it is read from a pool.
     #[serde(skip)]
     pub is_custom: bool,
 }
@@ -82,7 +83,7 @@ pub struct SceneHead {
 impl From<Scene> for SceneHead {
     fn from(scene: Scene) -> Self {
         let mut cast: Vec<String> = scene.characters.into_iter().map(|character| character.name).collect();
-        // The list would keep the room that the characters took.
+        // Frees the unused capacity of the vector that held the characters.
         cast.shrink_to_fit();
         Self {
             id: scene.id,
@@ -114,30 +115,30 @@ pub struct Motivation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SceneCharacter {
-    /// Its name in the scene.
+    /// Name in the scene.
     pub name: String,
-    /// Other names that it goes by.
+    /// Other names of the character.
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// What is known of it at this point of the story.
+    /// What is known of the character at this point of the story.
     #[serde(default)]
     pub profile: Vec<Attribute>,
 }
 
-/// How a line of speech was found in the book.
+/// How the speech of an utterance was found in the book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Grounded {
-    /// Word for word, white space and marks aside.
+    /// Verbatim, except for white space and punctuation.
     Exact,
-    /// Much alike; `similarity` says how much.
+    /// Similar text; see `similarity`.
     Near,
-    /// Not at all.
+    /// Not found.
     Absent,
 }
 
 impl Grounded {
-    /// Returns the word that files use.
+    /// Returns the value used in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -148,33 +149,33 @@ impl Grounded {
     }
 }
 
-/// Something said, done or thought in a scene. The speaker `Environment` stands for what happens by itself.
+/// Speech, action or thought in a scene. The speaker `Environment` stands for events without an actor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Utterance {
-    /// A name of the cast, or `Environment`.
+    /// Name of a character of the scene, or `Environment`.
     pub speaker: String,
-    /// What it thinks, unheard by the others.
+    /// Thought, not heard by the others.
     pub thought: Option<String>,
-    /// What it does.
+    /// Action.
     pub action: Option<String>,
-    /// What it says.
+    /// Speech.
     pub speech: Option<String>,
-    /// Where the speech begins in the book, in code points; null when it was not found.
+    /// Start of the speech in the book, in code points; null if not found.
     pub start: Option<u32>,
-    /// Where it ends.
+    /// End of the speech in the book, in code points (exclusive); null if not found.
     pub end: Option<u32>,
     /// How the speech was found; null without speech.
     pub grounded: Option<Grounded>,
-    /// Likeness to what stands in the book, 0 to 1; null without speech.
+    /// Similarity to the text of the book, 0 to 1; null without speech.
     pub similarity: Option<f64>,
 }
 
 impl Utterance {
-    /// The speaker of what happens by itself.
+    /// Speaker of events without an actor.
     pub const ENVIRONMENT: &'static str = "Environment";
 
-    /// Returns the utterance as one line: an action in parentheses, then the speech.
+    /// Returns the utterance as one line: the action in parentheses, then the speech.
     #[must_use]
     pub fn content(&self) -> String {
         match (&self.action, &self.speech) {
@@ -206,7 +207,7 @@ mod tests {
             speaker = "老周"
             speech = "船还来么？"
         "#;
-        let scene: Scene = toml::from_str(text).expect("nothing else is asked for");
+        let scene: Scene = toml::from_str(text).expect("the other fields are optional");
         assert_eq!((scene.start, scene.end, scene.grounding, scene.model), (None, None, None, None));
         assert!(scene.motivations.is_empty() && scene.worldview.is_empty());
         assert_eq!((scene.dialogue[0].grounded, scene.dialogue[0].content().as_str()), (None, "船还来么？"));

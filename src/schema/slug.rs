@@ -1,8 +1,8 @@
-//! Names as they stand in ids, file names and draws.
+//! Names in the form used in ids, file names and draws.
 
-/// Returns a name as lower-case letters and digits of any script, with one `-` for each run of anything else.
+/// Returns a name as lower-case letters and digits of any script, with one `-` for each run of other characters.
 ///
-/// Chinese stays as it is, so that ids of Chinese characters can be read. A name without any letter gives `-`.
+/// Chinese characters are kept, so that ids stay readable. A name without letters or digits becomes `-`.
 #[must_use]
 pub fn slug(name: &str) -> String {
     let mut slug = String::with_capacity(name.len());

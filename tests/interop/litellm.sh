@@ -75,9 +75,9 @@ diff <(hashes whole) <(hashes again) || { echo "error: the bytes of two builds d
 build nobody 4 nobody "base"
 expect nobody 'cannot be used'
 build busy 130 busy "base"
-expect busy 'takes no more for now (HTTP 429'
+expect busy 'is rate limited (HTTP 429'
 build broken 130 broken "base"
-expect broken 'fails again and again (HTTP 500'
+expect broken 'is failing repeatedly (HTTP 500'
 build short 3 short "base"
 expect short 'context'
 OPENAI_API_KEY=sk-wrong build wrong_key 4 talk "base"

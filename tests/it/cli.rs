@@ -70,34 +70,32 @@ fn help_tells_the_commands() {
     insta::assert_snapshot!(Desk::new().run(&["--help"]), @r"
     exit 0
     -- stdout
-    Turns books into role-play benchmarks for language models.
+    Build role-play benchmarks for language models from books.
 
-    A folder of books goes in, a Parquet data set that `datasets.load_dataset` reads comes out, and
-    every model call that made it is kept, so that the same data set can be made again, for nothing,
-    byte for byte.
+    Reads a folder of books and writes a Parquet data set that `datasets.load_dataset` can load. Every
+    model call is recorded in a journal, so the same data set can be built again byte for byte without
+    paying for the calls again.
 
     Usage: dramaturg <COMMAND>
 
     Commands:
-      init        Begins a project: writes a commented pipeline file, and two short books that it runs
-                  on as it stands
-      build       Goes the whole road: books become a data set under `outputs/<name>/dataset`
-      check       Checks a pipeline file before a run (with `--probe` its endpoints too), a data set, or
-                  a scene pool
-      status      Shows how a run stands: what it has asked and made, and what is still missing
-      chunk       Reads books and cuts them into chunks that fit a model's context
-      extract     Goes on to the scenes: fills the scene pool
-      synthesize  Goes on to the test characters: takes those of files and makes up others
-      simulate    Goes on to the conversations: test characters meet scenes, and a judge picks replies
-      select      Judges the replies of a run again, with another model of its pipeline file, or offline
-      instruct    Goes on to role data: roles are asked about themselves, and carry out instructions
-      export      Goes on to the data set; the same as `build`
-      diff        Says what changed from one run to another
-      split       Divides the rows of a data set into splits anew: by share, character, book, source
-                  model, role. No model is asked
-      journal     Looks into a run's journal, where every answered call stands
-      pool        Looks into the scene pool, checks it and adds to it
-      schema      Writes the JSON Schemas of files, rows and model answers
+      init        Create a project with a commented pipeline file and two short sample books
+      build       Run the whole pipeline: turn books into a data set in `outputs/<name>/dataset`
+      check       Validate a pipeline file (with `--probe` also its endpoints), a data set or a scene
+                  pool
+      status      Show the progress of a run: calls, rows, cost and remaining work
+      chunk       Split books into chunks that fit a model's context
+      extract     Extract scenes from books into the scene pool
+      synthesize  Run up to the test characters: load those from files and synthesize the others
+      simulate    Run up to the conversations: test characters play scenes, and a judge selects replies
+      select      Judge the replies of a run again with additional judges
+      instruct    Run up to the role data: questions about roles, and instructions answered in character
+      export      Write the data set (same as `build`), or convert an existing one
+      diff        Compare two runs
+      split       Split a data set again by share, character, book, source model or role
+      journal     Inspect a run's journal, the record of all answered model calls
+      pool        Inspect, validate and extend a scene pool
+      schema      Write the JSON Schemas of files, rows and model answers
 
     Options:
       -h, --help
@@ -107,23 +105,23 @@ fn help_tells_the_commands() {
               Print version
 
     Examples:
-      dramaturg init novels                               a project of your own to start from
-      dramaturg build pipelines/demo.toml                 the shipped books, offline, in seconds
-      dramaturg check mine.toml --probe                   whether its models answer as a run needs it
-      dramaturg build mine.toml --dry-run                 what it will ask and cost
-      dramaturg build mine.toml --limit 1                 a first look at a run of your own
-      dramaturg build mine.toml --set simulate.tau=3      override a figure of the file
-      dramaturg extract mine.toml                         the road up to the scenes
-      dramaturg split outputs/mine --test 0.2 --dev 0.1   other splits of a data set that is there
-      dramaturg status outputs/mine --watch               how it stands, and what is still missing
-      dramaturg journal stats outputs/mine                what was asked so far, and what it took
-      dramaturg diff outputs/mine outputs/mine-2          what changed from one run to another
+      dramaturg init novels                               create a new project
+      dramaturg build pipelines/demo.toml                 run the sample books offline, in seconds
+      dramaturg check mine.toml --probe                   validate a pipeline file and its endpoints
+      dramaturg build mine.toml --dry-run                 estimate calls, tokens and cost
+      dramaturg build mine.toml --limit 1                 try a pipeline on a small sample
+      dramaturg build mine.toml --set simulate.tau=3      override a key of the file
+      dramaturg extract mine.toml                         run up to the scenes
+      dramaturg split outputs/mine --test 0.2 --dev 0.1   split an existing data set again
+      dramaturg status outputs/mine --watch               show progress and remaining work
+      dramaturg journal stats outputs/mine                show calls, tokens and latency so far
+      dramaturg diff outputs/mine outputs/mine-2          compare two runs
 
     Exit codes:
-      0  done                            4    the model API
-      1  our fault                       5    budget reached
-      2  bad command or configuration    130  interrupted
-      3  done with failures; `check` has findings
+      0  success                             4    model API error
+      1  internal error                      5    budget reached
+      2  invalid command or configuration    130  interrupted
+      3  completed with failures, or `check` reported findings
     -- stderr
     ");
 }
@@ -133,7 +131,7 @@ fn help_of_build_has_examples() {
     insta::assert_snapshot!(Desk::new().run(&["build", "--help"]), @r#"
     exit 0
     -- stdout
-    Goes the whole road: books become a data set under `outputs/<name>/dataset`
+    Run the whole pipeline: turn books into a data set in `outputs/<name>/dataset`
 
     Usage: dramaturg build [OPTIONS] <PIPELINE>
 
@@ -141,26 +139,25 @@ fn help_of_build_has_examples() {
       -h, --help  Print help
 
     Arguments:
-      <PIPELINE>  The pipeline file, as `pipelines/demo.toml`
+      <PIPELINE>  Pipeline file, such as `pipelines/demo.toml`
 
-    Options of the run:
-          --set <KEY=VALUE>    Overrides a key of the pipeline file; can be given again. VALUE is TOML:
-                               strings need quotes, which the shell takes away unless the whole stands
-                               in single quotes, as 'cast.judge="strong"'
-          --out <DIR>          The run's folder; `outputs/<name>` when silent
-          --limit <N>          Keeps every stage small: the first N chunks per book, N given or picked
-                               and N made-up characters per language, and N conversations per lane. A
-                               later full run uses its calls again, with 1 all of them, unless it picks
-                               other characters: it knows more of the books
-          --json               Prints what the run left as one JSON object on stdout, and nothing else
-                               there
-      -q, --quiet              Prints errors and nothing else
-          --replay             Makes the data set from the journal alone, without any model call; fails
-                               on the first call that it lacks
-          --dry-run            Asks no server and writes nothing: plays the road offline and prints what
-                               the run will ask and cost
-          --latency <SECONDS>  How long a call to a served model takes, for the wall time of
-                               `--dry-run`; when silent what the journal tells, else 3
+    Run options:
+          --set <KEY=VALUE>    Override a key of the pipeline file (repeatable). VALUE is TOML: quote
+                               strings, and protect the quotes from the shell, as in
+                               'cast.judge="strong"'
+          --out <DIR>          Run folder. Default: `outputs/<name>`
+          --limit <N>          Run on a small sample: the first N chunks per book, N picked or given and
+                               N synthesized characters per language, and N conversations per lane. A
+                               later full run reuses these calls (all of them with N = 1) unless it
+                               picks other characters, since it has read more of the books
+          --json               Print only the summary on stdout, as one JSON object
+      -q, --quiet              Print only errors
+          --replay             Build the data set from the journal alone, without model calls; fail at
+                               the first call missing from it
+          --dry-run            Print what the run would ask and cost, without calling a server or
+                               writing a file
+          --latency <SECONDS>  Assumed latency of a call to a served model, for the wall time of
+                               `--dry-run`. Default: as measured in the journal, else 3
 
     Examples:
       dramaturg build pipelines/demo.toml
@@ -169,16 +166,15 @@ fn help_of_build_has_examples() {
       dramaturg build mine.toml --json | jq .rows
       dramaturg build mine.toml --dry-run --latency 2
 
-    --dry-run goes the whole road with the offline engine in place of every served model, and
-    counts what is rendered. It opens no connection, needs no key and writes no file. Calls that
-    the run's journal has are shown as paid. What the journal tells of a model (how long its
-    replies are, how long they take, how its server counts tokens, how often it is asked again) is
-    taken for the rest; where there are fewer than five calls of an ask, replies are taken to be
-    as long as the offline engine's, and no shorter than usual. Cacheable are prompt tokens that
-    extend an earlier prompt, in blocks of 16.
+    --dry-run runs the pipeline with the offline engine in place of every served model and counts the
+    requests it would send. It opens no connection, needs no key and writes no file. Calls that are
+    already in the run's journal are listed as paid. Reply lengths, latencies, token counts and schema
+    retries are taken from the journal where it has at least five calls of an ask; otherwise replies
+    are assumed to be as long as the offline engine's, or a typical length if that is longer. Cacheable
+    tokens are prompt tokens that extend an earlier prompt, in blocks of 16.
 
-    Run the same command again to resume a run: every answered call is in the run's journal and is not
-    made twice.
+    Run the same command again to resume a run: every answered call is in its journal and is not
+    repeated.
     -- stderr
     "#);
 }
@@ -457,7 +453,7 @@ fn a_key_in_dot_env_never_shows() {
     -- stdout
     -- stderr
     error: line 1 of `.env` is not of the form NAME=value
-    hint: mend or remove `.env`
+    hint: fix or remove `.env`
     ");
 }
 
@@ -473,7 +469,7 @@ fn a_book_that_cannot_be_read_is_a_failure_and_the_others_go_on() {
     let error =
         "books failed, first `books/empty.txt` in `chunk`\n  caused by: failed to read `books/empty.txt` as a book: the file is empty";
     assert!(
-        told.contains(error) && told.contains("hint: mend them or leave them out, and run `dramaturg chunk"),
+        told.contains(error) && told.contains("hint: fix or remove them, and run `dramaturg chunk"),
         "{told}"
     );
 }
@@ -494,11 +490,11 @@ fn schema_writes_and_checks() {
     exit 3
     -- stdout
     -- stderr
-    error: the schemas in `made` are not those of this version
+    error: the schemas in `made` are not up to date
       `sample.schema.json` is missing
       `scene.schema.json` differs
-      `asks/old.ask.schema.json` belongs to no type
-    hint: run `dramaturg schema made` to write them; files that belong to no type stay
+      `asks/old.ask.schema.json` has no matching type
+    hint: run `dramaturg schema made` to update them; files without a matching type are not removed
     ");
 }
 
@@ -515,8 +511,8 @@ fn chunk_shows_books() {
     RAIN
           file  novels/rain.txt: plain text, UTF-8, English
           size  144 characters, about 27 tokens, 2 headings
-      left out  front_matter: before the story, code points 0 to 6: “RAIN…”
-      left out  contents: before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”
+       skipped  front_matter: before the story, code points 0 to 6: “RAIN…”
+       skipped  contents: before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”
         chunks  1
              0      27 tokens                 54 to 144  CHAPTER I. Mud
 
@@ -553,7 +549,7 @@ fn a_book_in_a_third_language_is_named_as_that() {
                 les volets, puis elle s’était assise près du feu avec ses deux chats. ";
     desk.write("novels/pluie.txt", &text.repeat(40));
     let told = desk.run(&["chunk", "novels/pluie.txt"]);
-    assert!(told.contains("   foreign  it seems to be in French;"), "{told}");
+    assert!(told.contains("   warning  the text appears to be in French;"), "{told}");
     let told = desk.run(&["chunk", "novels/pluie.txt", "--json"]);
     assert!(told.contains("\"other_language\":\"French\""), "{told}");
 }
@@ -567,13 +563,13 @@ fn a_file_of_many_books_is_shown_book_by_book() {
     exit 3
     -- stdout
     Rain, A. B.
-          file  novels.jsonl: a line of JSON, UTF-8, English
+          file  novels.jsonl: JSON Lines, UTF-8, English
           size  4 characters, about 2 tokens, 0 headings
         chunks  1
              0       2 tokens                    0 to 4
 
     河灯
-          file  novels.jsonl: a line of JSON, UTF-8, Chinese
+          file  novels.jsonl: JSON Lines, UTF-8, Chinese
           size  5 characters, about 5 tokens, 0 headings
         chunks  1
              0       5 tokens                    0 to 5
@@ -586,7 +582,7 @@ fn a_file_of_many_books_is_shown_book_by_book() {
 
     -- stderr
     error: failed to read line 2 of `novels.jsonl` as a book: invalid book object: expected ident; a book is an object such as {"title": "…", "author": "…", "content": "…"}, on its own line or in an array
-    error: 1 of 4 books cannot be read; the others were
+    error: failed to read 1 of 4 books
     "#);
 }
 
@@ -607,7 +603,7 @@ fn a_book_that_cannot_be_read_keeps_no_other_back() {
     error: failed to read `novels/a.txt` as a book: the file is empty; remove it from the books
     error: failed to read `novels/c.epub` as a book: it is a broken EPUB (invalid Zip archive: Could not find EOCD); download or export it again
     error: failed to read `novels/d.txt` as a book: it has at least 3221 MB, and the limit is 256 MB; split it into volumes
-    error: 3 of 4 books cannot be read; the others were
+    error: failed to read 3 of 4 books
     ");
     insta::assert_snapshot!(desk.run(&["chunk", "novels/a.txt"]), @r"
     exit 2
@@ -672,7 +668,7 @@ fn what_cannot_be_written_is_told() {
         .expect("the program runs");
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.starts_with("error: write to stdout\n  caused by: "), "{told}");
+    assert!(told.starts_with("error: failed to write to stdout\n  caused by: "), "{told}");
 }
 
 #[test]
@@ -756,7 +752,7 @@ fn extract_shows_who_speaks() {
     exit 0
     -- stdout
     TIDE (novels/tide.txt)
-          people  2
+      characters  2
                2 lines  named      2    male  Mr. Hale: Hale
                1 line   named      1  female  Ruth Hallow
       quotations  3
@@ -794,13 +790,13 @@ fn people_can_be_given() {
     {"book":"tide","start":40,"end":46,"quote":"It is,","speaker":"Edwin","speaker_id":0,"kind":"explicit"}
     {"book":"tide","start":71,"end":76,"quote":"Late,","speaker":null,"speaker_id":null,"kind":null}
     -- stderr
-    note: `tide` calls nobody `Jim`
+    note: not found in `tide`: `Jim`
     "##);
     insta::assert_snapshot!(desk.run(&["extract", "河灯.txt", "--quotes", "--characters", "河灯.jsonl"]), @r##"
     exit 0
     -- stdout
     河灯 (河灯.txt)
-          people  1
+      characters  1
                2 lines  named      2          江老大: 江守田, 守田
       quotations  3
                      6 to 12   explicit 0.98  江老大: 潮退了沒有？
@@ -823,7 +819,7 @@ fn people_can_be_given() {
       = help: did you mean `aliases`?
 
     error: 1 problem in `broken.toml`; nothing was run
-    hint: `dramaturg extract --help` tells what a file of characters holds
+    hint: `dramaturg extract --help` describes the format of a character list
     "##);
 }
 

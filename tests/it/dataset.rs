@@ -238,17 +238,17 @@ fn wrong_words_are_told_before_anything_is_written() {
     let folder = copied();
     let before = files(&folder.path().join("run/dataset"));
     for (arguments, expected) in [
-        (&["split", "run"][..], "nothing says what the splits are"),
-        (&["split", "nowhere", "--test", "0.2"], "is no run's folder"),
-        (&["split", "run", "--test", "0.7", "--dev", "0.5"], "more than all rows"),
+        (&["split", "run"][..], "no split is defined"),
+        (&["split", "nowhere", "--test", "0.2"], "is neither a run folder nor a data set"),
+        (&["split", "run", "--test", "0.7", "--dev", "0.5"], "which is more than 1"),
         (&["split", "run", "--test", "0.2", "--by", "boook"], "did you mean `book`"),
         (&["split", "run", "--hold-out", "character=Nobody"], "no row of `samples` has `Nobody`"),
-        (&["split", "run", "--test", "0.2", "--split", "test=0.1"], "two splits are called `test`"),
+        (&["split", "run", "--test", "0.2", "--split", "test=0.1"], "two splits are named `test`"),
         (&["split", "run", "--test", "0.2", "--config", "scenes"], "no config `scenes`"),
         (&["split", "run", "--test", "0.2", "--out", "run"], "is not empty"),
-        (&["split", "run", "--test", "0.2", "--together", "colour"], "nothing that rows share"),
-        (&["check", "."], "is no data set"),
-        (&["check", "run", "--probe"], "are for pipeline files"),
+        (&["split", "run", "--test", "0.2", "--together", "colour"], "is not a relation between rows"),
+        (&["check", "."], "is not a data set"),
+        (&["check", "run", "--probe"], "apply only to pipeline files"),
     ] {
         let output = dramaturg(&folder, arguments);
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -624,11 +624,11 @@ fn every_table_has_the_forms_of_others() {
     );
 
     for (arguments, expected) in [
-        (&["--format", "batch"][..], "names its model"),
-        (&["--format", "jsonl", "--model", "m"], "is for `--format batch`"),
+        (&["--format", "batch"][..], "needs a model"),
+        (&["--format", "jsonl", "--model", "m"], "applies only to `--format batch`"),
         (&["--format", "jsonl", "--config", "roles"], "has no config `roles`"),
-        (&["--format", "csv", "--out", "parts"], "holds something already"),
-        (&["--format", "alpaca", "--config", "roles"], "are for forms of tables"),
+        (&["--format", "csv", "--out", "parts"], "is not empty"),
+        (&["--format", "alpaca", "--config", "roles"], "do not apply to this format"),
     ] {
         let output = dramaturg(&folder, &[&["export", "run"], arguments].concat());
         let told = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -70,7 +70,7 @@ fn people_get_a_table_or_a_list() {
     Tess                  2     1        1  50.0 %      0.400
     老周                  3     2        1  66.7 %      0.400
     all 2 groups          5     3        2  60.0 %
-    `--json` prints each line with its verdict, `--scores` a list of them.
+    Use `--json` to print every line with its verdict, `--scores` to list the verdicts.
     ");
     let output = dedup(ASKED.as_bytes(), &["--threshold", "0.4", "--scores"]);
     let list = String::from_utf8(output.stdout).unwrap();
@@ -128,12 +128,12 @@ fn a_line_that_cannot_be_judged_is_named_and_nothing_is_printed() {
     assert!(output.stdout.is_empty());
     let errors = String::from_utf8(output.stderr).unwrap();
     for part in [
-        "asked.jsonl:2: its `question` is no text\n",
-        "asked.jsonl:3: it is no JSON: ",
-        "asked.jsonl:4: it is no JSON object\n",
-        "asked.jsonl:5: it has no `question`\n",
-        "asked.jsonl:6: it is no JSON: ",
-        "error: 5 of the lines of `asked.jsonl` cannot be judged",
+        "asked.jsonl:2: `question` is not a string\n",
+        "asked.jsonl:3: invalid JSON: ",
+        "asked.jsonl:4: not a JSON object\n",
+        "asked.jsonl:5: missing key `question`\n",
+        "asked.jsonl:6: invalid JSON: ",
+        "error: 5 invalid lines in `asked.jsonl`",
     ] {
         assert!(errors.contains(part), "{part} in {errors}");
     }
@@ -141,7 +141,7 @@ fn a_line_that_cannot_be_judged_is_named_and_nothing_is_printed() {
         dedup(b"{\"question\":\"Why?\",\"role\":[]}\n{\"question\":\"\xff\"}\n", &["--json", "--group", "role"]);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(errors.contains("asked.jsonl:1: its `role` is no text") && errors.contains("asked.jsonl:2: "), "{errors}");
+    assert!(errors.contains("asked.jsonl:1: `role` is neither a string nor a number") && errors.contains("asked.jsonl:2: "), "{errors}");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn what_cannot_be_read_twice_is_refused() {
         .unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be read twice"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not a regular file"));
 }
 
 #[test]

@@ -149,8 +149,8 @@ fn a_form_is_made_of_role_data_alone() {
     std::fs::create_dir_all(run.path().join("full")).unwrap();
     std::fs::write(run.path().join("full/mine.txt"), "mine").unwrap();
     for (arguments, told) in [
-        (&["export", "empty", "--format", "alpaca"][..], "holds no role data"),
-        (&["export", "nowhere", "--format", "messages"], "holds no role data"),
+        (&["export", "empty", "--format", "alpaca"][..], "has no role data"),
+        (&["export", "nowhere", "--format", "messages"], "has no role data"),
         (&["export", "small.toml", "--format", "sharegpt"], "not a pipeline file"),
         (&["export", "empty", "--format", "rolebench", "--limit", "1"], "are for runs"),
         (&["export", "empty", "--format", "dpo"], "invalid value"),

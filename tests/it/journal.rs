@@ -48,7 +48,7 @@ fn a_journal_is_shown_whole_and_in_parts() {
     assert!(by_key.starts_with("extract/scenes  lian-wen-ji/0/scenes") && by_key.contains("第一回"), "{by_key}");
     assert_eq!(lines(&shown(&run, &["show", "outputs/small", key, "--json"], 0)), std::slice::from_ref(zh));
     let below = lines(&shown(&run, &["show", "outputs/small", "lian-wen-ji/0", "--json"], 0));
-    assert!(below.contains(zh), "a draw's beginning shows all below it");
+    assert!(below.contains(zh), "a prefix of a draw selects all calls below it");
     assert!(below.iter().all(|record| record["draw"].as_str().is_some_and(|draw| draw.starts_with("lian-wen-ji/0/"))));
 }
 
@@ -56,12 +56,12 @@ fn a_journal_is_shown_whole_and_in_parts() {
 fn what_is_no_journal_is_told_with_a_hint() {
     let run = TestRun::new();
     let errors = shown(&run, &["stats", "outputs/nothing"], 2);
-    assert!(errors.contains("outputs/nothing") && errors.contains("hint: name a run's folder"), "{errors}");
+    assert!(errors.contains("outputs/nothing") && errors.contains("hint: give a run folder"), "{errors}");
     let errors = shown(&run, &["export", "small.toml"], 2);
     assert!(errors.contains("`small.toml`: not a dramaturg journal"), "{errors}");
     run.run(&["chunk", "small.toml", "--quiet"]);
     let errors = shown(&run, &["show", "outputs/small", "00"], 2);
-    assert!(errors.contains("no call has the key or the draw `00`"), "{errors}");
+    assert!(errors.contains("no call with key or draw `00`"), "{errors}");
 }
 
 /// Makes a run whose base model is played by a server, four calls at once; all others are offline.
@@ -155,7 +155,7 @@ fn closed_files_are_read_like_the_open_one() {
     let first = run.build(&[], 0);
     let (tables, exported) = (run.tables(), shown(&run, &["export", "outputs/small"], 0));
     let table = shown(&run, &["stats", "outputs/small"], 0);
-    assert!(table.contains(" bytes in one file, "), "{table}");
+    assert!(table.contains(" bytes in 1 file, "), "{table}");
     // One more record fills any file that is full at a byte.
     let options = JournalOptions { segment_bytes: 1, ..JournalOptions::default() };
     let journal = FileJournal::open_with(&run.journal(), options).expect("the journal");
@@ -200,7 +200,7 @@ fn damage_is_told_and_costs_the_calls_that_stood_there() {
     assert!(String::from_utf8_lossy(&output.stdout).contains(" 1 made, "), "{output:?}");
     assert_eq!(run.tables(), tables);
     let table = shown(&run, &["stats", "outputs/small"], 0);
-    assert!(table.contains("2 damaged places"), "{table}");
+    assert!(table.contains("2 damaged sections"), "{table}");
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn a_newer_journal_and_a_file_in_the_way_are_refused() {
         let output = run.run(&["build", "small.toml"]);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{errors}");
-        assert!(errors.contains(expected) && errors.contains("hint: mend that and run"), "{errors}");
+        assert!(errors.contains(expected) && errors.contains("hint: fix the problem and run"), "{errors}");
     };
     std::fs::create_dir_all(run.path().join("outputs")).expect("a folder");
     std::fs::write(run.path().join("outputs/small"), "a note").expect("a file");
@@ -243,7 +243,7 @@ fn a_full_disk_ends_a_run_and_the_next_one_goes_on() {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{errors}");
         assert!(errors.contains("error: failed to write the journal `outputs/small/journal.jsonl`"), "{errors}");
-        assert!(errors.contains("calls that were answered are kept"), "{errors}");
+        assert!(errors.contains("answered calls are kept"), "{errors}");
         assert!(!run.path().join("outputs/small/dataset").exists(), "nothing half done is left");
     }
     let rest = run.build(&[], 0);

@@ -173,9 +173,9 @@ async fn a_server_that_takes_requests_and_says_nothing_is_told_of_early_and_give
     assert!(requests < 30, "{requests}");
     let news = news.lock().unwrap();
     let told = |at, text: &str| news.iter().any(|(second, told)| (at..at + 5).contains(second) && told.contains(text));
-    assert!(told(30, "has said nothing for 30 s; 12 calls wait, each for 300 s at most"), "{news:?}");
-    assert!(told(60, "has said nothing for 60 s") && told(240, "has said nothing for 240 s"), "{news:?}");
-    assert!(told(300, "does not answer (") && told(300, "fails again and again ("), "{news:?}");
+    assert!(told(30, "has not responded for 30 s; 12 calls waiting, with a timeout of 300 s"), "{news:?}");
+    assert!(told(60, "has not responded for 60 s") && told(240, "has not responded for 240 s"), "{news:?}");
+    assert!(told(300, "is not responding (") && told(300, "is failing repeatedly ("), "{news:?}");
 }
 
 #[tokio::test]
@@ -516,7 +516,7 @@ async fn several_addresses_share_the_calls_and_a_dead_one_is_set_aside() {
     assert!((8..40).contains(&counts[0]) && counts[1] > 10 && counts[2] > 10, "{counts:?}");
     let news = news.lock().unwrap();
     assert_eq!(news.len(), 1, "{news:?}");
-    assert!(news[0].contains("fails again and again (no complete reply)") && news[0].contains(&dead.url()), "{news:?}");
+    assert!(news[0].contains("is failing repeatedly (no complete reply)") && news[0].contains(&dead.url()), "{news:?}");
 }
 
 #[tokio::test]
@@ -544,7 +544,7 @@ async fn a_server_that_asks_for_a_long_wait_is_told_of() {
     let waiting = tokio::spawn(async move { model.ask(&Say, "1").await });
     let news = receiver.await.expect("it is told");
     assert!(
-        news.contains("takes no more for now (HTTP 429: slow down); 1 call waits; the next try is in 30 s"),
+        news.contains("is rate limited (HTTP 429: slow down); 1 call waiting, next try in 30 s"),
         "{news}"
     );
     run.model.desk().stop();
@@ -558,7 +558,7 @@ async fn what_is_surely_too_long_is_not_sent() {
     let run = Run::new(Endpoint { context_window: Some(110), ..server.endpoint() });
     let error = run.rate().await.expect_err("the reply alone may have 100 tokens");
     assert!(!error.ends_the_run() && error.reason() == "context_too_long", "{error:?}");
-    assert!(error.to_string().contains("where the window has 110"), "{error}");
+    assert!(error.to_string().contains("exceed the context window of 110"), "{error}");
     assert!(server.bodies().is_empty());
     let run = Run::new(Endpoint { context_window: Some(1000), ..server.endpoint() });
     run.rate().await.expect("there is room");

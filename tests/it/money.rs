@@ -150,7 +150,7 @@ async fn a_run_is_looked_at_while_it_works_and_after() {
     let run = run(&server.url());
     let none = run.run(&["status", "outputs/small"]);
     assert_eq!(none.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&none.stderr).contains("hint: name a run's folder"));
+    assert!(String::from_utf8_lossy(&none.stderr).contains("hint: give a run folder"));
     server.answer(false);
     let mut child = run.command(&["build", "small.toml", "--quiet"]);
     let mut child = child.stdout(Stdio::null()).spawn().expect("it starts");
@@ -241,13 +241,13 @@ async fn faults_and_prefixes_are_told_and_the_manifest_is_the_same_when_replayed
     assert_eq!((&replayed["faults"], &replayed["reasks"]), (&json!({}), &left["reasks"]));
     assert_eq!(read().replace("concurrency = 1\\n", "concurrency = 32\\n"), manifest);
     let shown = String::from_utf8(run.run(&["build", "small.toml", "--replay"]).stdout).unwrap();
-    assert!(shown.contains("   re-asks  ") && shown.contains("of prompt tokens extend an earlier prompt: "), "{shown}");
+    assert!(shown.contains("   retries  ") && shown.contains("of prompt tokens extend an earlier prompt: "), "{shown}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_ends_a_run_says_what_to_look_at() {
     for (status, message, hint) in [
-        (429, "You exceeded your current quota (insufficient_quota)", "its quota is used up"),
+        (429, "You exceeded your current quota (insufficient_quota)", "the quota is used up"),
         (404, "The model `m` does not exist", "`models.served.model` must be one of them"),
     ] {
         let server = ScriptedServer::ruled(move |_, _| Scripted::error(status, message)).await;

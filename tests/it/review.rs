@@ -212,7 +212,7 @@ fn a_further_judge_is_added_compared_and_let_go() {
     let output = run.run(&["diff", "before", RUN]);
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(told.contains("cast.judges  – → [\"vivid\", \"offline\"]") && told.contains(" changed, "), "{told}");
-    assert_eq!(String::from_utf8_lossy(&run.run(&["diff", "before", "before"]).stdout), "nothing differs\n");
+    assert_eq!(String::from_utf8_lossy(&run.run(&["diff", "before", "before"]).stdout), "no differences\n");
 
     // A build without them is what it was.
     run.build(&["--replay"], 0);
@@ -228,7 +228,7 @@ fn a_further_judge_is_added_compared_and_let_go() {
     let told = String::from_utf8_lossy(&run.run(&["diff", RUN, "before"]).stdout).into_owned();
     assert!(
         told.contains(&format!(
-            "left out, export vetoed: 0 more, 1 no longer, 0 as they were\n  no longer  `{sample}`"
+            "rejected, export vetoed: 0 added, 1 removed, 0 unchanged\n  removed  `{sample}`"
         )),
         "{told}"
     );
@@ -298,7 +298,7 @@ fn verdicts_are_added_to_the_data_set_that_is_there_and_to_no_other() {
         }
         refused(&["--limit", "1"], 2, ["--limit 1", "would change the run"]);
         std::fs::rename(&journal.0, &journal.1).expect("moved");
-        refused(&[], 4, ["the journal has no answer for `", "nobody else"]);
+        refused(&[], 4, ["the journal has no answer for `", "only the judges given"]);
         std::fs::rename(&journal.1, &journal.0).expect("moved back");
     }
 

@@ -65,7 +65,7 @@ async fn failed_calls_are_told_and_made_by_the_next_run() {
     assert!(failed > 0 && left["rejected"]["simulate"].as_u64() >= Some(1), "{left}");
     assert!(stderr.contains(&format!("error: {failed} of ")) && stderr.contains(" in `simulate`"), "{stderr}");
     assert!(stderr.contains("caused by: no reply from model `served` after 1 tries: HTTP 503: busy"), "{stderr}");
-    assert!(stderr.contains("hint: run `dramaturg build small.toml --json` again to try these"), "{stderr}");
+    assert!(stderr.contains("hint: run `dramaturg build small.toml --json` again to retry these"), "{stderr}");
     // The same server without its failures.
     let server = ScriptedServer::ruled(|_, _| Scripted::content(REPLY)).await;
     let (code, stdout, stderr) =
@@ -122,7 +122,7 @@ async fn a_key_reaches_no_file_and_no_line() {
     assert!(stdout.is_empty(), "{stdout}");
     assert!(stderr.contains("error: model `served` cannot be used\n  caused by: HTTP 401"), "{stderr}");
     assert!(
-        stderr.contains("hint: put a valid key into the variable that `models.served.api_key_env` names"),
+        stderr.contains("hint: set a valid key in the variable named by `models.served.api_key_env`"),
         "{stderr}"
     );
     assert!(!stderr.contains(KEY), "{stderr}");
@@ -131,9 +131,9 @@ async fn a_key_reaches_no_file_and_no_line() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_no_wait_cures_ends_the_run_at_once_with_a_hint() {
-    let look = "look at `models.served.base_url` (OPENAI_BASE_URL when silent) and `models.served.model`";
-    let spent = "its quota is used up, and no wait brings it back";
-    let key = "put a valid key into the variable";
+    let look = "check `models.served.base_url` (default: OPENAI_BASE_URL) and `models.served.model`";
+    let spent = "the quota is used up, and waiting does not help";
+    let key = "set a valid key in the variable";
     let quota =
         serde_json::json!({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}});
     for (fault, hint) in [
@@ -168,7 +168,7 @@ async fn a_server_that_falls_silent_is_told_of_and_parked_until_it_answers_again
     run.change("max_tries = 1", "max_tries = 30\nconcurrency = 4");
     let (code, _, stderr) = build(&run, &[]);
     assert_eq!(code, 0, "{stderr}");
-    for told in ["fails again and again (no complete reply); ", "; the next try is in 1 s", "answers again"] {
+    for told in ["is failing repeatedly (no complete reply); ", " waiting, next try in 1 s", "is responding again"] {
         assert!(stderr.contains(told), "{told}: {stderr}");
     }
     assert_eq!(run.tables(), whole.tables());
@@ -192,13 +192,13 @@ async fn ctrl_c_finishes_what_is_in_flight_and_the_next_run_goes_on() {
     assert!(signalled.success());
     let mut stderr = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
     let note = stderr.find(|line| line.starts_with("stopping: ")).expect("it says that it stops");
-    assert!(note.contains("in flight are finished"), "{note}");
+    assert!(note.contains("waiting for calls in flight"), "{note}");
     server.answer(true);
     let rest: Vec<String> = stderr.collect();
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130), "{rest:?}");
     assert!(output.stdout.is_empty());
-    let told = "hint: run `dramaturg build small.toml --json` again to go on; what is done is kept";
+    let told = "hint: run `dramaturg build small.toml --json` again to resume; completed work is kept";
     assert_eq!(rest.last().map(String::as_str), Some(told), "{rest:?}");
     let asked = server.bodies().len() - before;
     let journal = std::fs::read_to_string(run.journal()).expect("a journal");

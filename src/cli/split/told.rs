@@ -1,4 +1,4 @@
-//! What came of a division, and why nothing did.
+//! Formats the result of a split, and the errors with their hints.
 
 use std::fmt::Write as _;
 
@@ -10,13 +10,13 @@ use crate::pipeline::{SplitDone, SplitError};
 use crate::stages::split::{CONFIGS, Relation, Report, UNUSED};
 use crate::store::StoreError;
 
-/// Returns what came of a division, in words.
+/// Formats the result of a split.
 pub(super) fn text(arguments: &SplitArguments, done: &SplitDone) -> String {
     let Report { params, rows, strata, families, largest_family, moved_by, moved, carried } = &done.report;
     let all: usize = rows.values().sum();
-    let what = if params.by.is_some() { "groups" } else { "families" };
+    let what = if params.by.is_some() { "groups" } else { "groups of related rows" };
     let mut text = format!(
-        "{}: {} rows in {} {what}, the largest of {}\n",
+        "{}: {} rows in {} {what} (largest: {} rows)\n",
         arguments.config,
         thousands(all as u64),
         thousands(*families as u64),
@@ -38,28 +38,28 @@ pub(super) fn text(arguments: &SplitArguments, done: &SplitDone) -> String {
     for (relation, count) in moved_by {
         let set_aside = moved.iter().filter(|moved| moved.because == *relation && moved.to == UNUSED).count();
         let why = match relation {
-            Relation::Near => "are much alike to rows of another split",
-            Relation::Scene => "play in a scene of another split",
-            Relation::Conversation => "are of a conversation of another split",
-            Relation::Instruction => "answer an instruction of another split",
+            Relation::Near => "are similar to rows of another split",
+            Relation::Scene => "share a scene with another split",
+            Relation::Conversation => "share a conversation with another split",
+            Relation::Instruction => "share an instruction with another split",
         };
         let _ = match set_aside {
-            0 => writeln!(text, "{} rows moved, as they {why}", thousands(*count as u64)),
-            _ => writeln!(text, "{} rows set aside in `{UNUSED}`, as they {why}", thousands(*count as u64)),
+            0 => writeln!(text, "{} rows moved because they {why}", thousands(*count as u64)),
+            _ => writeln!(text, "{} rows moved to `{UNUSED}` because they {why}", thousands(*count as u64)),
         };
     }
     if !carried.is_empty() {
         let counts: Vec<String> =
             carried.iter().map(|(split, count)| format!("{} in `{split}`", thousands(*count as u64))).collect();
-        let _ = writeln!(text, "conversations went with their samples: {}", counts.join(", "));
+        let _ = writeln!(text, "conversations moved along with their samples: {}", counts.join(", "));
     }
     let empty = params.splits.iter().find(|part| !rows.contains_key(&part.name));
     if let Some(part) = empty {
-        let _ = writeln!(text, "note: `{}` has no row, as there is one family", part.name);
+        let _ = writeln!(text, "note: `{}` is empty because all rows are in one group", part.name);
     }
     if params.by.is_none() && *largest_family * 2 > all && all > 1 {
         text.push_str(
-            "note: more than half of the rows are one family; `--near` or `--together` makes families smaller\n",
+            "note: one group contains more than half of the rows; a higher `--near` or fewer `--together` make groups smaller\n",
         );
     }
     for note in &done.notes {
@@ -67,40 +67,40 @@ pub(super) fn text(arguments: &SplitArguments, done: &SplitDone) -> String {
     }
     let place = visible(&done.dataset.display().to_string()).into_owned();
     let _ = if arguments.dry_run {
-        writeln!(text, "nothing was written")
+        writeln!(text, "dry run: nothing was written")
     } else {
         writeln!(text, "written to {place}, details in {place}/splits.json")
     };
     text
 }
 
-/// Tells why nothing was divided.
+/// Prints why a data set was not split, with a hint, and returns the exit code.
 pub(super) fn tell(error: &SplitError) -> Exit {
     let hint = match error {
         SplitError::NoConfig { has, .. } if has.is_empty() => {
-            Some(format!("those that can be divided are {}", list(&CONFIGS)))
+            Some(format!("configs that can be split: {}", list(&CONFIGS)))
         }
-        SplitError::NoConfig { has, .. } => Some(format!("it has {}", list(has))),
+        SplitError::NoConfig { has, .. } => Some(format!("available configs: {}", list(has))),
         SplitError::NoColumn { has, column, .. } => Some(match nearest(column, has) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => format!("it has {}", list(has)),
+            None => format!("available columns: {}", list(has)),
         }),
         SplitError::NoValues { .. } => {
-            Some("name a column of texts, numbers, truth values or dates; of a struct, write the field to a column of its own".to_owned())
+            Some("use a column of strings, numbers, booleans or dates; copy a struct field to a column of its own".to_owned())
         }
-        SplitError::NoValue { .. } => Some("a value is compared whole, as the rows have it: `true`, `7`, `2024-01-31`".to_owned()),
-        SplitError::Taken { .. } => Some("name another folder, or empty it".to_owned()),
-        SplitError::Within { .. } => Some("name a folder beside it".to_owned()),
+        SplitError::NoValue { .. } => Some("values must match exactly, in the form `true`, `7` or `2024-01-31`".to_owned()),
+        SplitError::Taken { .. } => Some("choose another folder, or empty this one".to_owned()),
+        SplitError::Within { .. } => Some("choose a folder outside of it".to_owned()),
         SplitError::Altered { .. } => Some(
-            "nothing was written; `dramaturg check RUN` tells all that was changed, `dramaturg build PIPELINE --replay` makes it again"
+            "nothing was written; `dramaturg check RUN` lists all changes, `dramaturg build PIPELINE --replay` restores the data set"
                 .to_owned(),
         ),
         SplitError::Card { .. } => {
-            Some("nothing was written; write that line otherwise (docs/splits.md names the forms), or move the card away to have a new one".to_owned())
+            Some("nothing was written; rewrite that line (docs/splits.md lists the supported forms), or remove the card to have it generated".to_owned())
         }
         SplitError::Store(StoreError::InUse { .. }) => Some("wait for the run to end".to_owned()),
         SplitError::Store(StoreError::Rows { .. }) => Some(
-            "`dramaturg check` says which files are damaged; `dramaturg build --replay` makes them again".to_owned(),
+            "`dramaturg check` lists the damaged files; `dramaturg build --replay` restores them".to_owned(),
         ),
         _ => None,
     };

@@ -1,8 +1,8 @@
-//! Sizes, names and values of splits, as the command line writes them.
+//! Parses sizes, split names and values of `split`.
 
 use crate::stages::split::{HoldOut, Part, Size, UNUSED};
 
-/// Reads `[SPLIT:]COLUMN=VALUE`.
+/// Parses `[SPLIT:]COLUMN=VALUE`.
 pub(super) fn hold(text: &str, rest: &str) -> Option<HoldOut> {
     let (column, value) = text.split_once('=')?;
     let (split, column) = column.split_once(':').unwrap_or(("test", column));
@@ -10,45 +10,45 @@ pub(super) fn hold(text: &str, rest: &str) -> Option<HoldOut> {
     is_sound.then(|| HoldOut { column: column.to_owned(), value: value.to_owned(), split: split.to_owned() })
 }
 
-/// Reads a share or a number of rows.
+/// Parses a fraction or a number of rows.
 pub(super) fn size(text: &str) -> Result<Size, String> {
     let share = |share: f64| {
         if share > 0.0 && share <= 1.0 {
             Ok(Size::Share(share))
         } else {
-            Err("a share lies above 0 and up to 1".to_owned())
+            Err("a fraction must be above 0 and at most 1".to_owned())
         }
     };
-    let wrong = || "it is no share as 0.2 or 20%, and no number of rows".to_owned();
+    let wrong = || "expected a fraction such as 0.2 or 20%, or a number of rows".to_owned();
     if let Some(percent) = text.strip_suffix('%') {
         return percent.trim().parse::<f64>().map_err(|_| wrong()).and_then(|percent| share(percent / 100.0));
     }
     match text.parse::<usize>() {
-        Ok(0) => Err("a split has a row at least".to_owned()),
+        Ok(0) => Err("a split needs at least one row".to_owned()),
         Ok(rows) => Ok(Size::Rows(rows)),
         Err(_) => text.parse::<f64>().map_err(|_| wrong()).and_then(share),
     }
 }
 
-/// Reads a split with its size.
+/// Parses `NAME=SIZE`.
 pub(super) fn part(text: &str) -> Result<Part, String> {
-    let (name, of) = text.split_once('=').ok_or_else(|| "it is no NAME=SIZE".to_owned())?;
+    let (name, of) = text.split_once('=').ok_or_else(|| "expected NAME=SIZE".to_owned())?;
     Ok(Part { name: split_name(name)?, size: size(of)? })
 }
 
-/// Reads a split's name: what the hub and the `datasets` library take for one.
+/// Parses a split name that the Hugging Face Hub and the `datasets` library accept.
 pub(super) fn split_name(name: &str) -> Result<String, String> {
     let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !name.split('.').all(is_word) {
-        return Err("a split's name has letters, digits and `_` alone".to_owned());
+        return Err("a split name consists of letters, digits and `_`".to_owned());
     }
     if name == "all" || name == UNUSED {
-        return Err(format!("`{name}` means something else"));
+        return Err(format!("`{name}` is a reserved name"));
     }
     Ok(name.to_owned())
 }
 
-/// Reads a number of bytes, as `500MB`.
+/// Parses a number of bytes, such as `500MB`.
 pub(in crate::cli) fn bytes(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
@@ -56,10 +56,10 @@ pub(in crate::cli) fn bytes(text: &str) -> Result<u64, String> {
         "KB" => 1_000,
         "MB" => 1_000_000,
         "GB" => 1_000_000_000,
-        _ => return Err("the unit is KB, MB or GB".to_owned()),
+        _ => return Err("the unit must be KB, MB or GB".to_owned()),
     };
     let count = digits.trim().parse::<u64>().ok().filter(|count| *count > 0);
-    count.and_then(|count| count.checked_mul(unit)).ok_or_else(|| "it is no number of bytes".to_owned())
+    count.and_then(|count| count.checked_mul(unit)).ok_or_else(|| "expected a size such as 500MB".to_owned())
 }
 
 #[cfg(test)]

@@ -370,9 +370,12 @@ mod tests {
             let notes = notes(tables[table].table.config, &tables[table].frame);
             notes.into_iter().find(|note| note.path == path).unwrap().description
         };
-        assert_eq!(note(0, "criteria"), "The judge's text for the dimension.");
+        assert_eq!(note(0, "criteria"), "Criteria for the judge in this dimension.");
         assert_eq!(note(0, "scene_characters[].profile[].visibility"), "Who may see it.");
-        assert_eq!(note(1, "turns[].kept_reply"), "Which of the two stayed.");
+        assert_eq!(
+            note(1, "turns[].kept_reply"),
+            "Which of the two replies was kept; null in turns of scene characters."
+        );
         assert_eq!(note(3, "type"), "Established or synthesized.");
     }
 }
